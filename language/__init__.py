@@ -1,0 +1,1 @@
+"""The models Keepsake calls: language model, embedder, token counter. No tables."""
