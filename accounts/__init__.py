@@ -1,0 +1,1 @@
+"""Who is here: people, agents, keys, grants, legacies, members, principals."""

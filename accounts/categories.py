@@ -1,0 +1,121 @@
+"""The categories of memories and the allowlists of agent roles, read from ``categories.yaml``.
+
+A deployment's own file is named by ``KEEPSAKE_CATEGORIES``. The file is validated at start-up, as a system check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+from django.core.exceptions import ImproperlyConfigured
+
+UNRESTRICTED_BUT = frozenset({"procedural"})
+"""What an agent without a role lacks: step lists are for agents that carry them out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One category: ``context`` is ``all`` or ``rag``; ``rag_length`` bounds its items in one recall."""
+
+    name: str
+    context: str
+    rag_length: int
+
+
+@dataclass(frozen=True)
+class Categories:
+    """All categories by canonical name, the aliases that lead to them, and the allowlist of each role."""
+
+    by_name: Mapping[str, Category]
+    aliases: Mapping[str, str]
+    allowlists: Mapping[str, frozenset[str]]
+
+    def canonical(self, name: str) -> str | None:
+        """The category that a name or alias means, or None."""
+        name = name.strip().lower()
+        return name if name in self.by_name else self.aliases.get(name)
+
+    def of_role(self, role: str) -> frozenset[str]:
+        """The categories of a role; without a role all but procedural; none for a role that is not known any more."""
+        if not role:
+            return frozenset(self.by_name) - UNRESTRICTED_BUT
+        return self.allowlists.get(role, frozenset())
+
+
+@cache
+def load() -> Categories:
+    """Read and validate the file, once a process. Raises ImproperlyConfigured with every fault it has."""
+    path = Path(settings.KEEPSAKE_CATEGORIES or Path(__file__).parent / "categories.yaml")
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        msg = f"KEEPSAKE_CATEGORIES: {path.name} can't be read: {error}"
+        raise ImproperlyConfigured(msg) from error
+    categories, faults = parse(document)
+    if faults:
+        raise ImproperlyConfigured("KEEPSAKE_CATEGORIES: " + "; ".join(faults))
+    return categories
+
+
+def parse(document: Any) -> tuple[Categories, list[str]]:
+    """Turn the YAML document into categories; the list names what is wrong with it."""
+    faults: list[str] = []
+    by_name: dict[str, Category] = {}
+    aliases: dict[str, str] = {}
+    groups = document.get("categories") if isinstance(document, dict) else None
+    if not isinstance(groups, dict):
+        return Categories({}, {}, {}), ["there is no mapping named categories"]
+    for group in ("system", "custom"):
+        for entry in groups.get(group) or []:
+            _read_category(entry, by_name, aliases, faults)
+    for alias, name in aliases.items():
+        if alias in by_name:
+            faults.append(f"{alias} is a category and an alias of {name}")
+    allowlists: dict[str, frozenset[str]] = {}
+    read = Categories(by_name, aliases, allowlists)
+    for role, names in (document.get("allowlists") or {}).items():
+        if not isinstance(names, list):
+            faults.append(f"the allowlist of {role} is not a list")
+            continue
+        unknown = [str(name) for name in names if read.canonical(str(name)) is None]
+        if unknown:
+            faults.append(f"the allowlist of {role} names unknown categories: {', '.join(unknown)}")
+        allowlists[str(role)] = frozenset(read.canonical(str(name)) or "" for name in names) - {""}
+    return read, faults
+
+
+def _read_category(entry: Any, by_name: dict[str, Category], aliases: dict[str, str], faults: list[str]) -> None:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
+        faults.append(f"{entry!r} has no name in lower case letters, digits and _")
+        return
+    context, length = entry.get("context"), entry.get("rag_length", 30)
+    if context not in {"all", "rag"}:
+        faults.append(f"the context of {name} is {context!r}, not all or rag")
+    elif not isinstance(length, int) or isinstance(length, bool) or length < 1:
+        faults.append(f"the rag_length of {name} is not a positive whole number")
+    elif name in by_name:
+        faults.append(f"{name} is there twice")
+    else:
+        by_name[name] = Category(name, context, length)
+        for alias in entry.get("aliases") or []:
+            if alias in aliases:
+                faults.append(f"the alias {alias} is there twice")
+            aliases[str(alias)] = name
+
+
+@register()
+def check_categories(**_: Any) -> list[CheckMessage]:
+    """Django system check accounts.E001: categories.yaml is sound."""
+    try:
+        load()
+    except ImproperlyConfigured as error:
+        return [Error(str(error), id="accounts.E001")]
+    return []

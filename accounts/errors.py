@@ -1,0 +1,47 @@
+"""How every failure of an API request reads: ``{"detail", "code"}``, or a list of reasons per field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from django.db import InterfaceError, OperationalError
+from psycopg_pool import PoolTimeout
+from rest_framework import status
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from journal.exceptions import IdempotentReplay, Refused
+from language.base import LanguageError
+
+log = structlog.get_logger(__name__)
+RETRY_SECONDS = "5"
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Whether the error means that the database or a model is away, so that trying again may work."""
+    return isinstance(error, OperationalError | InterfaceError | PoolTimeout | LanguageError)
+
+
+def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler. An error that nobody foresaw goes on to Django's own handling (a plain 500)."""
+    if isinstance(error, IdempotentReplay):
+        answer: Response = context["view"].replay(context["request"], error.record)
+        answer["Idempotent-Replay"] = "true"
+        return answer
+    if isinstance(error, Refused):
+        headers = {"Retry-After": RETRY_SECONDS} if error.status == 503 else None
+        body = {"detail": error.detail, "code": error.code, **error.extra}
+        return Response(body, status=error.status, headers=headers)
+    if is_outage(error):
+        log.warning("service_away", error=type(error).__name__)
+        body = {"detail": "A service that Keepsake needs is away. Try again in a moment.", "code": "unavailable"}
+        return Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers={"Retry-After": RETRY_SECONDS})
+    answer_or_none = exception_handler(error, context)
+    if answer_or_none is not None and isinstance(error, APIException) and not isinstance(error, ValidationError):
+        codes = error.get_codes()
+        answer_or_none.data = {"detail": str(error.detail), "code": codes if isinstance(codes, str) else "invalid"}
+    elif answer_or_none is not None and isinstance(answer_or_none.data, dict) and "code" not in answer_or_none.data:
+        answer_or_none.data.setdefault("code", "not_found" if answer_or_none.status_code == 404 else "invalid")
+    return answer_or_none

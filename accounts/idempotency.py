@@ -1,0 +1,47 @@
+"""``Idempotency-Key`` on a POST: the same request done twice does its work once and gets the same answer."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from journal.exceptions import Refused
+from journal.models import IdempotencyRecord
+from journal.records import IdempotencyClaim
+
+from .authentication import principal_of
+from .principals import Principal
+
+
+class WritesOnce(APIView):
+    """A view whose POSTs honour the header.
+
+    Call ``caller(request)`` for the principal and hand that to one action; the action's transaction keeps the key. A
+    repeated request ends in ``render_result``, which shows the same objects as they are now.
+    """
+
+    def caller(self, request: Request) -> Principal:
+        """The principal, carrying the request's Idempotency-Key if it has one. Raises Refused for a bad key."""
+        principal = principal_of(request)
+        key = request.META.get("HTTP_IDEMPOTENCY_KEY", "")
+        if not key or request.method != "POST":
+            return principal
+        if len(key) > 255 or not key.isprintable():
+            raise Refused("An Idempotency-Key has 1 to 255 printable characters.", code="bad_idempotency_key")
+        told = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+        told.update(repr(request.data).encode("utf-8", "surrogatepass"))
+        owner = f"{principal.kind}:{principal.actor_id}:{principal.user_id}"
+        return principal.with_idempotency(IdempotencyClaim(owner, key, told.hexdigest()))
+
+    def replay(self, request: Request, record: IdempotencyRecord) -> Response:
+        """Answer a repeated request from what its first run did."""
+        data = self.render_result(principal_of(request), record.object_ids)
+        return Response(data, status=record.status_code or 200)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """Show the objects that the first request made. Raises NotFound when they are gone."""
+        raise NotImplementedError

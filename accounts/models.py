@@ -1,0 +1,194 @@
+"""Who is here: people and how other systems name them, agents and their keys, what each may see, legacies."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from .querysets import AgentQuerySet, LegacyQuerySet, MemberQuerySet
+
+
+class User(AbstractUser):
+    """A person. The id is also the id of their ledger, which a trigger makes with the row."""
+
+    first_name = None  # type: ignore[assignment]
+    last_name = None  # type: ignore[assignment]
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    display_name = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        ordering = ["username"]
+
+    def get_full_name(self) -> str:
+        """The name that pages and prompts use."""
+        return self.display_name or self.username
+
+    def get_short_name(self) -> str:
+        """The first word of the name."""
+        return self.get_full_name().split()[0]
+
+
+class Preferences(models.Model):
+    """What a person decided about their memory. A person without a row has the defaults."""
+
+    class Review(models.TextChoices):
+        AFTER = "after", "agents may use it at once, I review later"
+        BEFORE = "before", "nothing is used before I approve it"
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True)
+    has_memory = models.BooleanField(default=True)
+    agentic_memory = models.BooleanField(default=True)
+    review = models.CharField(max_length=6, choices=Review.choices, default=Review.AFTER)
+    extract_each_message = models.BooleanField(null=True)
+    time_zone = models.CharField(max_length=64, default="UTC")
+    language = models.CharField(max_length=16, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(review__in=["after", "before"]), name="preferences_review_known")
+        ]
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user_id}"
+
+
+class ExternalIdentity(models.Model):
+    """How another system names a person: two backends that both say "42" mean two people."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=100)
+    external_id = models.CharField(max_length=255)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "external_id"], name="identity_once_per_issuer"),
+            models.CheckConstraint(condition=~Q(issuer="") & ~Q(external_id=""), name="identity_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.issuer}:{self.external_id}"
+
+
+class Agent(models.Model):
+    """A program that writes and reads memory: a personal one for its owner, a service for people it names."""
+
+    class Kind(models.TextChoices):
+        PERSONAL = "personal"
+        SERVICE = "service"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.PERSONAL)
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="agents")
+    role = models.CharField(max_length=40, blank=True)
+    issuer = models.CharField(max_length=100)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = AgentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="agent_name_once_per_owner"),
+            models.CheckConstraint(condition=Q(kind__in=["personal", "service"]), name="agent_kind_known"),
+            models.CheckConstraint(condition=~Q(issuer="") & ~Q(name=""), name="agent_named"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AgentKey(models.Model):
+    """A credential of an agent. The secret is shown once; only its HMAC is kept."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="keys")
+    public = models.CharField(max_length=16, unique=True)
+    secret_hmac = models.CharField(max_length=64)
+    scopes = ArrayField(models.CharField(max_length=10))
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(scopes__contained_by=["read", "write", "admin"]) & Q(scopes__len__gt=0),
+                name="agent_key_scopes_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"ks_{self.public}"
+
+
+class Grant(models.Model):
+    """What a person lets one agent see. ``None`` means all that the agent's role has."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grants")
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="grants")
+    categories = ArrayField(models.CharField(max_length=50), null=True, blank=True)
+    sources = ArrayField(models.CharField(max_length=10), null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "agent"], name="grant_once_per_agent"),
+            models.CheckConstraint(
+                condition=Q(sources__isnull=True) | Q(sources__contained_by=["chunks", "turns", "facts"]),
+                name="grant_sources_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"grant of {self.user_id} to {self.agent_id}"
+
+
+class Legacy(models.Model):
+    """Somebody who is memorialised. The id is also the id of the legacy's ledger."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=200)
+    members = models.ManyToManyField(User, through="Member", related_name="legacies")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = LegacyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "legacies"
+        constraints = [models.CheckConstraint(condition=~Q(name=""), name="legacy_named")]
+
+    def __str__(self) -> str:
+        return f"legacy {self.id}"
+
+
+class Member(models.Model):
+    """A person who keeps a legacy together with others."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner"
+        MEMBER = "member"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
+    joined_at = models.DateTimeField(default=timezone.now)
+
+    objects = MemberQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["legacy", "user"], name="member_once_per_legacy"),
+            models.CheckConstraint(condition=Q(role__in=["owner", "member"]), name="member_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.user_id} of {self.legacy_id}"

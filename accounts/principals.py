@@ -1,0 +1,62 @@
+"""The principal: who asks, for whom, and what they may see. Every read and every action takes one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from journal.records import Actor, IdempotencyClaim
+
+SCOPES = ("read", "write", "admin")
+SOURCES = ("chunks", "turns", "facts")
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """An authenticated caller, rebuilt for every request and every task so that a revocation counts at once.
+
+    ``user_id`` is the person it acts for (``None`` for staff and deployment-wide jobs). ``categories`` is ``None`` for
+    all; ``sources`` names what beside memories it may read. ``rev`` is the person's revision when it was built.
+    """
+
+    kind: str
+    actor_id: str
+    user_id: UUID | None
+    scopes: frozenset[str]
+    categories: frozenset[str] | None = None
+    sources: frozenset[str] = frozenset(SOURCES)
+    rev: int = 0
+    agent_id: UUID | None = None
+    service: bool = False
+    issuer: str = ""
+    role: str = ""
+    has_memory: bool = True
+    review: str = "after"
+    time_zone: str = "UTC"
+    language: str = ""
+    name: str = ""
+    idempotency: IdempotencyClaim | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Who is written into the log of changes."""
+        return Actor(self.kind, self.actor_id, self.idempotency)
+
+    @property
+    def is_authenticated(self) -> bool:
+        """DRF and the request log treat a principal as the request's user."""
+        return True
+
+    @property
+    def pk(self) -> UUID | None:
+        """The person's id, which is what the request log notes."""
+        return self.user_id
+
+    @property
+    def may_decide(self) -> bool:
+        """Whether decisions that belong to the person may be taken: approve, reject, share, members, erase."""
+        return "admin" in self.scopes
+
+    def with_idempotency(self, claim: IdempotencyClaim | None) -> Principal:
+        """The same principal for a request that carries an Idempotency-Key."""
+        return replace(self, idempotency=claim)

@@ -1,0 +1,118 @@
+"""Reads that build principals: one statement each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import OuterRef, Subquery
+
+from journal.exceptions import NotFound
+from journal.models import Ledger
+
+from .models import User
+from .principals import SCOPES, Principal
+
+
+@cache
+def _statement(name: str) -> str:
+    return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """What ``principal_for_key.sql`` returns."""
+
+    key_id: UUID
+    secret_hmac: str
+    scopes: list[str]
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    agent_id: UUID
+    agent_name: str
+    kind: str
+    role: str
+    issuer: str
+    owner_id: UUID
+    owner_username: str
+    owner_is_active: bool
+    user_id: UUID | None
+    is_active: bool | None
+    username: str | None
+    display_name: str | None
+    grant_id: int | None
+    categories: list[str] | None
+    sources: list[str] | None
+    grant_revoked_at: datetime | None
+    has_memory: bool | None
+    review: str | None
+    time_zone: str | None
+    language: str | None
+    rev: int | None
+
+
+def read_key(public: str, external_id: str) -> KeyRow | None:
+    """Read an agent key with the person it acts for. ``user_id`` is None when that person is not known yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(_statement("principal_for_key"), {"public": public, "external_id": external_id})
+        row = cursor.fetchone()
+    return None if row is None else KeyRow(*row)
+
+
+def principal_for_person(user_id: UUID) -> Principal:
+    """The principal of a person who is signed in, with every scope. Raises NotFound for an inactive or unknown one."""
+    return _person("person", user_id)
+
+
+def principal_for_job(user_id: UUID) -> Principal:
+    """The principal under which a background job works for a person, rebuilt when it runs."""
+    return _person("job", user_id)
+
+
+def principal_for_staff(user: User) -> Principal:
+    """The principal of a moderator: sees rows of everybody, acts under its own name. Raises NotFound for others."""
+    if not (user.is_active and user.is_staff):
+        raise NotFound("Not found.")
+    return Principal(
+        kind="staff", actor_id=str(user.pk), user_id=None, scopes=frozenset(SCOPES), name=user.get_full_name()
+    )
+
+
+def _person(kind: str, user_id: UUID) -> Principal:
+    row = (
+        User.objects.filter(pk=user_id, is_active=True)
+        .values(
+            "username",
+            "display_name",
+            "preferences__has_memory",
+            "preferences__review",
+            "preferences__time_zone",
+            "preferences__language",
+        )
+        .annotate(rev=_rev_of_user())
+        .first()
+    )
+    if row is None:
+        raise NotFound("Not found.")
+    return Principal(
+        kind=kind,
+        actor_id=str(user_id),
+        user_id=user_id,
+        scopes=frozenset(SCOPES),
+        rev=row["rev"],
+        has_memory=row["preferences__has_memory"] is not False,
+        review=row["preferences__review"] or "after",
+        time_zone=row["preferences__time_zone"] or "UTC",
+        language=row["preferences__language"] or "",
+        name=row["display_name"] or row["username"],
+    )
+
+
+def _rev_of_user() -> Any:
+    return Subquery(Ledger.objects.filter(pk=OuterRef("pk")).values("rev"))

@@ -1,0 +1,1 @@
+"""The agent's side: summarise, extract, prepare the next turn."""

@@ -1,0 +1,187 @@
+"""What was said, the record only: conversations, messages and the chunks that sum them up."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import IntegerRangeField, RangeBoundary, RangeOperators
+from django.db import models
+from django.db.models import F, Func, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import Range
+from django.utils import timezone
+
+from accounts.models import Agent, Legacy, User
+from retrieval.fields import Searchable
+
+from .querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet
+
+
+class Conversation(models.Model):
+    """A talk of one person with an agent, about a legacy or about nobody in particular.
+
+    ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
+    ``block_rev`` is the revision that the conversation's memory block is pinned to, ``seen_rev`` the last one it was
+    told of.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="conversations")
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="conversations")
+    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="conversations")
+    title = models.CharField(max_length=200, blank=True)
+    channel = models.CharField(max_length=40, blank=True)
+    external_id = models.CharField(max_length=255, blank=True)
+    private = models.BooleanField(default=False)
+    message_count = models.PositiveIntegerField(default=0)
+    summarized_upto = models.PositiveIntegerField(default=0)
+    block_rev = models.BigIntegerField(null=True)
+    seen_rev = models.BigIntegerField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    last_message_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(summarized_upto__lte=F("message_count")), name="conversation_summarized_within_count"
+            ),
+            models.UniqueConstraint(
+                fields=["user", "channel", "external_id"],
+                condition=~Q(external_id=""),
+                name="conversation_external_id_once",
+            ),
+            # The target of the composite foreign keys that keep messages and chunks with their person.
+            models.UniqueConstraint(fields=["id", "user"], name="conversation_of_user"),
+        ]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="conversation_by_user"),
+            # The sweep looks for unsummarised conversations; almost all rows are not in this index.
+            models.Index(
+                fields=["last_message_at"],
+                condition=Q(message_count__gt=F("summarized_upto")),
+                name="conversation_unsummarized",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"conversation {self.id}"
+
+    @property
+    def unsummarized(self) -> int:
+        """How many messages no chunk covers yet."""
+        return self.message_count - self.summarized_upto
+
+
+class Message(Searchable):
+    """One thing said. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index."""
+
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+        SYSTEM = "system"
+        TOOL = "tool"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="+")
+    private = models.BooleanField(default=False)
+    index = models.PositiveIntegerField()
+    role = models.CharField(max_length=10, choices=Role.choices)
+    speaker = models.CharField(max_length=100, blank=True)
+    content = models.TextField()
+    tokens = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    created_at = models.DateTimeField(default=timezone.now)
+    index_attempts = models.PositiveSmallIntegerField(default=0)
+    index_not_before = models.DateTimeField(default=timezone.now)
+
+    objects = MessageQuerySet.as_manager()
+
+    class Meta(Searchable.Meta):
+        abstract = False
+        constraints = [
+            *Searchable.Meta.constraints,
+            models.UniqueConstraint(fields=["conversation", "index"], name="message_index_once"),
+            models.CheckConstraint(
+                condition=Q(role__in=["user", "assistant", "system", "tool"]), name="message_role_known"
+            ),
+            models.CheckConstraint(condition=Q(Range(Length("content"), (1, 32_000))), name="message_content_length"),
+        ]
+        indexes = [
+            # Exact vector search reads this index alone: the owner's rows with their vectors, nothing else.
+            models.Index(
+                fields=["user", "legacy", "embedding_model"],
+                include=["id", "embedding"],
+                condition=Q(embedding__isnull=False, private=False),
+                name="message_vectors",
+            ),
+            models.Index(fields=["index_not_before"], condition=Q(embedding__isnull=True), name="message_unindexed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.index} of {self.conversation_id}"
+
+
+class ConversationChunk(Searchable):
+    """A summary of messages ``message_range_start`` (included) to ``message_range_end`` (excluded).
+
+    Never stored without its vector. Ranges of a conversation can neither repeat nor overlap.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="chunks")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="+")
+    private = models.BooleanField(default=False)
+    content = models.TextField()
+    written_by = models.CharField(max_length=80)
+    message_range_start = models.PositiveIntegerField()
+    message_range_end = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = ChunkQuerySet.as_manager()
+
+    class Meta(Searchable.Meta):
+        abstract = False
+        constraints = [
+            *Searchable.Meta.constraints,
+            models.CheckConstraint(condition=Q(embedding__isnull=False), name="chunk_has_vector"),
+            models.CheckConstraint(
+                condition=Q(message_range_end__gt=F("message_range_start")), name="chunk_range_not_empty"
+            ),
+            models.UniqueConstraint(
+                fields=["conversation", "message_range_start", "message_range_end"], name="chunk_range_once"
+            ),
+            ExclusionConstraint(
+                name="chunk_ranges_do_not_overlap",
+                expressions=[
+                    ("conversation", RangeOperators.EQUAL),
+                    (
+                        Func(
+                            F("message_range_start"),
+                            F("message_range_end"),
+                            RangeBoundary(),
+                            function="int4range",
+                            output_field=IntegerRangeField(),
+                        ),
+                        RangeOperators.OVERLAPS,
+                    ),
+                ],
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["user", "legacy", "embedding_model"],
+                include=["id", "embedding"],
+                condition=Q(private=False),
+                name="chunk_vectors",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"chunk {self.message_range_start}-{self.message_range_end} of {self.conversation_id}"

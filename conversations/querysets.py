@@ -1,0 +1,77 @@
+"""Who may read which conversations, messages and chunks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db import models
+from django.db.models import F
+
+if TYPE_CHECKING:
+    from accounts.principals import Principal
+
+    from .models import Conversation, ConversationChunk, Message  # noqa: F401 - named in the generic bases
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    """Conversations of the person."""
+
+    def visible_to(self, principal: Principal) -> ConversationQuerySet:
+        """All for staff; the person's own; for an agent that may not read turns only those it holds itself."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        if principal.kind == "agent" and "turns" not in principal.sources:
+            return own.filter(agent_id=principal.agent_id)
+        return own
+
+    def with_unsummarized_over(self, threshold: int) -> ConversationQuerySet:
+        """Conversations that have more than ``threshold`` messages which no chunk covers."""
+        beyond = F("summarized_upto") + threshold
+        return self.filter(message_count__gt=F("summarized_upto")).filter(message_count__gt=beyond)
+
+    def idle_since(self, at: datetime) -> ConversationQuerySet:
+        """Conversations with something unsummarised whose last message came before ``at``."""
+        return self.filter(message_count__gt=F("summarized_upto"), last_message_at__lte=at)
+
+
+class _SaidQuerySet(models.QuerySet):
+    """What messages and chunks share: they belong to a person and, through the conversation, to a legacy."""
+
+    source = ""
+
+    def visible_to(self, principal: Principal) -> _SaidQuerySet:
+        """All for staff; the person's own, for an agent only when its sources include this one."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        if principal.kind == "agent" and self.source not in principal.sources:
+            return own.filter(conversation__agent_id=principal.agent_id)
+        return own
+
+    def recallable(self, legacy_id: UUID | None) -> _SaidQuerySet:
+        """What may be recalled elsewhere: about this legacy (or about none), and not said in private."""
+        scoped = self.filter(private=False)
+        return scoped.filter(legacy_id=legacy_id) if legacy_id else scoped.filter(legacy__isnull=True)
+
+
+class MessageQuerySet(_SaidQuerySet):
+    """Messages of the person."""
+
+    source = "turns"
+
+    def unindexed(self, at: datetime) -> MessageQuerySet:
+        """Messages that wait for their vector and whose time to try has come."""
+        return self.filter(embedding__isnull=True, index_not_before__lte=at)
+
+
+class ChunkQuerySet(_SaidQuerySet):
+    """Summaries of the person's conversations."""
+
+    source = "chunks"

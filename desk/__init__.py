@@ -1,0 +1,1 @@
+"""The person's side: every server-rendered page."""

@@ -1,0 +1,1 @@
+"""What members say about a legacy, and its history."""

@@ -1,0 +1,174 @@
+"""What members say about a legacy: facts, their history, their evidence and how they relate."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import Range
+from django.utils import timezone
+
+from accounts.models import Legacy, User
+from conversations.models import Conversation, Message
+from journal.models import ActorKind
+from retrieval.fields import Searchable
+
+from .querysets import FactQuerySet
+
+
+class LegacyFact(Searchable):
+    """One thing that one member said about a legacy. Private until the member shares it."""
+
+    class Category(models.TextChoices):
+        PERSONALITY = "personality"
+        HOBBY = "hobby"
+        RELATIONSHIP = "relationship"
+        MILESTONE = "milestone"
+        OCCUPATION = "occupation"
+        PREFERENCE = "preference"
+        HABIT = "habit"
+        OTHER = "other"
+
+    class Visibility(models.TextChoices):
+        PRIVATE = "private"
+        SHARED = "shared"
+
+    class State(models.TextChoices):
+        PROPOSED = "proposed"  # -> active, rejected
+        ACTIVE = "active"  # -> archived, hidden, quarantined
+        ARCHIVED = "archived"  # -> active (restored), gone (purged)
+        REJECTED = "rejected"  # -> active (restored), gone (purged)
+        HIDDEN = "hidden"  # -> active, by staff
+        QUARANTINED = "quarantined"  # -> active, rejected
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, related_name="facts")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="facts")
+    category = models.CharField(max_length=20, choices=Category.choices)
+    content = models.CharField(max_length=500)
+    visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
+    state_reason = models.CharField(max_length=200, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    tokens = models.PositiveIntegerField()
+    written_by = models.CharField(max_length=80, blank=True)
+    source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="facts")
+    source_index = models.PositiveIntegerField(null=True)
+    extracted_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+    reviewed_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+    purge_at = models.DateTimeField(null=True)
+
+    objects = FactQuerySet.as_manager()
+
+    class Meta(Searchable.Meta):
+        abstract = False
+        constraints = [
+            *Searchable.Meta.constraints,
+            models.CheckConstraint(condition=Q(Range(Length("content"), (5, 500))), name="fact_content_length"),
+            models.CheckConstraint(
+                condition=Q(
+                    category__in=[
+                        "personality",
+                        "hobby",
+                        "relationship",
+                        "milestone",
+                        "occupation",
+                        "preference",
+                        "habit",
+                        "other",
+                    ]
+                ),
+                name="fact_category_known",
+            ),
+            models.CheckConstraint(condition=Q(visibility__in=["private", "shared"]), name="fact_visibility_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=["proposed", "active", "archived", "rejected", "hidden", "quarantined"]),
+                name="fact_state_known",
+            ),
+            # What is not active is nobody else's business, so nothing that left the active state stays shared.
+            models.CheckConstraint(
+                condition=Q(visibility="private") | Q(state__in=["active", "hidden"]),
+                name="fact_shared_only_while_active",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["archived", "rejected"], deleted_at__isnull=False, purge_at__isnull=False)
+                | ~Q(state__in=["archived", "rejected"]) & Q(deleted_at__isnull=True, purge_at__isnull=True),
+                name="fact_gone_means_dated",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["legacy", "state", "embedding_model"],
+                include=["id", "user", "visibility", "embedding"],
+                name="fact_vectors",
+            ),
+            models.Index(fields=["user", "legacy", "state"], name="fact_by_user"),
+            models.Index(fields=["purge_at"], condition=Q(purge_at__isnull=False), name="fact_by_purge"),
+            models.Index(fields=["updated_at"], condition=Q(embedding__isnull=True), name="fact_unindexed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"fact {self.id}"
+
+
+class FactVersion(models.Model):
+    """How a fact was worded, from one edit to the next. Numbers run from 1 without holes; the last is the fact."""
+
+    fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    content = models.CharField(max_length=500)
+    category = models.CharField(max_length=20)
+    actor_kind = models.CharField(max_length=10, choices=ActorKind.choices)
+    actor_id = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["fact", "number"], name="fact_version_once"),
+            models.CheckConstraint(condition=Q(number__gt=0), name="fact_version_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number} of {self.fact_id}"
+
+
+class FactEvidence(models.Model):
+    """The message that says a fact, and the words that say it."""
+
+    fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="evidence")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    quote = models.CharField(max_length=500)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["fact", "message"], name="fact_evidence_once")]
+
+    def __str__(self) -> str:
+        return f"evidence of {self.fact_id}"
+
+
+class FactLink(models.Model):
+    """Two facts about one legacy that say the same or contradict each other. Shown to whoever sees both."""
+
+    class Kind(models.TextChoices):
+        DUPLICATE = "duplicate"
+        CONTRADICTS = "contradicts"
+
+    from_fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="links_from")
+    to_fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="links_to")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    strength = models.FloatField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["from_fact", "to_fact", "kind"], name="fact_link_once"),
+            models.CheckConstraint(condition=~Q(from_fact=F("to_fact")), name="fact_link_not_to_itself"),
+            models.CheckConstraint(condition=Q(kind__in=["duplicate", "contradicts"]), name="fact_link_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.from_fact_id} {self.to_fact_id}"

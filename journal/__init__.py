@@ -1,0 +1,1 @@
+"""What happened: revisions, changes, events, jobs, idempotency."""

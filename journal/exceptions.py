@@ -1,0 +1,74 @@
+"""Refusals that every room raises and the API and the pages turn into an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Refused(Exception):
+    """A request that can't be done, with a reason for the caller. Nothing was changed.
+
+    ``detail`` is a sentence for a person, ``code`` a stable word for a program, ``status`` the HTTP status.
+    ``extra`` is added to the answer's JSON.
+    """
+
+    status = 400
+    code = "invalid"
+
+    def __init__(self, detail: str, *, code: str = "", **extra: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.code = code or self.code
+        self.extra = extra
+
+
+class NotFound(Refused):
+    """It does not exist, or the caller may not know that it does."""
+
+    status = 404
+    code = "not_found"
+
+
+class NotAllowed(Refused):
+    """The caller may see it but not do this."""
+
+    status = 403
+    code = "not_allowed"
+
+
+class NotYoursToDecide(NotAllowed):
+    """The decision belongs to the person, not to this key."""
+
+    code = "not_yours_to_decide"
+
+    def __init__(self) -> None:
+        super().__init__("This decision belongs to the person. Use their session or a key with the scope admin.")
+
+
+class Conflict(Refused):
+    """The object has changed, or is in a state that does not allow this."""
+
+    status = 409
+    code = "conflict"
+
+
+class Gated(Refused):
+    """A gate refused the content, with the reason."""
+
+    status = 422
+    code = "gate"
+
+
+class Unavailable(Refused):
+    """Something Keepsake needs is away; trying again later may work."""
+
+    status = 503
+    code = "unavailable"
+
+
+class IdempotentReplay(Exception):
+    """The Idempotency-Key was used before with the same request; ``record`` says what it did."""
+
+    def __init__(self, record: Any) -> None:
+        super().__init__("replayed")
+        self.record = record

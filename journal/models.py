@@ -1,0 +1,219 @@
+"""What happened: one ledger a person or legacy, the log of changes, operations, jobs, idempotency."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from .querysets import ChangeQuerySet, JobRunQuerySet
+
+
+class Ledger(models.Model):
+    """One row per user and one per legacy, with the same id as its owner.
+
+    A trigger on the owner's table makes it, and the owner's id refers back to it. ``rev`` counts the owner's changes
+    without holes; the counts and term sums are what keyword ranking and budgets need, kept in the same lock.
+    """
+
+    class Kind(models.TextChoices):
+        USER = "user"
+        LEGACY = "legacy"
+
+    id = models.UUIDField(primary_key=True)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    rev = models.BigIntegerField(default=0)
+    turns = models.BigIntegerField(default=0)
+    turn_terms = models.BigIntegerField(default=0)
+    chunks = models.BigIntegerField(default=0)
+    chunk_terms = models.BigIntegerField(default=0)
+    facts = models.BigIntegerField(default=0)
+    fact_terms = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["user", "legacy"]), name="ledger_kind_known"),
+            models.CheckConstraint(
+                condition=Q(rev__gte=0, turns__gte=0, turn_terms__gte=0, chunks__gte=0, chunk_terms__gte=0)
+                & Q(facts__gte=0, fact_terms__gte=0),
+                name="ledger_counts_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
+
+class ActorKind(models.TextChoices):
+    """Who can do something."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    STAFF = "staff"
+    JOB = "job"
+
+
+class Change(models.Model):
+    """One write, in the order of its owner's revisions. Outlives what it tells of, and never holds its text."""
+
+    class Event(models.TextChoices):
+        ADD = "ADD"
+        UPDATE = "UPDATE"
+        DELETE = "DELETE"
+        MERGE = "MERGE"
+        LINK = "LINK"
+        TTL = "TTL"
+        RESTORE = "RESTORE"
+        REJECT = "REJECT"
+        APPROVE = "APPROVE"
+        SHARE = "SHARE"
+        UNSHARE = "UNSHARE"
+        HIDE = "HIDE"
+        QUARANTINE = "QUARANTINE"
+        EVICT = "EVICT"
+        PURGE = "PURGE"
+        JOIN = "JOIN"
+        LEAVE = "LEAVE"
+        ROLE = "ROLE"
+        GRANT = "GRANT"
+        KEY = "KEY"
+        PREFERENCE = "PREFERENCE"
+
+    ledger = models.ForeignKey(Ledger, on_delete=models.CASCADE, related_name="changes")
+    rev = models.BigIntegerField()
+    event = models.CharField(max_length=12, choices=Event.choices)
+    object_type = models.CharField(max_length=40)
+    object_id = models.CharField(max_length=36)
+    old_version = models.PositiveIntegerField(null=True)
+    new_version = models.PositiveIntegerField(null=True)
+    actor_kind = models.CharField(max_length=10, choices=ActorKind.choices)
+    actor_id = models.CharField(max_length=64)
+    conversation_id = models.UUIDField(null=True)
+    meta = models.JSONField(default=dict)
+    at = models.DateTimeField(default=timezone.now)
+
+    objects = ChangeQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["ledger", "rev"], name="change_rev_once_per_ledger"),
+            models.CheckConstraint(condition=Q(rev__gt=0), name="change_rev_positive"),
+        ]
+        indexes = [models.Index(fields=["object_type", "object_id", "-rev"], name="change_by_object")]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.object_type} {self.object_id} at rev {self.rev}"
+
+
+class OperationEvent(models.Model):
+    """What was attempted, reads, skips and failures included. Written off the request path, kept 90 days."""
+
+    class Status(models.TextChoices):
+        OK = "ok"
+        SKIPPED = "skipped"
+        ERROR = "error"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    user_id = models.UUIDField(null=True)
+    thread_id = models.CharField(max_length=64, blank=True)
+    node = models.CharField(max_length=20)
+    op = models.CharField(max_length=20)
+    status = models.CharField(max_length=10, choices=Status.choices)
+    object_id = models.CharField(max_length=36, blank=True)
+    category = models.CharField(max_length=50, blank=True)
+    sim = models.FloatField(null=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["user_id", "-at"], name="operation_by_user"),
+            models.Index(fields=["node", "-at"], name="operation_by_node"),
+            models.Index(fields=["at"], name="operation_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.op} {self.status}"
+
+
+class JobRun(models.Model):
+    """A piece of background work: who holds it, how far it is, how it ended.
+
+    Holding is a lease: a token and a time. Whoever has the token may write results; when the time has passed,
+    another worker may take the job over, and the old token is worth nothing.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"  # -> running
+        RUNNING = "running"  # -> done, waiting (to be tried again), failed, cancelled
+        DONE = "done"
+        FAILED = "failed"  # -> waiting, when staff retry it
+        CANCELLED = "cancelled"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    kind = models.CharField(max_length=40)
+    subject_id = models.CharField(max_length=64)
+    user_id = models.UUIDField(null=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(null=True)
+    attempts = models.PositiveIntegerField(default=0)
+    not_before = models.DateTimeField(default=timezone.now)
+    lease_token = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    error_code = models.CharField(max_length=60, blank=True)
+    result = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = JobRunQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            # Two workers must never do the same thing to the same object.
+            models.UniqueConstraint(
+                fields=["kind", "subject_id"],
+                condition=Q(state__in=["waiting", "running"]),
+                name="job_open_once_per_subject",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state="running") & Q(lease_token__isnull=False) & Q(lease_until__isnull=False))
+                | (~Q(state="running") & Q(lease_token__isnull=True) & Q(lease_until__isnull=True)),
+                name="job_running_means_leased",
+            ),
+            models.CheckConstraint(
+                condition=Q(total__isnull=True) | Q(done__lte=F("total")), name="job_done_within_total"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["not_before"], condition=Q(state__in=["waiting", "running"]), name="job_open_by_time"),
+            models.Index(fields=["user_id", "-created_at"], name="job_by_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.subject_id} {self.state}"
+
+
+class IdempotencyRecord(models.Model):
+    """What a POST with an Idempotency-Key did, written in the same transaction as what it did.
+
+    It holds ids, not text: a replay renders the objects again as they are now.
+    """
+
+    owner = models.CharField(max_length=120)
+    key = models.CharField(max_length=255)
+    request_hash = models.CharField(max_length=64)
+    status_code = models.PositiveSmallIntegerField(null=True)
+    object_type = models.CharField(max_length=40, blank=True)
+    object_ids = models.JSONField(default=list)
+    rev = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "key"], name="idempotency_key_once_per_owner")]
+        indexes = [models.Index(fields=["created_at"], name="idempotency_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.object_type} {self.created_at:%Y-%m-%d}"

@@ -1,0 +1,37 @@
+"""Reads of the journal."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+
+if TYPE_CHECKING:
+    from .models import Change, JobRun  # noqa: F401 - named in the generic bases
+
+
+class ChangeQuerySet(models.QuerySet["Change"]):
+    """Who may read which changes."""
+
+    def of_owner(self, owner_id: UUID) -> ChangeQuerySet:
+        """The changes of one person or legacy, in the order in which they happened."""
+        return self.filter(ledger_id=owner_id).order_by("rev")
+
+    def of_object(self, object_type: str, object_id: object) -> ChangeQuerySet:
+        """The changes of one object, oldest first."""
+        return self.filter(object_type=object_type, object_id=str(object_id)).order_by("at", "id")
+
+
+class JobRunQuerySet(models.QuerySet["JobRun"]):
+    """Which jobs are there to be taken."""
+
+    def of_user(self, user_id: UUID | None) -> JobRunQuerySet:
+        """The jobs that work for one person."""
+        return self.none() if user_id is None else self.filter(user_id=user_id)
+
+    def claimable(self, at: datetime) -> JobRunQuerySet:
+        """Waiting jobs whose time has come, and running ones whose worker is gone."""
+        return self.filter(Q(state="waiting", not_before__lte=at) | Q(state="running", lease_until__lte=at))

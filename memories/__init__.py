@@ -1,0 +1,1 @@
+"""What is remembered about a person, and what may not come back."""

@@ -1,0 +1,35 @@
+"""What is remembered about a person, and what must not come back."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+from pgvector.django import HalfVectorField
+
+from accounts.models import Legacy, User
+
+
+class Tombstone(models.Model):
+    """Marks something a person rejected or deleted, so that extraction can't bring it back.
+
+    It holds no text: a keyed fingerprint of the normalised words and the vector. When the person says the thing again
+    themselves, the tombstone is lifted.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tombstones")
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="+")
+    fingerprint = models.CharField(max_length=64)
+    object_id = models.CharField(max_length=36)
+    embedding = HalfVectorField(null=True, editable=False)
+    embedding_model = models.CharField(max_length=80, blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "legacy", "fingerprint"], name="tombstone_once", nulls_distinct=False
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"tombstone of {self.object_id}"

@@ -1,0 +1,271 @@
+"""Settings. Everything comes from the environment; ``docs/settings.md`` lists every variable read here.
+
+A variable that is missing without a default, or that does not parse, stops the start with its name.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import environ
+from celery.schedules import crontab
+from django.core.exceptions import ImproperlyConfigured
+
+from .logs import logging_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+# --- The deployment -------------------------------------------------------------------------------------------
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY")
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+HTTPS = env.bool("HTTPS", default=False)
+
+# --- Databases, cache, broker ---------------------------------------------------------------------------------
+
+
+def _database(url: str) -> dict[str, Any]:
+    """Turn a database URL into Django's form, with pooled connections and bounded statements."""
+    config: dict[str, Any] = env.db_url_config(url)
+    if config.get("ENGINE") != "django.db.backends.postgresql":
+        msg = "DATABASE_URL must be a postgresql:// address: Keepsake uses PostgreSQL with pgvector"
+        raise ImproperlyConfigured(msg)
+    config["HOST"] = unquote(config.get("HOST") or "")  # A Unix socket's directory comes percent-encoded.
+    config.setdefault("OPTIONS", {})
+    config["OPTIONS"]["options"] = "-c statement_timeout=30s -c lock_timeout=10s -c jit=off"
+    return config
+
+
+_database_url = env.str("DATABASE_URL")
+DATABASES = {"default": _database(_database_url), "owner": _database(env.str("DATABASE_OWNER_URL", _database_url))}
+DATABASES["default"]["OPTIONS"]["pool"] = {
+    "min_size": 1,
+    "max_size": env.int("DATABASE_POOL_SIZE", default=16),
+    "timeout": 10,
+}
+# The owner connection exists for migrations only, which may run long; the tests migrate through it too.
+DATABASES["owner"]["OPTIONS"]["options"] = "-c jit=off"
+DATABASES["owner"]["TEST"] = {"MIRROR": "default"}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.str("REDIS_URL")
+CACHES = {
+    "default": {
+        "BACKEND": "memory_project.cache.ForgivingRedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "keepsake",
+        "OPTIONS": {"socket_connect_timeout": 0.25, "socket_timeout": 0.5},
+    }
+}
+
+# --- Celery ---------------------------------------------------------------------------------------------------
+
+
+def _broker_url(redis_url: str) -> str:
+    """Celery spells a Unix socket differently from redis-py: same server, other scheme."""
+    if not redis_url.startswith("unix://"):
+        return redis_url
+    address, _, query = redis_url.removeprefix("unix://").partition("?")
+    database = dict(part.partition("=")[::2] for part in query.split("&") if part).get("db", "0")
+    return f"redis+socket://{address}?virtual_host={database}"
+
+
+CELERY_BROKER_URL = _broker_url(REDIS_URL)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 600,
+    "socket_connect_timeout": 0.5,
+    "socket_timeout": 5,
+    "global_keyprefix": "keepsake-queue:",
+}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
+    "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
+    "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
+    "trim": {"task": "journal.trim", "schedule": crontab(minute=37, hour=3)},
+}
+
+# --- Applications ---------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "csp",
+    "django_htmx",
+    "django_structlog",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "journal",
+    "accounts",
+    "conversations",
+    "memories",
+    "facts",
+    "assistant",
+    "desk",
+    "memory_project",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "memory_project.middleware.BodyLimit",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]
+
+ROOT_URLCONF = "memory_project.urls"
+WSGI_APPLICATION = "memory_project.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- People ---------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "sign-in"
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+# --- Static files and safety ----------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "var" / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_NAME = env.str("SESSION_COOKIE_NAME", default="keepsake_session")
+CSRF_COOKIE_NAME = f"{SESSION_COOKIE_NAME}_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+MAX_BODY_BYTES = 1_048_576
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+
+# --- REST -----------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.authentication.AgentKeyAuthentication",
+        "accounts.authentication.PersonSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.HasPrincipal"],
+    "DEFAULT_RENDERER_CLASSES": ["memory_project.rendering.OrjsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.PrincipalRateThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"principal": env.str("API_RATE", default="1200/min")},
+    "DEFAULT_PAGINATION_CLASS": "accounts.pagination.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "accounts.errors.answer_error",
+    "UNAUTHENTICATED_USER": None,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Keepsake",
+    "DESCRIPTION": "The memory that agents and people share.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": [],
+    "SERVE_AUTHENTICATION": [],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# --- Language -------------------------------------------------------------------------------------------------
+
+KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="offline")
+KEEPSAKE_EMBEDDER = env.str("KEEPSAKE_EMBEDDER", default="bundled")
+KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
+
+# --- Rules of the house: named limits, each in the unit that its name says --------------------------------------
+
+MESSAGE_MAX_CHARACTERS = 32_000
+MESSAGES_PER_REQUEST = 500
+SUMMARY_THRESHOLD_MESSAGES = 30
+SUMMARY_BATCH_MESSAGES = 20
+WINDOW_MESSAGES = 20
+IDLE_FINISH_SECONDS = 3_600
+BATCH_LEASE_SECONDS = 180
+TURN_BUDGET_TOKENS = 16_000
+FACTS_BLOCK_TOKENS = 4_000
+RECALLED_CHUNKS = 3
+RECALLED_TURNS = 8
+ARCHIVE_DAYS = 30
+OPERATION_EVENT_DAYS = 90
+IDEMPOTENCY_HOURS = 24
+FACT_DUPLICATE_SIMILARITY = env.float("FACT_DUPLICATE_SIMILARITY", default=0.95)
+FACT_RELATED_SIMILARITY = env.float("FACT_RELATED_SIMILARITY", default=0.86)
+TOMBSTONE_SIMILARITY = env.float("TOMBSTONE_SIMILARITY", default=0.95)
+
+# --- Logs -----------------------------------------------------------------------------------------------------
+
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOGGING = logging_config(LOG_LEVEL, json_lines=env.bool("LOG_JSON", default=False))

@@ -1,0 +1,1 @@
+"""Hybrid search over declared sources, fusion, budgets, text normalisation. No tables."""

@@ -1,0 +1,56 @@
+"""Columns that make a row searchable by meaning and by word. Abstract: the tables belong to the rooms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F, Func, Q
+from pgvector.django import HalfVectorField
+
+
+class RegConfigField(models.CharField):
+    """A PostgreSQL text search configuration, e.g. ``english``; typed, so that a generated column may use it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 63)
+        super().__init__(*args, **kwargs)
+
+    def db_type(self, connection: Any) -> str:
+        """The type is ``regconfig``, whatever the length."""
+        return "regconfig"
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        """Send the name as text; PostgreSQL resolves it."""
+        return value
+
+
+class Searchable(models.Model):
+    """A row with a vector, the name of the model that made it, and a text search document.
+
+    ``search_text`` is ``content`` prepared by ``retrieval.text.prepare`` (unaccented, CJK bigrams),
+    ``search_length`` the number of its terms. ``embedding`` has no fixed dimension: it is always read together
+    with ``embedding_model``, so a change of model needs no DDL and can't mix vectors.
+    """
+
+    embedding = HalfVectorField(null=True, editable=False)
+    embedding_model = models.CharField(max_length=80, blank=True, default="", editable=False)
+    search_config = RegConfigField(default="simple", editable=False)
+    search_text = models.TextField(blank=True, default="", editable=False)
+    search_length = models.PositiveIntegerField(default=0, editable=False)
+    search = models.GeneratedField(
+        expression=Func(F("search_config"), F("search_text"), function="to_tsvector"),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(embedding__isnull=True, embedding_model="")
+                | Q(embedding__isnull=False) & ~Q(embedding_model=""),
+                name="%(app_label)s_%(class)s_vector_named",
+            ),
+        ]
