@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from . import policy
 from .principals import Principal
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # The view reads its defaults from this module.
 
 
 class HasPrincipal(BasePermission):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
-from rest_framework.views import APIView
 
 from .principals import Principal
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # The view reads its defaults from this module.
 
 
 class PrincipalRateThrottle(SimpleRateThrottle):

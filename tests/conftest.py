@@ -1,7 +1,13 @@
 import shutil
 
 import pytest
+from django.conf import settings
 from django.db import connections
+from django.test import override_settings
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from tests import factories
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +36,91 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fast_passwords_and_plain_static_files(django_test_environment):
+    """Hash passwords fast, and serve static files without the manifest that only collectstatic makes."""
+    storages = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with override_settings(STORAGES=storages, PASSWORD_HASHERS=hashers, WHITENOISE_AUTOREFRESH=True):
+        yield
+
+
+@pytest.fixture
+def owner(db):
+    """A person, who owns ``legacy``."""
+    return factories.UserFactory(username="owner", display_name="Olga Owner")
+
+
+@pytest.fixture
+def member(db):
+    """A person who is a member of ``legacy``."""
+    return factories.UserFactory(username="member", display_name="Mira Member")
+
+
+@pytest.fixture
+def stranger(db):
+    """A person who has nothing to do with the others."""
+    return factories.UserFactory(username="stranger", display_name="Sam Stranger")
+
+
+@pytest.fixture
+def staff(db):
+    """A moderator and superuser; over REST a person like any other."""
+    return factories.UserFactory(username="staff", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def legacy(owner, member):
+    """A legacy of ``owner`` with ``member``."""
+    return factories.LegacyFactory(name="Grandmother Rosa", owner=owner, members=[member])
+
+
+@pytest.fixture
+def agent(owner):
+    """A personal agent of ``owner``; ``agent.credential`` is its key, for read and write."""
+    return with_key(factories.AgentFactory(name="agent", owner=owner))
+
+
+@pytest.fixture
+def other_agent(stranger):
+    """A personal agent of ``stranger``, for read and write."""
+    return with_key(factories.AgentFactory(name="other agent", owner=stranger))
+
+
+@pytest.fixture
+def service(db):
+    """A service agent with every scope: ``api(service, "42")`` acts for the person its issuer calls 42."""
+    made = factories.AgentFactory(name="service", service=True, issuer="backend")
+    return with_key(made, ["read", "write", "admin"])
+
+
+def with_key(agent, scopes=("read", "write")):
+    """Give an agent a key; the credential is kept on the object."""
+    agent.credential = factories.AgentKeyFactory(agent=agent, scopes=list(scopes)).credential
+    return agent
+
+
+@pytest.fixture
+def api():
+    """``api(person)`` is signed in; ``api(agent)``, ``api(key)``, ``api("ks_…")`` send a key; ``api()`` is nobody.
+
+    The second argument becomes X-Keepsake-User. The client turns exceptions into answers, as a server does.
+    """
+
+    def client(caller=None, acts_for=None):
+        made = APIClient(raise_request_exception=False)
+        if isinstance(caller, User):
+            made.force_login(caller)
+        elif caller is not None:
+            credential = caller if isinstance(caller, str) else caller.credential
+            made.credentials(HTTP_AUTHORIZATION=f"Bearer {credential}")
+        if acts_for is not None:
+            made.defaults["HTTP_X_KEEPSAKE_USER"] = acts_for
+        return made
+
+    return client

@@ -1,0 +1,68 @@
+"""Whether this process lives, and whether it can serve."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import structlog
+from celery import current_app
+from django.db import DatabaseError, InterfaceError
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from kombu.exceptions import OperationalError as BrokerError
+from psycopg_pool import PoolTimeout
+
+from accounts.errors import RETRY_SECONDS
+
+log = structlog.get_logger(__name__)
+
+
+@never_cache
+@require_safe
+def live(request: HttpRequest) -> JsonResponse:
+    """200 as long as the process answers. Asks nothing of any other server."""
+    return JsonResponse({"status": "live"})
+
+
+@never_cache
+@require_safe
+def ready(request: HttpRequest) -> JsonResponse:
+    """200 when a request can be served, 503 with Retry-After when the database is away or not migrated.
+
+    A broker that is away is told as ``degraded`` with 200: requests are served, and the sweep does the background
+    work when the broker is back.
+    """
+    checks = {"database": _check_database(), "broker": _check_broker()}
+    if checks["database"] != "ok":
+        return JsonResponse(
+            {"status": "unavailable", "checks": checks}, status=503, headers={"Retry-After": RETRY_SECONDS}
+        )
+    return JsonResponse({"status": "ready" if checks["broker"] == "ok" else "degraded", "checks": checks})
+
+
+def _check_database() -> str:
+    try:
+        applied = set(MigrationRecorder.Migration.objects.values_list("app", "name"))
+    except (DatabaseError, InterfaceError, PoolTimeout) as error:
+        log.warning("database_away", error=type(error).__name__)
+        return "away"
+    return "ok" if _wanted_migrations() <= applied else "not migrated"
+
+
+@cache
+def _wanted_migrations() -> frozenset[tuple[str, str]]:
+    """The migrations of this release; they can't change while the process runs."""
+    return frozenset(MigrationLoader(None).disk_migrations)
+
+
+def _check_broker() -> str:
+    try:
+        with current_app.connection_for_write() as connection:
+            connection.ensure_connection(max_retries=1, timeout=1)
+    except (BrokerError, OSError) as error:
+        log.warning("broker_away", error=type(error).__name__)
+        return "away"
+    return "ok"

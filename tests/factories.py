@@ -1,0 +1,182 @@
+"""Rows for tests. What has rules (messages, facts) is made by the rooms' own actions, so that counts and revs are right."""
+
+import secrets
+
+import factory
+from factory.django import DjangoModelFactory
+
+from accounts import policy, queries
+from accounts.models import Agent, AgentKey, ExternalIdentity, Grant, Legacy, Member, Preferences, User
+from conversations.models import Conversation, Message
+from facts.models import LegacyFact
+from journal.models import JobRun, Ledger, OperationEvent
+
+
+class UserFactory(DjangoModelFactory):
+    """A person who can't sign in with a password, unless ``password`` is given."""
+
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    username = factory.Sequence(lambda n: f"person{n}")
+    password = None
+
+    @classmethod
+    def _create(cls, model_class, *args, password=None, **kwargs):
+        user = model_class(*args, **kwargs)
+        user.set_password(password)
+        user.save(force_insert=True)
+        return user
+
+
+class PreferencesFactory(DjangoModelFactory):
+    class Meta:
+        model = Preferences
+
+    user = factory.SubFactory(UserFactory)
+
+
+class ExternalIdentityFactory(DjangoModelFactory):
+    class Meta:
+        model = ExternalIdentity
+
+    user = factory.SubFactory(UserFactory)
+    issuer = "backend"
+    external_id = factory.Sequence(str)
+
+
+class AgentFactory(DjangoModelFactory):
+    class Meta:
+        model = Agent
+
+    name = factory.Sequence(lambda n: f"agent{n}")
+    owner = factory.SubFactory(UserFactory)
+    issuer = factory.LazyAttribute(lambda agent: f"agent:{agent.name}")
+
+    class Params:
+        service = factory.Trait(kind=Agent.Kind.SERVICE)
+
+
+class AgentKeyFactory(DjangoModelFactory):
+    """A key; ``key.credential`` is what a request sends."""
+
+    class Meta:
+        model = AgentKey
+
+    agent = factory.SubFactory(AgentFactory)
+    scopes = ["read", "write"]
+
+    @classmethod
+    def _create(cls, model_class, *args, **kwargs):
+        secret = secrets.token_urlsafe(32)
+        public = kwargs.pop("public", secrets.token_hex(6))
+        key = model_class(*args, public=public, secret_hmac=policy.secret_hmac(secret), **kwargs)
+        key.save(force_insert=True)
+        key.credential = f"ks_{public}.{secret}"
+        return key
+
+
+class GrantFactory(DjangoModelFactory):
+    class Meta:
+        model = Grant
+
+    user = factory.SubFactory(UserFactory)
+    agent = factory.SubFactory(AgentFactory)
+
+
+class MemberFactory(DjangoModelFactory):
+    class Meta:
+        model = Member
+
+    legacy = factory.SubFactory("tests.factories.LegacyFactory", owner=None)
+    user = factory.SubFactory(UserFactory)
+
+
+class LegacyFactory(DjangoModelFactory):
+    """A legacy with an owner (made, given, or none with ``owner=None``) and ``members``."""
+
+    class Meta:
+        model = Legacy
+
+    name = factory.Sequence(lambda n: f"Grandmother {n}")
+
+    @classmethod
+    def _create(cls, model_class, *args, owner=..., members=(), **kwargs):
+        legacy = super()._create(model_class, *args, **kwargs)
+        if owner is not None:
+            user = UserFactory() if owner is ... else owner
+            Member.objects.create(legacy=legacy, user=user, role=Member.Role.OWNER)
+        for user in members:
+            Member.objects.create(legacy=legacy, user=user)
+        return legacy
+
+
+class ConversationFactory(DjangoModelFactory):
+    """A conversation of ``user``, with ``legacy`` (the user has to be a member) or without."""
+
+    class Meta:
+        model = Conversation
+
+    user = factory.SubFactory(UserFactory)
+
+
+class MessageFactory(DjangoModelFactory):
+    """The next message of a conversation, appended as its person."""
+
+    class Meta:
+        model = Message
+
+    conversation = factory.SubFactory(ConversationFactory)
+    role = "user"
+    content = factory.Sequence(lambda n: f"She planted {n + 2} apple trees behind the house.")
+
+    @classmethod
+    def _create(cls, model_class, *args, conversation, **kwargs):
+        from conversations.actions import NewMessage, messages_append
+
+        principal = queries.principal_for_person(conversation.user_id)
+        (message,) = messages_append(principal, conversation.pk, [NewMessage(**kwargs)])
+        conversation.refresh_from_db()
+        return message
+
+
+class LegacyFactFactory(DjangoModelFactory):
+    """A fact that ``user`` added to a legacy they are a member of."""
+
+    class Meta:
+        model = LegacyFact
+
+    legacy = factory.SubFactory(LegacyFactory)
+    user = factory.LazyAttribute(lambda fact: fact.legacy.memberships.get(role="owner").user)
+    content = factory.Sequence(lambda n: f"She kept {n + 2} bee hives.")
+    category = LegacyFact.Category.HOBBY
+    visibility = LegacyFact.Visibility.PRIVATE
+
+    @classmethod
+    def _create(cls, model_class, *args, user, legacy, **kwargs):
+        from facts.actions import fact_add
+
+        return fact_add(queries.principal_for_person(user.pk), legacy.pk, **kwargs)
+
+
+class JobRunFactory(DjangoModelFactory):
+    class Meta:
+        model = JobRun
+
+    kind = "summarize"
+    subject_id = factory.Sequence(str)
+
+
+class OperationEventFactory(DjangoModelFactory):
+    class Meta:
+        model = OperationEvent
+
+    node = "extract"
+    op = "summarize"
+    status = OperationEvent.Status.OK
+
+
+def rev_of(owner):
+    """The revision of a person's or legacy's ledger as it is now."""
+    return Ledger.objects.values_list("rev", flat=True).get(pk=owner.pk)
