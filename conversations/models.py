@@ -22,8 +22,8 @@ class Conversation(models.Model):
     """A talk of one person with an agent, about a legacy or about nobody in particular.
 
     ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
-    ``block_rev`` is the revision that the conversation's memory block is pinned to, ``seen_rev`` the last one it was
-    told of.
+    ``block_rev`` (taken at ``block_at``) is the revision that the conversation's memory block is pinned to, ``seen_rev``
+    the last one it was told of.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -37,6 +37,7 @@ class Conversation(models.Model):
     message_count = models.PositiveIntegerField(default=0)
     summarized_upto = models.PositiveIntegerField(default=0)
     block_rev = models.BigIntegerField(null=True)
+    block_at = models.DateTimeField(null=True)
     seen_rev = models.BigIntegerField(null=True)
     finished_at = models.DateTimeField(null=True)
     last_message_at = models.DateTimeField(null=True)

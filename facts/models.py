@@ -59,6 +59,8 @@ class LegacyFact(Searchable):
     extracted_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     reviewed_at = models.DateTimeField(null=True)
+    active_since = models.DateTimeField(null=True)
+    shared_since = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
     purge_at = models.DateTimeField(null=True)
 
@@ -93,6 +95,17 @@ class LegacyFact(Searchable):
             models.CheckConstraint(
                 condition=Q(visibility="private") | Q(state__in=["active", "hidden"]),
                 name="fact_shared_only_while_active",
+            ),
+            # A conversation keeps its facts block as it was at its first turn; these say what was in force then.
+            models.CheckConstraint(
+                condition=Q(state="active", active_since__isnull=False)
+                | ~Q(state="active") & Q(active_since__isnull=True),
+                name="fact_active_means_since",
+            ),
+            models.CheckConstraint(
+                condition=Q(visibility="shared", shared_since__isnull=False)
+                | Q(visibility="private", shared_since__isnull=True),
+                name="fact_shared_means_since",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["archived", "rejected"], deleted_at__isnull=False, purge_at__isnull=False)

@@ -1,0 +1,241 @@
+"""Summarising and extraction: what happens to a conversation after it was said.
+
+A batch goes through four steps: take it by lease, ask the model, embed, write everything in one transaction. Only the
+last one touches rows, and it checks first that the lease and the range are still as they were, so a batch that runs
+twice, or half, changes nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db.models import CharField, Exists, OuterRef, Q
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from accounts.categories import load as load_categories
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from conversations.actions import chunk_write, conversation_close
+from conversations.models import Conversation, Message
+from facts.actions import PreparedFact, prepare_extracted, record_extracted
+from facts.models import LegacyFact
+from journal.actions import (
+    claim_job,
+    enqueue,
+    finish_job,
+    hold_job,
+    ledger_write,
+    note_operation,
+    open_job,
+    renew_lease,
+    retry_job_later,
+)
+from journal.exceptions import NotFound
+from journal.models import JobRun
+from language.backends import get_embedder, get_model
+from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Utterance
+
+from .fencing import without_fences
+
+log = structlog.get_logger(__name__)
+
+JOB = "summarize"
+SUMMARY_MAX_CHARACTERS = 2_000
+SWEEP_LIMIT = 500
+NOTHING_NEW = "These messages only repeat what was recalled from memory."
+
+
+class _LeaseLostError(Exception):
+    """Another worker has taken the batch over; what was computed here is thrown away."""
+
+
+def maybe_summarize(conversation_id: UUID) -> int:
+    """Summarise what is due in a conversation and return how many chunks were written.
+
+    Due is the oldest batch of 20 while more than 30 messages are unsummarised; in a finished conversation everything.
+    Only one worker at a time works on a conversation; the others return 0. A failure leaves the messages for a later
+    try and shows on the job.
+    """
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    if conversation is None or _due(conversation) is None:
+        return 0
+    job = claim_job(
+        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
+    )
+    if job is None:
+        return 0
+    written = 0
+    try:
+        principal = principal_for_job(conversation.user_id)
+        while (due := _due(conversation)) is not None:
+            _summarize_batch(job, principal, conversation, *due)
+            written += 1
+            conversation.refresh_from_db()
+            if not renew_lease(job, lease_seconds=settings.BATCH_LEASE_SECONDS, done=job.done + written):
+                return written
+        finish_job(job, chunks=written)
+    except _LeaseLostError:
+        log.info("batch_taken_over", conversation=str(conversation_id))
+    except (LanguageError, NotFound) as error:
+        _give_back(job, conversation, error)
+    except Exception as error:
+        _give_back(job, conversation, error)
+        raise
+    # Messages that came while the last batch was written found the job taken; look once more.
+    if written and _due(Conversation.objects.get(pk=conversation_id)) is not None:
+        enqueue("assistant.maybe_summarize", conversation_id)
+    return written
+
+
+def _give_back(job: JobRun, conversation: Conversation, error: Exception) -> None:
+    retry_job_later(job, type(error).__name__)
+    note_operation("worker", "summarize", "error", user_id=conversation.user_id, thread_id=conversation.pk)
+    log.warning("batch_failed", conversation=str(conversation.pk), error=type(error).__name__, attempts=job.attempts)
+
+
+def _due(conversation: Conversation) -> tuple[int, int] | None:
+    """The range of messages to summarise now, half-open, or None."""
+    start = conversation.summarized_upto
+    if conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
+        return start, start + settings.SUMMARY_BATCH_MESSAGES
+    if conversation.finished_at and conversation.unsummarized:
+        return start, conversation.message_count
+    return None
+
+
+def _summarize_batch(job: JobRun, principal: Principal, conversation: Conversation, start: int, end: int) -> None:
+    messages = list(
+        Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).order_by("index")
+    )
+    extraction = _extract(principal, conversation, messages)
+    embedder = get_embedder()
+    vector = embedder.embed_passages([extraction.summary])[0]
+    learns = principal.has_memory and not conversation.private and conversation.legacy_id is not None
+    prepared: list[PreparedFact] = []
+    if learns:
+        prepared = prepare_extracted(
+            conversation.legacy_id, conversation.user_id, extraction.facts, written_by=extraction.model
+        )
+    owners = [conversation.user_id] + ([conversation.legacy_id] if learns else [])
+    with ledger_write(principal.actor, *owners) as write:
+        if not hold_job(job):
+            raise _LeaseLostError
+        locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        if locked.summarized_upto != start or locked.message_count < end:
+            raise _LeaseLostError
+        chunk_write(
+            write,
+            locked,
+            content=extraction.summary,
+            written_by=extraction.model,
+            embedding=vector,
+            embedding_model=embedder.name,
+            start=start,
+            end=end,
+        )
+        facts: list[LegacyFact] = []
+        if prepared:
+            facts = record_extracted(
+                write, principal, locked, prepared, {message.index: message for message in messages}
+            )
+    note_operation("episodic", "create", user_id=conversation.user_id, thread_id=conversation.pk)
+    log.info(
+        "batch_summarized",
+        conversation=str(conversation.pk),
+        start=start,
+        end=end,
+        facts=len(facts),
+        candidates=len(extraction.facts),
+        input_tokens=extraction.usage.input_tokens,
+        output_tokens=extraction.usage.output_tokens,
+    )
+
+
+def _extract(principal: Principal, conversation: Conversation, messages: Sequence[Message]) -> Extraction:
+    """Ask the model about a batch and keep of its answer what the messages bear out.
+
+    Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
+    """
+    utterances = [Utterance(m.index, m.role, m.speaker, without_fences(m.content), m.at) for m in messages]
+    request = ExtractionRequest(
+        messages=[utterance for utterance in utterances if utterance.content],
+        user_name=principal.name,
+        legacy_name=conversation.legacy.name if conversation.legacy else None,
+        fact_categories=LegacyFact.Category.values,
+        memory_categories=sorted(load_categories().by_name),
+    )
+    if not request.messages:
+        return Extraction(summary=NOTHING_NEW, model=get_model().name)
+    extraction = get_model().extract(request)
+    summary = extraction.summary.strip()
+    if not summary:
+        msg = "the summary is empty"
+        raise ModelAnswerInvalid(msg)
+    said = {utterance.index: utterance.content for utterance in utterances if utterance.role == Message.Role.USER}
+    facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))
+    return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
+
+
+def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:
+    """Whether a candidate rests on the user's own words: known messages of theirs, and a quote that is really there."""
+    if not fact.indices or any(index not in said for index in fact.indices):
+        return False
+    quote = fact.quote.strip()
+    return bool(quote) and quote in said[fact.indices[0]]
+
+
+def conversation_finish(principal: Principal, conversation_id: UUID) -> JobRun | None:
+    """End a conversation: what no chunk covers is summarised as one batch in the background.
+
+    Returns the job, or None when nothing was left to do. Appending reopens the conversation.
+    """
+    if not conversation_close(principal, conversation_id):
+        return None
+    return open_job(JOB, conversation_id, user_id=principal.user_id)
+
+
+def finish_idle() -> int:
+    """Finish conversations that nobody has written in for an hour. Returns how many."""
+    idle_before = timezone.now() - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
+    idle = Conversation.objects.idle_since(idle_before).filter(finished_at__isnull=True)
+    closed = 0
+    for conversation_id, user_id in idle.values_list("pk", "user_id")[:SWEEP_LIMIT]:
+        try:
+            principal = principal_for_job(user_id)
+        except NotFound:  # The person was deactivated; their conversations stay as they are.
+            continue
+        closed += conversation_close(principal, conversation_id, idle_before=idle_before)
+    return closed
+
+
+def sweep() -> dict[str, int]:
+    """Find work whose task was lost and start it again: unindexed rows, and batches that are due and not taken.
+
+    Everything here is found by its durable state, so running it twice, or beside the tasks themselves, is harmless.
+    """
+    now = timezone.now()
+    taken = JobRun.objects.filter(kind=JOB, subject_id=OuterRef("subject")).filter(
+        Q(state="waiting", not_before__gt=now) | Q(state="running", lease_until__gt=now)
+    )
+    due = (
+        Conversation.objects.with_unsummarized_over(settings.SUMMARY_THRESHOLD_MESSAGES)
+        | Conversation.objects.idle_since(now).filter(finished_at__isnull=False)
+    ).annotate(subject=Cast("pk", CharField()))
+    conversations = list(
+        due.filter(~Exists(taken)).order_by("last_message_at").values_list("pk", flat=True)[:SWEEP_LIMIT]
+    )
+    for conversation_id in conversations:
+        enqueue("assistant.maybe_summarize", conversation_id)
+    unindexed = Message.objects.unindexed(now).exists()
+    if unindexed:
+        enqueue("conversations.index_messages")
+    facts_unindexed = LegacyFact.objects.unindexed().exists()
+    if facts_unindexed:
+        enqueue("facts.index")
+    return {"conversations": len(conversations), "messages": int(unindexed), "facts": int(facts_unindexed)}

@@ -1,0 +1,92 @@
+"""REST for agents: the next turn, finishing a conversation, jobs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.urls import path
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import principal_of
+from accounts.idempotency import WritesOnce
+from accounts.principals import Principal
+from conversations.models import Message
+from journal.models import IdempotencyRecord, JobRun
+
+from . import actions
+from .serializers import JobSerializer, TurnRequestSerializer, TurnSerializer
+from .turn import Turn as PreparedTurn
+from .turn import prepare_turn
+
+
+class Turn(WritesOnce):
+    """The next model call of a conversation."""
+
+    reads_only = True
+
+    @extend_schema(request=TurnRequestSerializer, responses=TurnSerializer)
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Prepare it. Saves the message only with ``save``, which needs the scope write."""
+        body = TurnRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        principal = self.caller(request) if body.validated_data.get("save") else principal_of(request)
+        return _answer(prepare_turn(principal, conversation_id, **body.validated_data))
+
+    def replay(self, request: Request, record: IdempotencyRecord) -> Response:
+        """Prepare the turn again as it stood before the message that the first request saved."""
+        body = TurnRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        principal = principal_of(request)
+        saved = get_object_or_404(Message.objects.visible_to(principal), pk=record.object_ids[0])
+        values = {**body.validated_data, "save": False}
+        return _answer(
+            prepare_turn(principal, conversation_id=saved.conversation_id, before_index=saved.index, **values)
+        )
+
+
+def _answer(turn: PreparedTurn) -> Response:
+    body = asdict(turn)
+    return Response({**body.pop("extra"), **body})
+
+
+class Finish(WritesOnce):
+    """The end of a conversation."""
+
+    @extend_schema(
+        request=None, responses={200: OpenApiResponse(description="Nothing was left to summarise."), 202: JobSerializer}
+    )
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Summarise what is left, in the background. Appending reopens the conversation."""
+        job = actions.conversation_finish(self.caller(request), conversation_id)
+        if job is None:
+            return Response({"detail": "Nothing was left to summarise."})
+        return Response(JobSerializer(job).data, status=202)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The latest job of that conversation."""
+        jobs = JobRun.objects.of_user(principal.user_id).filter(kind=actions.JOB, subject_id=object_ids[0])
+        job = jobs.order_by("-created_at").first()
+        return JobSerializer(job).data if job else {"detail": "Nothing was left to summarise."}
+
+
+class Job(APIView):
+    """A background job."""
+
+    @extend_schema(responses=JobSerializer)
+    def get(self, request: Request, job_id: UUID) -> Response:
+        """How far it is."""
+        job = get_object_or_404(JobRun.objects.of_user(principal_of(request).user_id), pk=job_id)
+        return Response(JobSerializer(job).data)
+
+
+urlpatterns = [
+    path("conversations/<uuid:conversation_id>/turn/", Turn.as_view(), name="turn"),
+    path("conversations/<uuid:conversation_id>/finish/", Finish.as_view(), name="finish"),
+    path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
+]

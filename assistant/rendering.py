@@ -1,0 +1,77 @@
+"""One prepared turn in the forms that model APIs take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.models import Message
+
+from .fencing import as_data
+
+OPENING = "(The conversation begins with the following message.)"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """``system`` as Anthropic blocks (the first ends at the cache boundary), ``text`` the whole as plain text."""
+
+    system: list[dict[str, Any]]
+    text: str
+    messages: list[dict[str, Any]]
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def render(format_name: str, stable: str, below: str, window: Sequence[Message], incoming: str) -> Rendered:
+    """Put the parts together as ``anthropic``, ``openai``, ``gemini``, ``text`` or ``json`` wants them.
+
+    ``stable`` stands above the cache boundary and ``below`` under it. The incoming message is the last one.
+    """
+    system = [
+        {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": below},
+    ]
+    said = [*((message.role, message.speaker, message.content) for message in window), ("user", "", incoming)]
+    text = "\n\n".join([stable, below, *(f"{speaker or role}: {content}" for role, speaker, content in said)])
+    if format_name == "openai":
+        return Rendered(system, text, _openai(f"{stable}\n\n{below}", said))
+    if format_name == "gemini":
+        contents = [
+            {"role": "model" if turn["role"] == "assistant" else "user", "parts": [{"text": turn["content"]}]}
+            for turn in _alternating(said)
+        ]
+        instruction = {"parts": [{"text": f"{stable}\n\n{below}"}]}
+        return Rendered(system, text, contents, {"system_instruction": instruction})
+    if format_name == "json":
+        plain = [{"role": role, "speaker": speaker, "content": content} for role, speaker, content in said]
+        return Rendered(system, text, plain)
+    return Rendered(system, text, _alternating(said))
+
+
+def _openai(system: str, said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
+    messages = [{"role": "system", "content": system}]
+    for role, _, content in said:
+        messages.append({"role": role, "content": content} if role != "tool" else _as_note(role, content))
+    return messages
+
+
+def _alternating(said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
+    """User and assistant messages in turn, the user first: what the Messages API and Gemini accept.
+
+    Neighbours of one role are joined; system and tool messages of the record go in as notes from the user's side.
+    """
+    messages: list[dict[str, Any]] = []
+    for role, _, content in said:
+        message = {"role": role, "content": content} if role in {"user", "assistant"} else _as_note(role, content)
+        if not messages and message["role"] == "assistant":
+            messages.append({"role": "user", "content": OPENING})
+        if messages and messages[-1]["role"] == message["role"]:
+            messages[-1]["content"] += f"\n\n{message['content']}"
+        else:
+            messages.append(message)
+    return messages
+
+
+def _as_note(role: str, content: str) -> dict[str, Any]:
+    return {"role": "user", "content": f"<{role}_message>{as_data(content)}</{role}_message>"}

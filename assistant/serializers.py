@@ -1,0 +1,72 @@
+"""Shapes of the agent's side over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers
+
+from journal.models import JobRun
+
+from .turn import FORMATS
+
+
+class TurnRequestSerializer(serializers.Serializer[Any]):
+    """What a turn is prepared for."""
+
+    content = serializers.CharField(max_length=settings.MESSAGE_MAX_CHARACTERS, trim_whitespace=False)
+    budget_tokens = serializers.IntegerField(min_value=200, max_value=1_000_000, required=False)
+    instructions = serializers.CharField(max_length=200_000, required=False, allow_blank=True, trim_whitespace=False)
+    format = serializers.ChoiceField(choices=FORMATS, required=False)
+    save = serializers.BooleanField(required=False)
+
+
+class UsedSerializer(serializers.Serializer[Any]):
+    """The ids that went into the prompt."""
+
+    facts = serializers.ListField(child=serializers.CharField())
+    memories = serializers.ListField(child=serializers.CharField())
+    chunks = serializers.ListField(child=serializers.CharField())
+    turns = serializers.ListField(child=serializers.CharField())
+
+
+class DroppedSerializer(serializers.Serializer[Any]):
+    """Something the budget left out."""
+
+    kind = serializers.CharField()
+    id = serializers.CharField()
+
+
+class TurnSerializer(serializers.Serializer[Any]):
+    """Everything one model call needs. ``messages`` has the shape of the format that was asked for."""
+
+    format = serializers.CharField()
+    system = serializers.ListField(child=serializers.DictField())
+    text = serializers.CharField()
+    messages = serializers.ListField(child=serializers.DictField())
+    system_instruction = serializers.DictField(required=False)
+    used = UsedSerializer()
+    dropped = DroppedSerializer(many=True)
+    tokens = serializers.IntegerField()
+    revision = serializers.IntegerField()
+
+
+class JobSerializer(serializers.ModelSerializer[JobRun]):
+    """A background job: how far it is and how it ended."""
+
+    class Meta:
+        model = JobRun
+        fields = [
+            "id",
+            "kind",
+            "subject_id",
+            "state",
+            "done",
+            "total",
+            "attempts",
+            "not_before",
+            "error_code",
+            "created_at",
+            "finished_at",
+        ]

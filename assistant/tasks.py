@@ -1,0 +1,27 @@
+"""Celery wrappers: ids in, one action called."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from celery import shared_task
+
+from . import actions
+
+
+@shared_task(name="assistant.maybe_summarize")
+def maybe_summarize(conversation_id: str) -> None:
+    """Summarise what is due in a conversation."""
+    actions.maybe_summarize(UUID(conversation_id))
+
+
+@shared_task(name="assistant.finish_idle")
+def finish_idle() -> None:
+    """Finish conversations that have been idle for an hour."""
+    actions.finish_idle()
+
+
+@shared_task(name="assistant.sweep")
+def sweep() -> None:
+    """Start again what was lost."""
+    actions.sweep()

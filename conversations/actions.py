@@ -1,0 +1,274 @@
+"""Changes to conversations: open one, append to it, index its messages, write a chunk, finish it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from accounts import policy
+from accounts.models import Legacy
+from accounts.principals import Principal
+from journal.actions import LedgerWrite, enqueue, ledger_write, note_operation
+from journal.exceptions import NotFound, Refused
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable, Vectors
+from language.tokens import count_tokens
+from retrieval.text import prepare
+
+from .models import Conversation, ConversationChunk, Message
+
+log = structlog.get_logger(__name__)
+
+INDEX_BATCH = 32
+INDEX_LEASE_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message to be appended. ``at`` is when it was said; now, when it is left out."""
+
+    role: str
+    content: str
+    speaker: str = ""
+    at: datetime | None = None
+
+
+def conversation_create(
+    principal: Principal,
+    *,
+    legacy_id: UUID | None = None,
+    title: str = "",
+    channel: str = "",
+    private: bool = False,
+    external_id: str = "",
+) -> Conversation:
+    """Open a conversation, about a legacy if one is named.
+
+    With an ``external_id`` (unique per person and channel) that is known already, that conversation is returned, so an
+    import can be repeated. Raises NotFound when the person is no member of the legacy, NotAllowed without the scope.
+    """
+    user_id = policy.must_write(principal)
+    if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
+        raise NotFound("There is no such legacy.")
+    with ledger_write(principal.actor, user_id) as write:
+        known = (
+            external_id
+            and Conversation.objects.filter(user_id=user_id, channel=channel, external_id=external_id).first()
+        )
+        conversation = known or Conversation.objects.create(
+            user_id=user_id,
+            legacy_id=legacy_id,
+            agent_id=principal.agent_id,
+            title=title,
+            channel=channel,
+            private=private,
+            external_id=external_id,
+        )
+        write.result("conversation", conversation.pk, status_code=201)
+    return conversation
+
+
+def messages_append(principal: Principal, conversation_id: UUID, messages: Sequence[NewMessage]) -> list[Message]:
+    """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
+
+    Returns the stored messages. Indexing and summarising start when the transaction has committed. Appending reopens a
+    finished conversation. Raises Refused (400) for a bad message, NotFound, NotAllowed.
+    """
+    user_id = policy.must_write(principal)
+    _check_messages(messages)
+    now = timezone.now()
+    new = []
+    for message in messages:
+        prepared = prepare(message.content, principal.language)
+        new.append(
+            Message(
+                user_id=user_id,
+                role=message.role,
+                speaker=message.speaker,
+                content=message.content,
+                tokens=count_tokens(message.content),
+                at=message.at or now,
+                search_text=prepared.text,
+                search_config=prepared.config,
+                search_length=prepared.length,
+            )
+        )
+    with ledger_write(principal.actor, user_id) as write:
+        conversation = _lock(principal, conversation_id)
+        for index, message in enumerate(new, start=conversation.message_count):
+            message.conversation = conversation
+            message.legacy_id = conversation.legacy_id
+            message.private = conversation.private
+            message.index = index
+        Message.objects.bulk_create(new)
+        conversation.message_count += len(new)
+        conversation.last_message_at = now
+        conversation.finished_at = None
+        conversation.save(update_fields=["message_count", "last_message_at", "finished_at"])
+        write.count(user_id, turns=len(new), turn_terms=sum(message.search_length for message in new))
+        write.result("message", *(message.pk for message in new), status_code=201)
+        enqueue("conversations.index_messages", conversation.pk)
+        if conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
+            enqueue("assistant.maybe_summarize", conversation.pk)
+    return new
+
+
+def _check_messages(messages: Sequence[NewMessage]) -> None:
+    if not messages:
+        raise Refused("Send at least one message.", code="empty")
+    if len(messages) > settings.MESSAGES_PER_REQUEST:
+        raise Refused(f"Send at most {settings.MESSAGES_PER_REQUEST} messages at once.", code="too_many")
+    for number, message in enumerate(messages):
+        if message.role not in Message.Role.values:
+            raise Refused(f"Message {number}: the role is one of {', '.join(Message.Role.values)}.", code="bad_role")
+        if not message.content.strip():
+            raise Refused(f"Message {number}: the content is empty.", code="empty")
+        if len(message.content) > settings.MESSAGE_MAX_CHARACTERS:
+            raise Refused(
+                f"Message {number}: the content has more than {settings.MESSAGE_MAX_CHARACTERS:,} characters.",
+                code="too_long",
+            )
+        if "\x00" in message.content:
+            raise Refused(f"Message {number}: the content holds a NUL character.", code="bad_text")
+
+
+def _lock(principal: Principal, conversation_id: UUID) -> Conversation:
+    """Lock a conversation the principal may see. The owner's ledger is locked already: that is the order everywhere."""
+    visible = Conversation.objects.visible_to(principal)
+    conversation = visible.select_for_update().filter(pk=conversation_id).first()
+    if conversation is None:
+        raise NotFound("There is no such conversation.")
+    return conversation
+
+
+def conversation_pin(principal: Principal, conversation: Conversation) -> Conversation:
+    """Pin the conversation's block to now at its first turn, and anew after an idle hour; otherwise leave it.
+
+    What is above the prompt's cache boundary then keeps its bytes from turn to turn.
+    """
+    now = timezone.now()
+    last = conversation.last_message_at or now
+    if conversation.block_at and last > now - timedelta(seconds=settings.IDLE_FINISH_SECONDS):
+        return conversation
+    user_id = policy.must_write(principal)
+    with ledger_write(principal.with_idempotency(None).actor, user_id) as write:
+        locked = _lock(principal, conversation.pk)
+        locked.block_rev, locked.block_at = write.ledgers[user_id].rev, now
+        locked.save(update_fields=["block_rev", "block_at"])
+    return locked
+
+
+def conversation_close(principal: Principal, conversation_id: UUID, *, idle_before: datetime | None = None) -> bool:
+    """Mark a conversation as finished, so that what is left of it is summarised. Returns whether anything is left.
+
+    With ``idle_before`` only if its last message is older; what was appended meanwhile keeps it open.
+    """
+    user_id = policy.must_write(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        conversation = _lock(principal, conversation_id)
+        if idle_before and conversation.last_message_at and conversation.last_message_at > idle_before:
+            return False
+        if conversation.finished_at is None:
+            conversation.finished_at = timezone.now()
+            conversation.save(update_fields=["finished_at"])
+        left = conversation.unsummarized > 0
+        write.result("conversation", conversation.pk, status_code=202 if left else 200)
+        if left:
+            enqueue("assistant.maybe_summarize", conversation.pk)
+    return left
+
+
+def chunk_write(
+    write: LedgerWrite,
+    conversation: Conversation,
+    *,
+    content: str,
+    written_by: str,
+    embedding: Vectors,
+    embedding_model: str,
+    start: int,
+    end: int,
+) -> ConversationChunk:
+    """Store the summary of messages ``start`` … ``end - 1`` and move ``summarized_upto``.
+
+    Runs inside the batch's transaction; the caller holds the conversation's lock. Constraints refuse a range that repeats or overlaps.
+    """
+    prepared = prepare(content)
+    chunk = ConversationChunk.objects.create(
+        conversation=conversation,
+        user_id=conversation.user_id,
+        legacy_id=conversation.legacy_id,
+        private=conversation.private,
+        content=content,
+        written_by=written_by,
+        message_range_start=start,
+        message_range_end=end,
+        embedding=embedding,
+        embedding_model=embedding_model,
+        search_text=prepared.text,
+        search_config=prepared.config,
+        search_length=prepared.length,
+    )
+    conversation.summarized_upto = end
+    conversation.save(update_fields=["summarized_upto"])
+    write.count(conversation.user_id, chunks=1, chunk_terms=chunk.search_length)
+    return chunk
+
+
+_TAKE_UNINDEXED = """
+UPDATE conversations_message m
+SET index_not_before = now() + make_interval(secs => %(lease)s), index_attempts = index_attempts + 1
+WHERE m.id IN (
+    SELECT id FROM conversations_message
+    WHERE embedding IS NULL AND index_not_before <= now()
+      AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s)
+    ORDER BY index_not_before LIMIT %(batch)s
+    FOR UPDATE SKIP LOCKED)
+RETURNING m.id, m.content, m.index_attempts
+"""
+
+
+def messages_index(conversation_id: UUID | None = None) -> int:
+    """Give messages without a vector one, of one conversation or of all. Returns how many were indexed.
+
+    A batch is taken by moving its time to try again forward, which is its lease: two workers never embed the same
+    message, and what a killed worker held is taken up when the lease is over. With the embedder away the messages
+    wait longer each time, up to an hour; they are found by keyword meanwhile.
+    """
+    embedder = get_embedder()
+    indexed = 0
+    while batch := _take_unindexed(conversation_id):
+        try:
+            vectors = embedder.embed_passages([content for _, content, _ in batch])
+        except EmbedderUnavailable as error:
+            longest = min(3_600, 30 * 2 ** min(max(attempts for _, _, attempts in batch), 8))
+            later = timezone.now() + timedelta(seconds=longest)
+            Message.objects.filter(pk__in=[pk for pk, _, _ in batch]).update(index_not_before=later)
+            note_operation("worker", "index", "error", thread_id=conversation_id or "")
+            log.warning("messages_not_indexed", count=len(batch), error=type(error).__name__)
+            return indexed
+        rows = [
+            Message(pk=pk, embedding=vector, embedding_model=embedder.name)
+            for (pk, _, _), vector in zip(batch, vectors, strict=True)
+        ]
+        Message.objects.bulk_update(rows, ["embedding", "embedding_model"])
+        indexed += len(rows)
+    return indexed
+
+
+def _take_unindexed(conversation_id: UUID | None) -> list[tuple[UUID, str, int]]:
+    values: dict[str, str | int | None] = {
+        "conversation": str(conversation_id) if conversation_id else None,
+        "batch": INDEX_BATCH,
+        "lease": INDEX_LEASE_SECONDS,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_UNINDEXED, values)
+        return cursor.fetchall()

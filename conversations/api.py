@@ -1,0 +1,123 @@
+"""REST for conversations: open, list, append, read."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.urls import path
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import principal_of
+from accounts.idempotency import WritesOnce
+from accounts.principals import Principal
+
+from . import actions
+from .models import Conversation, ConversationChunk, Message
+from .querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet
+from .serializers import (
+    AppendSerializer,
+    ChunkSerializer,
+    ConversationSerializer,
+    MessageSerializer,
+    MessagesSerializer,
+)
+
+
+class Conversations(WritesOnce, ListAPIView):  # type: ignore[type-arg]
+    """The person's conversations, the latest first."""
+
+    serializer_class = ConversationSerializer
+    queryset = Conversation.objects.none()
+
+    def get_queryset(self) -> ConversationQuerySet:
+        """Those the principal may see."""
+        return Conversation.objects.visible_to(principal_of(self.request)).order_by("-created_at", "id")
+
+    @extend_schema(request=ConversationSerializer, responses={201: ConversationSerializer})
+    def post(self, request: Request) -> Response:
+        """Open a conversation, about a legacy or about nobody in particular."""
+        principal = self.caller(request)
+        body = ConversationSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        conversation = actions.conversation_create(principal, **body.validated_data)
+        return Response(ConversationSerializer(conversation).data, status=201)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The conversation that was opened."""
+        return ConversationSerializer(_visible(principal, UUID(object_ids[0]))).data
+
+
+class ConversationDetail(WritesOnce):
+    """One conversation."""
+
+    @extend_schema(responses=ConversationSerializer)
+    def get(self, request: Request, conversation_id: UUID) -> Response:
+        """Its counts and marks."""
+        return Response(ConversationSerializer(_visible(principal_of(request), conversation_id)).data)
+
+
+class ByIndex(CursorPagination):
+    """Messages are read by cursor in the order in which they were said."""
+
+    ordering = "index"
+    page_size = 50
+    page_size_query_param = "per_page"
+    max_page_size = 500
+
+
+class Messages(WritesOnce, ListAPIView):  # type: ignore[type-arg]
+    """The messages of a conversation."""
+
+    serializer_class = MessageSerializer
+    pagination_class = ByIndex
+    queryset = Message.objects.none()
+
+    def get_queryset(self) -> MessageQuerySet:
+        """Those of a conversation that the principal may see."""
+        conversation = _visible(principal_of(self.request), self.kwargs["conversation_id"])
+        return Message.objects.visible_to(principal_of(self.request)).filter(conversation=conversation)
+
+    @extend_schema(request=AppendSerializer, responses={201: MessagesSerializer})
+    def post(self, request: Request, conversation_id: UUID) -> Response:
+        """Append one message or many. Answers at once; indexing and summarising follow in the background."""
+        principal = self.caller(request)
+        body = AppendSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        messages = actions.messages_append(principal, conversation_id, body.new_messages())
+        return Response(MessagesSerializer({"messages": messages}).data, status=201)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The messages that were appended."""
+        messages = Message.objects.visible_to(principal).filter(pk__in=object_ids).order_by("index")
+        return MessagesSerializer({"messages": messages}).data
+
+
+class Chunks(ListAPIView):  # type: ignore[type-arg]
+    """The summaries of a conversation, in order."""
+
+    serializer_class = ChunkSerializer
+    queryset = ConversationChunk.objects.none()
+
+    def get_queryset(self) -> ChunkQuerySet:
+        """Those of a conversation that the principal may see."""
+        principal = principal_of(self.request)
+        conversation = _visible(principal, self.kwargs["conversation_id"])
+        chunks = ConversationChunk.objects.visible_to(principal).filter(conversation=conversation)
+        return chunks.order_by("message_range_start")
+
+
+def _visible(principal: Principal, conversation_id: UUID) -> Conversation:
+    return get_object_or_404(Conversation.objects.visible_to(principal), pk=conversation_id)
+
+
+urlpatterns = [
+    path("conversations/", Conversations.as_view(), name="conversations"),
+    path("conversations/<uuid:conversation_id>/", ConversationDetail.as_view(), name="conversation"),
+    path("conversations/<uuid:conversation_id>/messages/", Messages.as_view(), name="messages"),
+    path("conversations/<uuid:conversation_id>/chunks/", Chunks.as_view(), name="chunks"),
+]
