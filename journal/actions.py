@@ -71,6 +71,10 @@ class LedgerWrite:
         )
         return ledger.rev
 
+    def adopt(self, ledger_id: uuid.UUID) -> None:
+        """Take in the ledger of an owner made in this transaction. Nobody else sees it yet, so nobody waits for it."""
+        self.ledgers[ledger_id] = Ledger.objects.select_for_update().get(pk=ledger_id)
+
     def count(self, ledger_id: uuid.UUID, **deltas: int) -> None:
         """Add to the owner's counts and term sums (``turns``, ``turn_terms``, ``facts``, …)."""
         ledger = self.ledgers[ledger_id]
@@ -111,7 +115,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         if write.changes:
             Change.objects.bulk_create(write.changes)
         for pk, ledger in ledgers.items():
-            if before[pk] != [ledger.rev, *(getattr(ledger, name) for name in COUNTS)]:
+            if before.get(pk) != [ledger.rev, *(getattr(ledger, name) for name in COUNTS)]:
                 ledger.save(update_fields=["rev", *COUNTS])
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
@@ -308,10 +312,12 @@ def _held(job: JobRun) -> Any:
 
 
 def trim() -> dict[str, int]:
-    """Delete what the journal keeps for a while only: operations after 90 days, idempotency records after a day."""
+    """Delete what is kept for a while only: operations and ended jobs for 90 days, idempotency records for a day."""
     now = timezone.now()
-    events, _ = OperationEvent.objects.filter(at__lt=now - timedelta(days=settings.OPERATION_EVENT_DAYS)).delete()
+    long_ago = now - timedelta(days=settings.OPERATION_EVENT_DAYS)
+    events, _ = OperationEvent.objects.filter(at__lt=long_ago).delete()
+    jobs, _ = JobRun.objects.filter(finished_at__lt=long_ago).exclude(state__in=["waiting", "running"]).delete()
     records, _ = IdempotencyRecord.objects.filter(
         created_at__lt=now - timedelta(hours=settings.IDEMPOTENCY_HOURS)
     ).delete()
-    return {"operation_events": events, "idempotency_records": records}
+    return {"operation_events": events, "jobs": jobs, "idempotency_records": records}

@@ -1,0 +1,66 @@
+"""What the README promises: its walk works as written, and its table names every setting there is."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from accounts.models import User
+from assistant.actions import maybe_summarize
+from conversations.models import Conversation
+from tests import factories
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def shell(script, **environment):
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_walk_from_message_to_fact_to_prompt(live_server):
+    walk = re.search(r"<!-- walk:begin -->\n```sh\n(.*?)```\n<!-- walk:end -->", README, re.DOTALL)[1]
+    # The key comes from the test's own database, the address from its server; all else runs as it is printed.
+    lines = [line for line in walk.splitlines() if not line.startswith(("KEY=", "API="))]
+    first, later = "\n".join(lines).split("# A moment later")
+    maria = factories.UserFactory(username="maria")
+    agent = factories.AgentFactory(owner=maria)
+    key = factories.AgentKeyFactory(agent=agent, scopes=["read", "write", "admin"]).credential
+    names = shell(first + '\necho; echo "$LEGACY $TALK"', KEY=key, API=f"{live_server.url}/api/v1").split()[-2:]
+    assert maybe_summarize(Conversation.objects.get(pk=names[1]).pk) == 1
+    told = shell(
+        "#" + later, KEY=key, API=f"{live_server.url}/api/v1", LEGACY=names[0], TALK=names[1]
+    )
+    facts, turn = told.split('{"format"')
+    assert "watchmaker" in facts
+    assert "offline rules" in facts
+    assert "never wore a watch" in facts
+    assert "watchmaker" in turn.split('"messages"')[0]
+    assert User.objects.count() == 1
+
+
+def test_every_setting_is_documented_and_every_documented_one_is_read():
+    code = "\n".join(
+        path.read_text(encoding="utf-8") for path in [*ROOT.glob("memory_project/**/*.py"), ROOT / "manage.py"]
+    )
+    read = set(re.findall(r"""env(?:\.\w+)?\(\s*["']([A-Z_]+)["']""", code))
+    read |= set(re.findall(r"""given\.get\(["']([A-Z_]+)["']""", code))
+    table = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.MULTILINE))
+    assert read == table
+
+
+def test_the_licence_is_named_by_its_spdx_expression():
+    assert "SPDX-License-Identifier: Apache-2.0" in README
+    assert 'license = "Apache-2.0"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
