@@ -15,9 +15,12 @@ from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 
 from .logs import logging_config
+from .running_copy import use_running_copy
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
+VAR_DIR = Path(env.str("KEEPSAKE_VAR", default="") or BASE_DIR / "var").resolve()
+use_running_copy(VAR_DIR)
 
 # --- The deployment -------------------------------------------------------------------------------------------
 
@@ -176,7 +179,7 @@ USE_TZ = True
 # --- Static files and safety ----------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "var" / "static"
+STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -1,0 +1,54 @@
+# Every target sets up what it needs by itself. PYTHON chooses the interpreter, PORT the port of make run.
+PYTHON ?= python3
+ARGS ?=
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format types migrations-check lock
+
+# The bundled embedder hangs in a forked process when OpenMP runs more than one thread.
+export OMP_NUM_THREADS := 1
+
+IN_VENV := .venv/bin/python
+RUNTIME := $(PYTHON) -I memory_project/venv.py requirements.txt
+DEVELOPMENT := $(PYTHON) -I memory_project/venv.py requirements-dev.txt
+# Tools that only read the settings never connect, so addresses that lead nowhere are enough for them.
+NOWHERE := DATABASE_URL=postgresql://nobody@/none?host=/nonexistent REDIS_URL=unix:///nonexistent SECRET_KEY=unused
+COVERAGE := --cov --cov-report=term-missing:skip-covered
+LOCK := $(IN_VENV) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+
+help:
+	@echo "make run               start Keepsake on http://127.0.0.1:8000 (PORT=9000 chooses another port)"
+	@echo "make test              run all tests on servers of their own (ARGS='tests/facts -k name': only these)"
+	@echo "make lint              check style (make format mends it)"
+	@echo "make types             check types"
+	@echo "make migrations-check  check that the migrations fit the models"
+	@echo "make lock              write both requirements files anew from pyproject.toml"
+
+run:
+	@$(RUNTIME)
+	@exec $(IN_VENV) -m memory_project.run
+
+test:
+	@$(DEVELOPMENT)
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && \
+	COVERAGE_FILE="$$directory/data" $(IN_VENV) -m pytest -n 2 $(or $(ARGS),$(COVERAGE))
+
+lint:
+	@$(DEVELOPMENT)
+	@$(IN_VENV) -m ruff check . && $(IN_VENV) -m ruff format --check .
+
+format:
+	@$(DEVELOPMENT)
+	@$(IN_VENV) -m ruff check --fix . && $(IN_VENV) -m ruff format .
+
+types:
+	@$(DEVELOPMENT)
+	@$(NOWHERE) $(IN_VENV) -m mypy .
+
+migrations-check:
+	@$(DEVELOPMENT)
+	@$(NOWHERE) $(IN_VENV) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+
+lock:
+	@$(DEVELOPMENT)
+	@$(LOCK) pyproject.toml -o requirements.txt
+	@$(LOCK) --constraints requirements.txt --group dev pyproject.toml -o requirements-dev.txt

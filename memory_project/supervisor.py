@@ -1,0 +1,113 @@
+"""Keeps children running until somebody asks this process to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import FrameType
+
+from .embedded.errors import ServerError
+from .embedded.processes import Child, tail
+
+_POLL_SECONDS = 0.25
+_STEADY_SECONDS = 60.0
+_MOST_RESTARTS = 5
+_HURRY_SECONDS = 2.0
+
+
+class Stop(BaseException):
+    """Somebody asked this process to end."""
+
+
+def say(text: str, *, end: str = "\n") -> None:
+    """Write to the console, if there still is one."""
+    with suppress(OSError):
+        sys.stdout.write(text + end)
+        sys.stdout.flush()
+
+
+def raise_stop_on_signals() -> None:
+    """Raise Stop at the first Ctrl-C, termination or hang-up; a second one ends this process at once.
+
+    The kernel then tells the children. Within two seconds a second signal counts as the first: one Ctrl-C or kill can
+    arrive twice, from the terminal or caller and from make. A hang-up that is ignored (nohup) stays ignored.
+    """
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signals.append(signal.SIGHUP)
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        asked = time.monotonic()
+
+        def hurry(signum: int, frame: FrameType | None) -> None:
+            if time.monotonic() - asked > _HURRY_SECONDS:
+                os._exit(1)
+
+        for each in signals:
+            signal.signal(each, hurry)
+        raise Stop
+
+    for each in signals:
+        signal.signal(each, stop)
+
+
+@dataclass
+class _Watched:
+    child: Child
+    deaths: int = 0
+    start_at: float | None = None
+
+
+class Supervisor:
+    """Starts children and watches them, the given running servers too; starts those again that die, later each time.
+
+    One that dies six times without a minute's steady run between ends the watch with a ServerError.
+    """
+
+    def __init__(self, servers: Sequence[Child]) -> None:
+        self._watched = [_Watched(server) for server in servers]
+        self._started: list[Child] = []
+
+    def start(self, child: Child) -> None:
+        """Start a child and watch it from now on."""
+        self._started.append(child)
+        child.start()
+        self._watched.append(_Watched(child))
+
+    def stop(self) -> None:
+        """Stop the children that this supervisor started, side by side."""
+        for child in self._started:
+            child.ask_to_stop()
+        for child in self._started:
+            child.stop()
+
+    def watch(self, until: Callable[[], bool] = lambda: False, seconds: float = float("inf")) -> bool:
+        """Keep the children running until ``until`` holds (True) or the time is over (False)."""
+        deadline = time.monotonic() + seconds
+        while not until():
+            if time.monotonic() > deadline:
+                return False
+            for watched in self._watched:
+                self._look_after(watched)
+            time.sleep(_POLL_SECONDS)
+        return True
+
+    def _look_after(self, watched: _Watched) -> None:
+        now, child = time.monotonic(), watched.child
+        if watched.start_at is not None:
+            if now >= watched.start_at:
+                watched.start_at = None
+                child.start()
+        elif not child.running():
+            watched.deaths = 1 if now - child.started_at > _STEADY_SECONDS else watched.deaths + 1
+            if watched.deaths > _MOST_RESTARTS:
+                msg = f"{child.name} keeps ending ({child.ending}). The end of {child.log}:\n{tail(child.log)}"
+                raise ServerError(msg)
+            delay = 0.5 * 2 ** (watched.deaths - 1)
+            say(f"{child.name} ended ({child.ending}); starting it again in {delay:g} s. See {child.log}")
+            watched.start_at = now + delay

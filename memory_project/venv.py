@@ -1,0 +1,106 @@
+"""Make the virtual environment fit a lock file: ``python3 -I memory_project/venv.py requirements.txt``.
+
+It runs before anything is installed, so it uses the standard library alone, and says so clearly when Python is too
+old. The environment is made anew when Python changes, and packages are installed only when the lock file changed;
+two runs at once take turns.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+OLDEST = (3, 11)
+VENV = Path(".venv")
+STAMP = VENV / "installed.json"
+PYTHON = VENV / "bin" / "python"
+
+
+def main() -> None:
+    """Make or mend the environment in the current directory for the lock file named on the command line."""
+    if sys.version_info[:2] < OLDEST:
+        run_with_newer_python()
+    lock_file = Path(sys.argv[1])
+    Path("var").mkdir(mode=0o711, exist_ok=True)
+    with Path("var", "venv.lock").open("w", encoding="utf-8") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        installed = read_stamp()
+        if installed.get("python") != this_python() or not runs(PYTHON):
+            installed = make_venv()
+        digest = hashlib.sha256(lock_file.read_bytes()).hexdigest()
+        if installed["locks"].get(lock_file.name) != digest:
+            install(lock_file)
+            installed["locks"][lock_file.name] = digest
+            STAMP.write_text(json.dumps(installed), encoding="utf-8")
+
+
+def run_with_newer_python() -> None:
+    """Go on with a newer Python of this machine, or end with what to do."""
+    for minor in range(19, OLDEST[1] - 1, -1):
+        program = shutil.which(f"python3.{minor}")
+        if program and runs(program):
+            os.execv(program, [program, "-I", *sys.argv])  # noqa: S606
+    found = ".".join(str(part) for part in sys.version_info[:3])
+    sys.exit(f"Keepsake needs Python 3.11 or newer and found {found}. Install one, or say which: make PYTHON=/path")
+
+
+def runs(program: str | Path) -> bool:
+    """Tell whether a Python starts at all."""
+    try:
+        return subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def this_python() -> list[str]:
+    """Return what makes an environment unfit when it changes."""
+    return [sys.version, sys.base_prefix]
+
+
+def read_stamp() -> dict:
+    """Return what was installed, or nothing when that is unknown."""
+    try:
+        return json.loads(STAMP.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def make_venv() -> dict:
+    """Make an empty environment, in place of one that no longer fits."""
+    sys.stdout.write(f"Making .venv for Python {sys.version.split()[0]}\n")
+    sys.stdout.flush()
+    base = getattr(sys, "_base_executable", sys.executable)
+    made = subprocess.run([base, "-m", "venv", "--clear", VENV], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        sys.exit(
+            f"{made.stdout}{made.stderr}\nThe virtual environment could not be made. On Debian and Ubuntu its part of "
+            "Python is a package of its own: apt install python3-venv"
+        )
+    return {"python": this_python(), "locks": {}}
+
+
+def install(lock_file: Path) -> None:
+    """Install exactly the packages that a lock file names, checked by their hashes."""
+    STAMP.unlink(missing_ok=True)
+    sys.stdout.write(f"Installing the packages of {lock_file} (the first time takes about a minute) ... ")
+    sys.stdout.flush()
+    began = time.monotonic()
+    options = ["--quiet", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes"]
+    environment = {**os.environ, "PIP_USER": "0"}
+    done = subprocess.run(
+        [PYTHON, "-m", "pip", "install", *options, "--requirement", lock_file], env=environment, check=False
+    )
+    if done.returncode != 0:
+        sys.exit("\nThe packages could not be installed; the reason is above. Mend it and run make again.")
+    sys.stdout.write(f"{time.monotonic() - began:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main()
