@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.request import Request
+
+from journal.exceptions import Refused
 
 from . import actions, queries
 from .principals import Principal
@@ -43,18 +46,23 @@ class AgentKeyAuthentication(BaseAuthentication):
         match = _CREDENTIAL.fullmatch(header.strip())
         if match is None:
             raise exceptions.AuthenticationFailed("Send Authorization: Bearer ks_<public>.<secret>.", "bad_key")
-        external_id = request.META.get(USER_HEADER, "").strip()
-        try:
-            external_id = external_id.encode("latin-1").decode("utf-8")
-        except UnicodeError as error:
-            raise exceptions.AuthenticationFailed("X-Keepsake-User must be UTF-8.", "bad_user") from error
-        if len(external_id) > 255 or "\x00" in external_id:
-            raise exceptions.AuthenticationFailed("X-Keepsake-User is longer than 255 characters.", "bad_user")
-        return actions.principal_for_key(match[1], match[2], external_id), None
+        return actions.principal_for_key(match[1], match[2], _person_named(request)), None
 
     def authenticate_header(self, request: Request) -> str:
         """What a 401 answer asks for."""
         return "Bearer"
+
+
+def _person_named(request: Request) -> str:
+    """What X-Keepsake-User says, or nothing. Raises Refused (400) for what can't be anybody's name."""
+    try:
+        # WSGI hands a header's bytes on as Latin-1.
+        external_id = request.META.get(USER_HEADER, "").encode("latin-1").decode("utf-8").strip()
+    except UnicodeError as error:
+        raise Refused("X-Keepsake-User must be UTF-8.", code="bad_user") from error
+    if len(external_id) > 255 or "\x00" in external_id:
+        raise Refused("X-Keepsake-User has at most 255 characters.", code="bad_user")
+    return external_id
 
 
 class PersonSessionAuthentication(SessionAuthentication):
@@ -87,4 +95,4 @@ class PersonSessionScheme(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """An API key in a cookie."""
-        return {"type": "apiKey", "in": "cookie", "name": "keepsake_session"}
+        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}

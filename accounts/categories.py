@@ -5,6 +5,7 @@ A deployment's own file is named by ``KEEPSAKE_CATEGORIES``. The file is validat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 UNRESTRICTED_BUT = frozenset({"procedural"})
 """What an agent without a role lacks: step lists are for agents that carry them out."""
+_GROUPS = ("system", "custom")
+_KEYS = {"name", "context", "rag_length", "aliases"}
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,50 +69,69 @@ def load() -> Categories:
 
 
 def parse(document: Any) -> tuple[Categories, list[str]]:
-    """Turn the YAML document into categories; the list names what is wrong with it."""
+    """Turn the YAML document into categories; the list names everything that is wrong with it."""
     faults: list[str] = []
     by_name: dict[str, Category] = {}
     aliases: dict[str, str] = {}
-    groups = document.get("categories") if isinstance(document, dict) else None
+    document = document if isinstance(document, dict) else {}
+    groups = document.get("categories")
     if not isinstance(groups, dict):
         return Categories({}, {}, {}), ["there is no mapping named categories"]
-    for group in ("system", "custom"):
-        for entry in groups.get(group) or []:
-            _read_category(entry, by_name, aliases, faults)
-    for alias, name in aliases.items():
-        if alias in by_name:
-            faults.append(f"{alias} is a category and an alias of {name}")
-    allowlists: dict[str, frozenset[str]] = {}
-    read = Categories(by_name, aliases, allowlists)
-    for role, names in (document.get("allowlists") or {}).items():
-        if not isinstance(names, list):
-            faults.append(f"the allowlist of {role} is not a list")
-            continue
-        unknown = [str(name) for name in names if read.canonical(str(name)) is None]
-        if unknown:
-            faults.append(f"the allowlist of {role} names unknown categories: {', '.join(unknown)}")
-        allowlists[str(role)] = frozenset(read.canonical(str(name)) or "" for name in names) - {""}
-    return read, faults
+    faults += [f"categories has no group {group}, only system and custom" for group in groups.keys() - _GROUPS]
+    for group in _GROUPS:
+        entries = groups.get(group) or []
+        if isinstance(entries, list):
+            for entry in entries:
+                _read_category(entry, by_name, aliases, faults)
+        else:
+            faults.append(f"{group} is not a list of categories")
+    faults += [f"{alias} is a category and an alias of {name}" for alias, name in aliases.items() if alias in by_name]
+    read = Categories(by_name, aliases, {})
+    return Categories(by_name, aliases, _read_allowlists(document.get("allowlists"), read, faults)), faults
 
 
 def _read_category(entry: Any, by_name: dict[str, Category], aliases: dict[str, str], faults: list[str]) -> None:
     name = entry.get("name") if isinstance(entry, dict) else None
-    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
-        faults.append(f"{entry!r} has no name in lower case letters, digits and _")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        faults.append(f"{entry!r} has no name of at most 50 lower case letters, digits and _")
         return
     context, length = entry.get("context"), entry.get("rag_length", 30)
-    if context not in {"all", "rag"}:
+    own_aliases = entry.get("aliases") or []
+    if unknown := sorted(str(key) for key in entry.keys() - _KEYS):
+        faults.append(f"{name} has unknown keys: {', '.join(unknown)}")
+    if context not in ("all", "rag"):
         faults.append(f"the context of {name} is {context!r}, not all or rag")
-    elif not isinstance(length, int) or isinstance(length, bool) or length < 1:
+    if not isinstance(length, int) or isinstance(length, bool) or length < 1:
         faults.append(f"the rag_length of {name} is not a positive whole number")
-    elif name in by_name:
+        length = 1
+    if name in by_name:
         faults.append(f"{name} is there twice")
-    else:
-        by_name[name] = Category(name, context, length)
-        for alias in entry.get("aliases") or []:
-            if alias in aliases:
-                faults.append(f"the alias {alias} is there twice")
-            aliases[str(alias)] = name
+    if not isinstance(own_aliases, list) or not all(isinstance(a, str) and _NAME.fullmatch(a) for a in own_aliases):
+        faults.append(f"the aliases of {name} are not a list of names")
+        own_aliases = []
+    by_name[name] = Category(name, str(context), length)
+    for alias in own_aliases:
+        if alias in aliases:
+            faults.append(f"the alias {alias} is there twice")
+        aliases[alias] = name
+
+
+def _read_allowlists(document: Any, read: Categories, faults: list[str]) -> dict[str, frozenset[str]]:
+    if not isinstance(document or {}, dict):
+        faults.append("allowlists is not a mapping of roles to lists of categories")
+        return {}
+    allowlists = {}
+    for role, names in (document or {}).items():
+        if not isinstance(role, str) or not 1 <= len(role) <= 40:
+            faults.append(f"{role!r} is not the name of a role, of at most 40 characters")
+        elif not isinstance(names, list):
+            faults.append(f"the allowlist of {role} is not a list")
+        else:
+            meant = {str(name): read.canonical(str(name)) for name in names}
+            if unknown := [name for name, category in meant.items() if category is None]:
+                faults.append(f"the allowlist of {role} names unknown categories: {', '.join(unknown)}")
+            allowlists[role] = frozenset(category for category in meant.values() if category)
+    return allowlists
 
 
 @register()

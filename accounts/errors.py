@@ -17,6 +17,7 @@ from language.base import LanguageError
 
 log = structlog.get_logger(__name__)
 RETRY_SECONDS = "5"
+_CODES = {status.HTTP_403_FORBIDDEN: "not_allowed", status.HTTP_404_NOT_FOUND: "not_found"}
 
 
 def is_outage(error: BaseException | None) -> bool:
@@ -27,9 +28,7 @@ def is_outage(error: BaseException | None) -> bool:
 def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. An error that nobody foresaw goes on to Django's own handling (a plain 500)."""
     if isinstance(error, IdempotentReplay):
-        answer: Response = context["view"].replay(context["request"], error.record)
-        answer["Idempotent-Replay"] = "true"
-        return answer
+        return _replay(error, context)
     if isinstance(error, Refused):
         headers = {"Retry-After": RETRY_SECONDS} if error.status == 503 else None
         body = {"detail": error.detail, "code": error.code, **error.extra}
@@ -38,10 +37,20 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
         log.warning("service_away", error=type(error).__name__)
         body = {"detail": "A service that Keepsake needs is away. Try again in a moment.", "code": "unavailable"}
         return Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers={"Retry-After": RETRY_SECONDS})
-    answer_or_none = exception_handler(error, context)
-    if answer_or_none is not None and isinstance(error, APIException) and not isinstance(error, ValidationError):
-        codes = error.get_codes()
-        answer_or_none.data = {"detail": str(error.detail), "code": codes if isinstance(codes, str) else "invalid"}
-    elif answer_or_none is not None and isinstance(answer_or_none.data, dict) and "code" not in answer_or_none.data:
-        answer_or_none.data.setdefault("code", "not_found" if answer_or_none.status_code == 404 else "invalid")
-    return answer_or_none
+    answer = exception_handler(error, context)
+    if answer is None or isinstance(error, ValidationError):
+        return answer
+    codes = error.get_codes() if isinstance(error, APIException) else None
+    code = codes if isinstance(codes, str) else _CODES.get(answer.status_code, "invalid")
+    answer.data = {"detail": str(answer.data["detail"]), "code": code}
+    return answer
+
+
+def _replay(error: IdempotentReplay, context: dict[str, Any]) -> Response | None:
+    """Answer a repeated request; what its first run made may be gone by now, which is an answer like any other."""
+    try:
+        answer: Response = context["view"].replay(context["request"], error.record)
+    except Exception as failure:  # noqa: BLE001 - unforeseen ones are not handled here either: see answer_error
+        return answer_error(failure, context)
+    answer["Idempotent-Replay"] = "true"
+    return answer

@@ -16,6 +16,8 @@ from journal.records import IdempotencyClaim
 from .authentication import principal_of
 from .principals import Principal
 
+HEADER = "HTTP_IDEMPOTENCY_KEY"
+
 
 class WritesOnce(APIView):
     """A view whose POSTs honour the header.
@@ -24,18 +26,26 @@ class WritesOnce(APIView):
     repeated request ends in ``render_result``, which shows the same objects as they are now.
     """
 
+    _request_hash = ""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Hash the bytes that were sent, before CSRF checks or a parser read the stream, which can be read once."""
+        if request.method == "POST" and HEADER in request.META:
+            told = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+            told.update(request.body)
+            self._request_hash = told.hexdigest()
+        super().initial(request, *args, **kwargs)
+
     def caller(self, request: Request) -> Principal:
         """The principal, carrying the request's Idempotency-Key if it has one. Raises Refused for a bad key."""
         principal = principal_of(request)
-        key = request.META.get("HTTP_IDEMPOTENCY_KEY", "")
-        if not key or request.method != "POST":
+        if not self._request_hash:
             return principal
-        if len(key) > 255 or not key.isprintable():
+        key = request.META[HEADER]
+        if not 1 <= len(key) <= 255 or not key.isprintable():
             raise Refused("An Idempotency-Key has 1 to 255 printable characters.", code="bad_idempotency_key")
-        told = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
-        told.update(repr(request.data).encode("utf-8", "surrogatepass"))
         owner = f"{principal.kind}:{principal.actor_id}:{principal.user_id}"
-        return principal.with_idempotency(IdempotencyClaim(owner, key, told.hexdigest()))
+        return principal.with_idempotency(IdempotencyClaim(owner, key, self._request_hash))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """Answer a repeated request from what its first run did."""

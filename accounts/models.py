@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from .querysets import AgentQuerySet, LegacyQuerySet, MemberQuerySet
+from .querysets import AgentKeyQuerySet, AgentQuerySet, LegacyQuerySet, MemberQuerySet
 
 
 class User(AbstractUser):
@@ -116,6 +116,8 @@ class AgentKey(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
+    objects = AgentKeyQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.CheckConstraint(
@@ -149,6 +151,11 @@ class Grant(models.Model):
 
     def __str__(self) -> str:
         return f"grant of {self.user_id} to {self.agent_id}"
+
+    @property
+    def revoked(self) -> bool:
+        """Whether the agent is kept out altogether."""
+        return self.revoked_at is not None
 
 
 class Legacy(models.Model):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
+from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.utils.crypto import salted_hmac
 
-from journal.exceptions import NotAllowed, NotYoursToDecide, Refused
+from journal.exceptions import NotAllowed, NotFound, NotYoursToDecide, Refused
 
 from . import categories
 from .principals import SCOPES, SOURCES, Principal
@@ -19,7 +25,16 @@ if TYPE_CHECKING:
     from .queries import KeyRow
 
 LOCAL_ISSUER = "local"
+MEMBERS_PER_REQUEST = 50
+MEMBER_ROLES = ("owner", "member")
 _SALT = "keepsake.agent-key"
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_PREFERENCE_SWITCHES = {
+    "has_memory": (True, False),
+    "agentic_memory": (True, False),
+    "extract_each_message": (True, False, None),
+    "review": ("after", "before"),
+}
 
 
 def secret_hmac(secret: str) -> str:
@@ -33,18 +48,41 @@ def secret_hmacs(secret: str) -> list[str]:
     return [salted_hmac(_SALT, secret, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
-def check_scopes(scopes: list[str]) -> None:
+def check_scopes(scopes: Collection[str]) -> None:
     """Raise Refused unless every scope is known and there is one."""
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
         raise Refused(f"Scopes are {', '.join(SCOPES)}; got {', '.join(unknown) or 'none'}.", code="bad_scope")
 
 
+def check_expiry(expires_at: datetime | None, now: datetime) -> None:
+    """Raise Refused for a date that has passed."""
+    if expires_at is not None and expires_at <= now:
+        raise Refused("A key can't expire in the past.", code="bad_expiry")
+
+
 def check_role(role: str) -> None:
     """Raise Refused unless the role is empty or named in categories.yaml."""
     if role and role not in categories.load().allowlists:
         known = ", ".join(sorted(categories.load().allowlists))
-        raise Refused(f"The role {role} is not known. Roles: {known}.", code="bad_role")
+        raise Refused(f"The role {role[:50]} is not known. Roles: {known}.", code="bad_role")
+
+
+def check_member_role(role: str) -> None:
+    """Raise Refused unless it is a role that a member can have."""
+    if role not in MEMBER_ROLES:
+        raise Refused(f"A member's role is one of {', '.join(MEMBER_ROLES)}.", code="bad_role")
+
+
+def check_member_count(names: Collection[str]) -> None:
+    """Raise Refused for more members than one request may name."""
+    if len(names) > MEMBERS_PER_REQUEST:
+        raise Refused(f"Name at most {MEMBERS_PER_REQUEST} members at once.", code="too_many")
+
+
+def normal_username(username: str) -> str:
+    """The spelling under which a user name is stored and found: Unicode NFKC, as sign-in forms send it."""
+    return unicodedata.normalize("NFKC", username)
 
 
 def check_username(username: str) -> None:
@@ -55,6 +93,52 @@ def check_username(username: str) -> None:
         raise Refused(f"{username[:50]!r} is not a user name.", code="bad_username") from error
     if len(username) > 150:
         raise Refused("A user name has at most 150 characters.", code="bad_username")
+
+
+def clean_name(name: str, longest: int) -> str:
+    """The name of an agent or a legacy without blanks around it. Raise Refused unless 1 to ``longest`` characters."""
+    name = name.strip()
+    if not 1 <= len(name) <= longest or "\x00" in name:
+        raise Refused(f"A name has 1 to {longest} characters.", code="bad_name")
+    return name
+
+
+def canonical_categories(names: Collection[str]) -> list[str]:
+    """The categories that names and aliases mean, sorted. Raise Refused that lists the unknown ones."""
+    meant = {name: categories.load().canonical(name) for name in names}
+    unknown = [name for name, category in meant.items() if category is None]
+    if unknown:
+        raise Refused(f"There is no category {', '.join(unknown)}.", code="unknown_category", names=unknown)
+    return sorted({category for category in meant.values() if category})
+
+
+def known_sources(names: Collection[str]) -> list[str]:
+    """The sources without repetition, sorted. Raise Refused that lists the unknown ones."""
+    unknown = sorted(set(names) - set(SOURCES))
+    if unknown:
+        detail = f"Sources are {', '.join(SOURCES)}; got {', '.join(unknown)}."
+        raise Refused(detail, code="unknown_source", names=unknown)
+    return sorted(set(names))
+
+
+def check_preferences(values: Mapping[str, Any]) -> None:
+    """Raise Refused for a preference that does not exist or a value that it can't have."""
+    for name, value in values.items():
+        if name in _PREFERENCE_SWITCHES:
+            sound = value in _PREFERENCE_SWITCHES[name]
+        elif name == "time_zone":
+            sound = value in _time_zones()
+        elif name == "language":
+            sound = value == "" or (len(value) <= 16 and _LANGUAGE.fullmatch(value) is not None)
+        else:
+            raise Refused(f"There is no preference {name[:50]}.", code="unknown_preference")
+        if not sound:
+            raise Refused(f"{name} can't be {str(value)[:50]!r}.", code="bad_preference", field=name)
+
+
+@cache
+def _time_zones() -> frozenset[str]:
+    return frozenset(available_timezones())
 
 
 def must_read(principal: Principal) -> None:
@@ -70,11 +154,25 @@ def must_write(principal: Principal) -> UUID:
     return principal.user_id
 
 
+def must_act_for(principal: Principal) -> UUID:
+    """Return the person's id. Raise NotFound for a principal that acts for nobody, who has nothing of their own."""
+    if principal.user_id is None:
+        raise NotFound("Not found.")
+    return principal.user_id
+
+
 def must_decide(principal: Principal) -> UUID:
     """Return the person's id. Raise NotYoursToDecide unless the principal may take the person's decisions."""
     if not principal.may_decide or principal.user_id is None:
         raise NotYoursToDecide
     return principal.user_id
+
+
+def must_have_scopes(principal: Principal, scopes: Collection[str]) -> None:
+    """Raise NotAllowed when the principal would hand on a scope that it lacks."""
+    missing = sorted(set(scopes) - principal.scopes)
+    if missing:
+        raise NotAllowed(f"This key has no scope {', '.join(missing)}.", code="missing_scope")
 
 
 def must_remember(principal: Principal) -> UUID:

@@ -15,6 +15,7 @@ from django.db.models import OuterRef, Subquery
 from journal.exceptions import NotFound
 from journal.models import Ledger
 
+from . import policy
 from .models import User
 from .principals import SCOPES, Principal
 
@@ -60,7 +61,13 @@ class KeyRow:
 def read_key(public: str, external_id: str) -> KeyRow | None:
     """Read an agent key with the person it acts for. ``user_id`` is None when that person is not known yet."""
     with connection.cursor() as cursor:
-        cursor.execute(_statement("principal_for_key"), {"public": public, "external_id": external_id})
+        values = {
+            "public": public,
+            "external_id": external_id,
+            "username": policy.normal_username(external_id),
+            "local": policy.LOCAL_ISSUER,
+        }
+        cursor.execute(_statement("principal_for_key"), values)
         row = cursor.fetchone()
     return None if row is None else KeyRow(*row)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 
 if TYPE_CHECKING:
-    from .models import Agent, Legacy, Member  # noqa: F401 - named in the generic bases
+    from .models import Agent, AgentKey, Legacy, Member  # noqa: F401 - named in the generic bases
     from .principals import Principal
 
 
@@ -26,6 +26,18 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         return self.filter(models.Q(owner_id=principal.user_id) | granted)
 
 
+class AgentKeyQuerySet(models.QuerySet["AgentKey"]):
+    """Keys of agents that the person owns."""
+
+    def visible_to(self, principal: Principal) -> AgentKeyQuerySet:
+        """All for staff; otherwise, to whoever may decide for the person, those of the person's own agents."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None or not principal.may_decide:
+            return self.none()
+        return self.filter(agent__owner_id=principal.user_id)
+
+
 class LegacyQuerySet(models.QuerySet["Legacy"]):
     """Legacies whose member the principal acts for."""
 
@@ -36,6 +48,11 @@ class LegacyQuerySet(models.QuerySet["Legacy"]):
         if principal.user_id is None:
             return self.none()
         return self.filter(memberships__user_id=principal.user_id)
+
+    def with_role(self, principal: Principal) -> LegacyQuerySet:
+        """Each with ``role``: the person's own in it, or None."""
+        mine = models.FilteredRelation("memberships", condition=models.Q(memberships__user_id=principal.user_id))
+        return self.alias(mine=mine).annotate(role=models.F("mine__role"))
 
 
 class MemberQuerySet(models.QuerySet["Member"]):

@@ -229,7 +229,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {"principal": env.str("API_RATE", default="1200/min")},
     "DEFAULT_PAGINATION_CLASS": "accounts.pagination.Pages",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "accounts.schema.Schema",
     "EXCEPTION_HANDLER": "accounts.errors.answer_error",
     "UNAUTHENTICATED_USER": None,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -245,6 +245,12 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "accounts.schema.add_errors"],
+    "ENUM_NAME_OVERRIDES": {
+        "MemberRole": "accounts.models.Member.Role",
+        "MessageRole": "conversations.models.Message.Role",
+        "Scope": [(scope, scope) for scope in ("read", "write", "admin")],
+    },
 }
 
 # --- Language -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Rows for tests. What has rules (messages, facts) is made by the rooms' own actions, so that counts and revs are right."""
+"""Rows for tests. Messages and facts are made by their rooms' own actions, so that counts and revs are right."""
 
 import secrets
 

@@ -1,0 +1,29 @@
+"""Changes to people, agents, keys, grants, preferences, legacies and members: all the writing of this room."""
+
+from .agents import (
+    agent_create,
+    agent_key_create,
+    agent_key_revoke,
+    grant_set,
+    principal_for_key,
+)
+from .legacies import legacy_create, legacy_rename, member_add, member_detach, member_set_role
+from .people import names_resolve, preferences_set, user_create, user_resolve, user_set_active
+
+__all__ = [
+    "agent_create",
+    "agent_key_create",
+    "agent_key_revoke",
+    "grant_set",
+    "legacy_create",
+    "legacy_rename",
+    "member_add",
+    "member_detach",
+    "member_set_role",
+    "names_resolve",
+    "preferences_set",
+    "principal_for_key",
+    "user_create",
+    "user_resolve",
+    "user_set_active",
+]

@@ -1,0 +1,170 @@
+"""Agents, their keys, what a person lets each of them see, and what a key stands for."""
+
+from __future__ import annotations
+
+import secrets
+import string
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+
+from journal.actions import ledger_write
+from journal.exceptions import Conflict, NotFound
+
+from .. import policy, queries
+from ..models import Agent, AgentKey, Grant
+from ..principals import Principal
+from .people import user_resolve
+
+_PUBLIC_ALPHABET = string.ascii_letters + string.digits
+_UNCHANGED: Collection[str] = ("unchanged",)
+
+
+def agent_create(
+    principal: Principal, name: str, *, kind: str = Agent.Kind.PERSONAL, role: str = "", issuer: str = ""
+) -> Agent:
+    """Make an agent of the person. Without an issuer its names for people are its own.
+
+    Raises Conflict (409, ``agent_exists``) when the person has one of that name, Refused for an unknown role or a bad
+    name, NotYoursToDecide.
+    """
+    owner_id = policy.must_decide(principal)
+    name = policy.clean_name(name, 100)
+    policy.check_role(role)
+    agent = Agent(owner_id=owner_id, name=name, kind=kind, role=role, issuer=issuer)
+    agent.issuer = issuer or f"agent:{agent.pk}"
+    with ledger_write(principal.actor, owner_id) as write:
+        try:
+            with transaction.atomic():
+                agent.save(force_insert=True)
+        except IntegrityError as error:
+            raise Conflict(f"You have an agent named {name} already.", code="agent_exists") from error
+        write.change(owner_id, "ADD", "agent", agent.pk)
+        write.result("agent", agent.pk, status_code=201)
+    return agent
+
+
+def agent_key_create(
+    principal: Principal, agent_id: UUID, scopes: Collection[str], *, expires_at: datetime | None = None
+) -> tuple[AgentKey, str]:
+    """Make a key of one of the person's own agents; return it with the credential, which can't be shown again.
+
+    An agent gives no scope that its own key lacks. Raises NotFound for somebody else's agent, Refused for unknown
+    scopes or a date that has passed, NotAllowed, NotYoursToDecide.
+    """
+    owner_id = policy.must_decide(principal)
+    policy.check_scopes(scopes)
+    policy.must_have_scopes(principal, scopes)
+    policy.check_expiry(expires_at, timezone.now())
+    secret = secrets.token_urlsafe(32)
+    key = AgentKey(
+        agent_id=agent_id,
+        public="".join(secrets.choice(_PUBLIC_ALPHABET) for _ in range(12)),
+        secret_hmac=policy.secret_hmac(secret),
+        scopes=sorted(set(scopes)),
+        expires_at=expires_at,
+    )
+    with ledger_write(principal.actor, owner_id) as write:
+        if not Agent.objects.filter(pk=agent_id, owner_id=owner_id).exists():
+            raise NotFound("There is no such agent.")
+        key.save(force_insert=True)
+        write.change(owner_id, "KEY", "agent", agent_id, made=str(key.pk))
+        write.result("agent_key", key.pk, status_code=201)
+    return key, f"ks_{key.public}.{secret}"
+
+
+def agent_key_revoke(principal: Principal, key_id: UUID, *, agent_id: UUID | None = None) -> AgentKey:
+    """End a key, of that agent if one is named; its next request is refused. Doing it again changes nothing.
+
+    Staff end anybody's key. Raises NotFound for a key that is not of one of the person's own agents, NotYoursToDecide.
+    """
+    if principal.kind != "staff":
+        policy.must_decide(principal)
+    key = AgentKey.objects.visible_to(principal).select_related("agent").filter(pk=key_id).first()
+    if key is None or agent_id not in {None, key.agent_id}:
+        raise NotFound("There is no such key.")
+    owner_id = key.agent.owner_id
+    with ledger_write(principal.actor, owner_id) as write:
+        now = timezone.now()
+        if AgentKey.objects.filter(pk=key_id, revoked_at__isnull=True).update(revoked_at=now):
+            key.revoked_at = now
+            write.change(owner_id, "KEY", "agent", key.agent_id, revoked=str(key.pk))
+    return key
+
+
+def grant_set(
+    principal: Principal,
+    agent_id: UUID,
+    *,
+    categories: Collection[str] | None = _UNCHANGED,
+    sources: Collection[str] | None = _UNCHANGED,
+    revoked: bool | None = None,
+) -> Grant:
+    """Decide what an agent may see of the person from its next request on; ``None`` is all that its role has.
+
+    Categories narrow the agent's role. Sources (chunks, turns, facts) replace the role's. ``revoked`` keeps the agent
+    out altogether, or lets it in again. What is left out stays. Takes the person's next revision if anything changed.
+
+    Raises NotFound for an agent that is neither the person's nor was ever let in, Refused (400) for unknown names,
+    NotYoursToDecide.
+    """
+    user_id = policy.must_decide(principal)
+    wanted: dict[str, object] = {}
+    if categories is not _UNCHANGED:
+        wanted["categories"] = None if categories is None else policy.canonical_categories(categories)
+    if sources is not _UNCHANGED:
+        wanted["sources"] = None if sources is None else policy.known_sources(sources)
+    with ledger_write(principal.actor, user_id) as write:
+        if not Agent.objects.visible_to(principal).filter(pk=agent_id).exists():
+            raise NotFound("There is no such agent.")
+        grant, _ = Grant.objects.get_or_create(user_id=user_id, agent_id=agent_id)
+        if revoked is not None and revoked != (grant.revoked_at is not None):
+            wanted["revoked_at"] = timezone.now() if revoked else None
+        changed = sorted(name for name, value in wanted.items() if getattr(grant, name) != value)
+        if changed:
+            for name in changed:
+                setattr(grant, name, wanted[name])
+            grant.save(update_fields=changed)
+            write.change(user_id, "GRANT", "agent", agent_id, changed=changed)
+    return grant
+
+
+def principal_for_key(public: str, secret: str, external_id: str) -> Principal:
+    """Authenticate an agent key and return the principal it stands for, in one query when everything is known.
+
+    ``external_id`` names the person a service acts for. An unknown person is created; a first visit leaves a grant
+    that the person can narrow.
+
+    Raises AuthenticationFailed (401) for a wrong, expired or revoked key, PermissionDenied (403) when the person
+    revoked the agent or the key may not act for others, Refused (400) for a name that can't be a user name.
+    """
+    row = queries.read_key(public, external_id)
+    expected = row.secret_hmac if row else "0" * 64
+    # Every fingerprint is compared, so that the time taken tells neither a known key nor a matching fallback.
+    matches = [constant_time_compare(expected, mac) for mac in policy.secret_hmacs(secret)]
+    if row is None or not any(matches):
+        raise AuthenticationFailed("This key is not known.", "bad_key")
+    now = timezone.now()
+    if row.revoked_at or (row.expires_at and row.expires_at <= now) or not row.owner_is_active:
+        raise AuthenticationFailed("This key has been revoked or has expired.", "bad_key")
+    if row.kind == Agent.Kind.PERSONAL and policy.normal_username(external_id) not in {"", row.owner_username}:
+        raise PermissionDenied("A personal key acts for its owner only.", "not_allowed")
+    if row.user_id is None:
+        user_resolve(row.issuer, external_id)
+        row = queries.read_key(public, external_id)
+        if row is None or row.user_id is None:
+            raise AuthenticationFailed("This key is not known.", "bad_key")
+    if not row.is_active or row.grant_revoked_at:
+        raise PermissionDenied("This person does not let this agent in.", "not_allowed")
+    if row.grant_id is None:
+        Grant.objects.get_or_create(user_id=row.user_id, agent_id=row.agent_id)
+    if row.last_used_at is None or row.last_used_at < now - timedelta(minutes=1):
+        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - timedelta(minutes=1))
+        AgentKey.objects.filter(stale, pk=row.key_id).update(last_used_at=now)
+    return policy.principal_of_key(row)

@@ -1,0 +1,107 @@
+"""People: making them, finding them by the name another system gives them, what they prefer."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from journal.actions import ledger_write
+from journal.exceptions import NotFound, Refused
+
+from .. import policy
+from ..models import ExternalIdentity, Preferences, User
+from ..principals import Principal
+
+
+def user_create(username: str, *, display_name: str = "", password: str | None = None) -> User:
+    """Create a person. Without a password they can't sign in.
+
+    Raises Refused (400) when the name is taken (code ``username_taken``) or is no user name (``bad_username``).
+    """
+    username = policy.normal_username(username)
+    policy.check_username(username)
+    user = User(username=username, display_name=display_name)
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError as error:
+        raise Refused(f"The user name {username} is taken.", code="username_taken") from error
+    return user
+
+
+def user_set_active(user_id: UUID, *, active: bool) -> None:
+    """Keep a person out, with their sessions and the agents they own, or let them in again."""
+    User.objects.filter(pk=user_id).update(is_active=active)
+
+
+def user_resolve(issuer: str, external_id: str) -> User:
+    """The person whom an issuer names so, created with no usable password when unknown.
+
+    The issuer ``local`` means the deployment's own user names. Two first requests at once make one person. Raises
+    Refused (400) for a local name that can't be a user name.
+    """
+    for _ in range(3):
+        user = _known_user(issuer, external_id)
+        if user is not None:
+            return user
+        try:
+            with transaction.atomic():
+                if issuer == policy.LOCAL_ISSUER:
+                    return user_create(external_id)
+                user = user_create(f"u-{secrets.token_hex(8)}", display_name=external_id[:100])
+                ExternalIdentity.objects.create(user=user, issuer=issuer, external_id=external_id)
+                return user
+        except IntegrityError:
+            continue  # Somebody else created this person a moment ago; read them.
+        except Refused as error:
+            if error.code != "username_taken":
+                raise
+    raise NotFound("Not found.")
+
+
+def _known_user(issuer: str, external_id: str) -> User | None:
+    if issuer == policy.LOCAL_ISSUER:
+        return User.objects.filter(username=policy.normal_username(external_id)).first()
+    return User.objects.filter(identities__issuer=issuer, identities__external_id=external_id).first()
+
+
+def names_resolve(principal: Principal, names: Sequence[str]) -> list[User]:
+    """The people whom the caller names, each once, in the order given.
+
+    A service's names are its issuer's own, and unknown ones are created. To a person or a personal agent a name is a
+    user name of this deployment; Refused (400, ``unknown_user``) lists those that are nobody's.
+    """
+    wanted = list(dict.fromkeys(names))
+    if principal.service:
+        people = [user_resolve(principal.issuer, name) for name in wanted]
+        return list(dict.fromkeys(people))
+    spelled = {policy.normal_username(name): name for name in wanted}
+    found = {user.username: user for user in User.objects.filter(username__in=spelled, is_active=True)}
+    unknown = [name for username, name in spelled.items() if username not in found]
+    if unknown:
+        raise Refused(f"There is nobody with the user name {', '.join(unknown)}.", code="unknown_user", names=unknown)
+    return [found[username] for username in spelled]
+
+
+def preferences_set(principal: Principal, **values: Any) -> Preferences:
+    """Change what the person prefers: any of the fields of Preferences by name.
+
+    Takes the person's next revision if anything changed. Raises Refused (400) for a value that makes no sense,
+    NotYoursToDecide.
+    """
+    user_id = policy.must_decide(principal)
+    policy.check_preferences(values)
+    with ledger_write(principal.actor, user_id) as write:
+        preferences, _ = Preferences.objects.get_or_create(user_id=user_id)
+        changed = sorted(name for name, value in values.items() if getattr(preferences, name) != value)
+        if changed:
+            for name in changed:
+                setattr(preferences, name, values[name])
+            preferences.save(update_fields=changed)
+            write.change(user_id, "PREFERENCE", "preferences", user_id, changed=changed)
+    return preferences

@@ -1,0 +1,253 @@
+"""REST for legacies, members, preferences, agents, keys and grants."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch
+from django.urls import path
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from . import actions, policy
+from .authentication import principal_of
+from .idempotency import WritesOnce
+from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
+from .principals import Principal
+from .querysets import AgentQuerySet, LegacyQuerySet, MemberQuerySet
+from .serializers import (
+    AgentKeySerializer,
+    AgentSerializer,
+    GrantSerializer,
+    LegacySerializer,
+    MadeAgentKeySerializer,
+    MemberRoleSerializer,
+    MemberSerializer,
+    NewAgentKeySerializer,
+    NewLegacySerializer,
+    NewMemberSerializer,
+    PreferencesSerializer,
+)
+
+
+class Legacies(WritesOnce, ListAPIView):
+    """The legacies that the person keeps."""
+
+    serializer_class = LegacySerializer
+    queryset = Legacy.objects.none()
+
+    def get_queryset(self) -> LegacyQuerySet:
+        """By name."""
+        return _legacies(principal_of(self.request)).order_by("name", "id")
+
+    @extend_schema(request=NewLegacySerializer, responses={201: LegacySerializer})
+    def post(self, request: Request) -> Response:
+        """Make one, and own it. Naming members takes a session or a key with the scope admin."""
+        principal = self.caller(request)
+        body = NewLegacySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        legacy = actions.legacy_create(principal, **body.validated_data)
+        return Response(_show_legacy(principal, legacy.pk), status=201)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The legacy that was made."""
+        return _show_legacy(principal, UUID(object_ids[0]))
+
+
+class LegacyDetail(APIView):
+    """One legacy."""
+
+    @extend_schema(responses=LegacySerializer)
+    def get(self, request: Request, legacy_id: UUID) -> Response:
+        """Its name, and what the person is in it."""
+        return Response(_show_legacy(principal_of(request), legacy_id))
+
+    @extend_schema(request=LegacySerializer, responses=LegacySerializer)
+    def patch(self, request: Request, legacy_id: UUID) -> Response:
+        """Rename it. Its owners may."""
+        principal = principal_of(request)
+        body = LegacySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        actions.legacy_rename(principal, legacy_id, body.validated_data["name"])
+        return Response(_show_legacy(principal, legacy_id))
+
+
+class Members(WritesOnce, ListAPIView):
+    """The people who keep a legacy."""
+
+    serializer_class = MemberSerializer
+    queryset = Member.objects.none()
+
+    def get_queryset(self) -> MemberQuerySet:
+        """In the order in which they joined."""
+        principal = principal_of(self.request)
+        get_object_or_404(Legacy.objects.visible_to(principal), pk=self.kwargs["legacy_id"])
+        return _members(principal).filter(legacy_id=self.kwargs["legacy_id"]).order_by("joined_at", "id")
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """The principal decides which member is ``me``."""
+        return {**super().get_serializer_context(), "principal": principal_of(self.request)}
+
+    @extend_schema(request=NewMemberSerializer, responses={201: MemberSerializer})
+    def post(self, request: Request, legacy_id: UUID) -> Response:
+        """Let somebody in. Its owners may, with a session or a key with the scope admin."""
+        principal = self.caller(request)
+        body = NewMemberSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        member = actions.member_add(principal, legacy_id, **body.validated_data)
+        return Response(_show_member(principal, member.pk), status=201)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The member who was let in."""
+        return _show_member(principal, UUID(object_ids[0]))
+
+
+class MemberDetail(APIView):
+    """One member. Ending a membership concerns what the member shared, and is added where that is known."""
+
+    @extend_schema(request=MemberRoleSerializer, responses=MemberSerializer)
+    def patch(self, request: Request, legacy_id: UUID, member_id: UUID) -> Response:
+        """Make them an owner, or an owner a member. Owners may, with a session or a key with the scope admin."""
+        principal = principal_of(request)
+        body = MemberRoleSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        actions.member_set_role(principal, legacy_id, member_id, body.validated_data["role"])
+        return Response(_show_member(principal, member_id))
+
+
+class MyPreferences(APIView):
+    """What the person prefers."""
+
+    @extend_schema(responses=PreferencesSerializer)
+    def get(self, request: Request) -> Response:
+        """The preferences, or the defaults."""
+        user_id = policy.must_act_for(principal_of(request))
+        preferences = Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
+        return Response(PreferencesSerializer(preferences).data)
+
+    @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer)
+    def patch(self, request: Request) -> Response:
+        """Change those that are named, with a session or a key with the scope admin."""
+        body = PreferencesSerializer(data=request.data, partial=True)
+        body.is_valid(raise_exception=True)
+        preferences = actions.preferences_set(principal_of(request), **body.validated_data)
+        return Response(PreferencesSerializer(preferences).data)
+
+
+class Agents(WritesOnce, ListAPIView):
+    """The agents that act for the person."""
+
+    serializer_class = AgentSerializer
+    queryset = Agent.objects.none()
+
+    def get_queryset(self) -> AgentQuerySet:
+        """By name, with the keys in force of the person's own."""
+        return _agents(principal_of(self.request)).order_by("name", "id")
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """The principal decides which agents are ``mine``."""
+        return {**super().get_serializer_context(), "principal": principal_of(self.request)}
+
+    @extend_schema(request=AgentSerializer, responses={201: AgentSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a personal agent, with a session or a key with the scope admin."""
+        principal = self.caller(request)
+        body = AgentSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        agent = actions.agent_create(principal, **body.validated_data)
+        return Response(_show_agent(principal, agent.pk), status=201)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The agent that was made."""
+        return _show_agent(principal, UUID(object_ids[0]))
+
+
+class AgentKeys(WritesOnce):
+    """The keys of one of the person's own agents."""
+
+    @extend_schema(request=NewAgentKeySerializer, responses={201: MadeAgentKeySerializer})
+    def post(self, request: Request, agent_id: UUID) -> Response:
+        """Make a key. Its credential is in this answer and never again."""
+        body = NewAgentKeySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        key, credential = actions.agent_key_create(self.caller(request), agent_id, **body.validated_data)
+        return Response({**AgentKeySerializer(key).data, "credential": credential}, status=201)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The key that was made, without its credential: only its HMAC was kept."""
+        key = get_object_or_404(AgentKey.objects.visible_to(principal), pk=object_ids[0])
+        return {**AgentKeySerializer(key).data, "credential": None}
+
+
+class AgentKeyDetail(APIView):
+    """One key."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, agent_id: UUID, key_id: UUID) -> Response:
+        """Revoke it. Its next request is refused."""
+        actions.agent_key_revoke(principal_of(request), key_id, agent_id=agent_id)
+        return Response(status=204)
+
+
+class AgentGrant(APIView):
+    """What the person lets one agent see."""
+
+    @extend_schema(responses=GrantSerializer)
+    def get(self, request: Request, agent_id: UUID) -> Response:
+        """The grant as it stands."""
+        principal = principal_of(request)
+        agent = get_object_or_404(Agent.objects.visible_to(principal), pk=agent_id)
+        user_id = policy.must_act_for(principal)
+        grant = Grant.objects.filter(user_id=user_id, agent=agent).first() or Grant(user_id=user_id, agent=agent)
+        return Response(GrantSerializer(grant).data)
+
+    @extend_schema(request=GrantSerializer, responses=GrantSerializer)
+    def patch(self, request: Request, agent_id: UUID) -> Response:
+        """Narrow, widen or revoke it from the agent's next request on, with a session or a key with scope admin."""
+        body = GrantSerializer(data=request.data, partial=True)
+        body.is_valid(raise_exception=True)
+        grant = actions.grant_set(principal_of(request), agent_id, **body.validated_data)
+        return Response(GrantSerializer(grant).data)
+
+
+def _legacies(principal: Principal) -> LegacyQuerySet:
+    return Legacy.objects.visible_to(principal).with_role(principal)
+
+
+def _show_legacy(principal: Principal, legacy_id: UUID) -> Any:
+    return LegacySerializer(get_object_or_404(_legacies(principal), pk=legacy_id)).data
+
+
+def _members(principal: Principal) -> MemberQuerySet:
+    return Member.objects.visible_to(principal).select_related("user")
+
+
+def _show_member(principal: Principal, member_id: UUID) -> Any:
+    member = get_object_or_404(_members(principal), pk=member_id)
+    return MemberSerializer(member, context={"principal": principal}).data
+
+
+def _agents(principal: Principal) -> AgentQuerySet:
+    keys = AgentKey.objects.visible_to(principal).filter(revoked_at__isnull=True).order_by("created_at")
+    return Agent.objects.visible_to(principal).prefetch_related(Prefetch("keys", keys, to_attr="own_keys"))
+
+
+def _show_agent(principal: Principal, agent_id: UUID) -> Any:
+    agent = get_object_or_404(_agents(principal), pk=agent_id)
+    return AgentSerializer(agent, context={"principal": principal}).data
+
+
+urlpatterns = [
+    path("legacies/", Legacies.as_view(), name="legacies"),
+    path("legacies/<uuid:legacy_id>/", LegacyDetail.as_view(), name="legacy"),
+    path("legacies/<uuid:legacy_id>/members/", Members.as_view(), name="members"),
+    path("me/preferences/", MyPreferences.as_view(), name="preferences"),
+    path("agents/", Agents.as_view(), name="agents"),
+    path("agents/<uuid:agent_id>/keys/", AgentKeys.as_view(), name="agent-keys"),
+    path("agents/<uuid:agent_id>/keys/<uuid:key_id>/", AgentKeyDetail.as_view(), name="agent-key"),
+    path("agents/<uuid:agent_id>/grant/", AgentGrant.as_view(), name="agent-grant"),
+]

@@ -1,0 +1,132 @@
+"""Shapes of legacies, members, preferences, agents, keys and grants over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from . import policy
+from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
+from .principals import SCOPES, SOURCES
+
+
+class LegacySerializer(serializers.ModelSerializer[Legacy]):
+    """A legacy as one of its members sees it; ``role`` is the caller's own."""
+
+    role = serializers.ChoiceField(choices=Member.Role.choices, read_only=True)
+
+    class Meta:
+        model = Legacy
+        fields = ["id", "name", "role", "created_at"]
+        read_only_fields = ["created_at"]
+
+
+class NewLegacySerializer(serializers.Serializer[Any]):
+    """A legacy to make. Members are named as X-Keepsake-User names people."""
+
+    name = serializers.CharField(max_length=200)
+    members = serializers.ListField(
+        child=serializers.CharField(max_length=255),
+        max_length=policy.MEMBERS_PER_REQUEST,
+        required=False,
+        default=list,
+    )
+
+
+class MemberSerializer(serializers.ModelSerializer[Member]):
+    """Somebody who keeps a legacy; ``me`` marks the caller."""
+
+    name = serializers.CharField(source="user.get_full_name", read_only=True)
+    me = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Member
+        fields = ["id", "name", "role", "me", "joined_at"]
+        read_only_fields = ["joined_at"]
+
+    def get_me(self, member: Member) -> bool:
+        """Whether this is the person that the caller acts for."""
+        return bool(member.user_id == self.context["principal"].user_id)
+
+
+class NewMemberSerializer(serializers.Serializer[Any]):
+    """Somebody to let in."""
+
+    name = serializers.CharField(max_length=255)
+    role = serializers.ChoiceField(choices=Member.Role.choices, default=Member.Role.MEMBER)
+
+
+class MemberRoleSerializer(serializers.Serializer[Any]):
+    """The role that a member gets."""
+
+    role = serializers.ChoiceField(choices=Member.Role.choices)
+
+
+class PreferencesSerializer(serializers.ModelSerializer[Preferences]):
+    """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for."""
+
+    class Meta:
+        model = Preferences
+        fields = ["has_memory", "agentic_memory", "review", "extract_each_message", "time_zone", "language"]
+
+
+class AgentKeySerializer(serializers.ModelSerializer[AgentKey]):
+    """A key without its secret."""
+
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
+
+    class Meta:
+        model = AgentKey
+        fields = ["id", "public", "scopes", "expires_at", "revoked_at", "last_used_at", "created_at"]
+        read_only_fields = ["public", "revoked_at", "last_used_at", "created_at"]
+
+
+class NewAgentKeySerializer(serializers.Serializer[Any]):
+    """A key to make."""
+
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=SCOPES), allow_empty=False, default=lambda: ["read", "write"]
+    )
+    expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+class MadeAgentKeySerializer(AgentKeySerializer):
+    """A key just made. ``credential`` is shown this once; a repeated request shows null."""
+
+    credential = serializers.CharField(allow_null=True, read_only=True)
+
+    class Meta(AgentKeySerializer.Meta):
+        fields = [*AgentKeySerializer.Meta.fields, "credential"]
+
+
+class AgentSerializer(serializers.ModelSerializer[Agent]):
+    """An agent that acts for the person: their own, with its keys in force, or a service that they let in."""
+
+    mine = serializers.SerializerMethodField()
+    keys = AgentKeySerializer(many=True, read_only=True, source="own_keys")
+
+    class Meta:
+        model = Agent
+        fields = ["id", "name", "kind", "role", "mine", "keys", "created_at"]
+        read_only_fields = ["kind", "created_at"]
+        extra_kwargs = {"role": {"required": False, "allow_blank": True}}
+        # That a name is free is the action's business, under the lock.
+        validators: list[Any] = []
+
+    def get_mine(self, agent: Agent) -> bool:
+        """Whether the person owns the agent."""
+        return bool(agent.owner_id == self.context["principal"].user_id)
+
+
+class GrantSerializer(serializers.ModelSerializer[Grant]):
+    """What the person lets an agent see; null is all that its role has, ``revoked`` keeps it out altogether."""
+
+    categories = serializers.ListField(child=serializers.CharField(max_length=50), max_length=200, allow_null=True)
+    sources = serializers.ListField(child=serializers.ChoiceField(choices=SOURCES), allow_null=True)
+    revoked = serializers.BooleanField()
+
+    class Meta:
+        model = Grant
+        fields = ["agent", "categories", "sources", "revoked"]
+        read_only_fields = ["agent"]
