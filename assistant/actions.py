@@ -7,7 +7,7 @@ twice, or half, changes nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -55,12 +55,12 @@ class _LeaseLostError(Exception):
     """Another worker has taken the batch over; what was computed here is thrown away."""
 
 
-def maybe_summarize(conversation_id: UUID) -> int:
+def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] = lambda count: None) -> int:
     """Summarise what is due in a conversation and return how many chunks were written.
 
     Due is the oldest batch of 20 while more than 30 messages are unsummarised; in a finished conversation everything.
     Only one worker at a time works on a conversation; the others return 0. A failure leaves the messages for a later
-    try and shows on the job.
+    try and shows on the job. ``progress`` is called after each batch with the number of messages in it.
     """
     conversation = Conversation.objects.filter(pk=conversation_id).first()
     if conversation is None or _due(conversation) is None:
@@ -76,6 +76,7 @@ def maybe_summarize(conversation_id: UUID) -> int:
         while (due := _due(conversation)) is not None:
             _summarize_batch(job, principal, conversation, *due)
             written += 1
+            progress(due[1] - due[0])
             conversation.refresh_from_db()
             if not renew_lease(job, lease_seconds=settings.BATCH_LEASE_SECONDS, done=job.done + written):
                 return written
@@ -116,13 +117,15 @@ def _summarize_batch(job: JobRun, principal: Principal, conversation: Conversati
     extraction = _extract(principal, conversation, messages)
     embedder = get_embedder()
     vector = embedder.embed_passages([extraction.summary])[0]
-    learns = principal.has_memory and not conversation.private and conversation.legacy_id is not None
+    learns = principal.has_memory and not conversation.private
     prepared: list[PreparedFact] = []
-    if learns:
+    if learns and conversation.legacy_id:
         prepared = prepare_extracted(
             conversation.legacy_id, conversation.user_id, extraction.facts, written_by=extraction.model
         )
-    owners = [conversation.user_id] + ([conversation.legacy_id] if learns else [])
+    owners = [conversation.user_id]
+    if learns and conversation.legacy_id:
+        owners.append(conversation.legacy_id)
     with ledger_write(principal.actor, *owners) as write:
         if not hold_job(job):
             raise _LeaseLostError

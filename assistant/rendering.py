@@ -28,7 +28,7 @@ def render(format_name: str, stable: str, below: str, window: Sequence[Message],
 
     ``stable`` stands above the cache boundary and ``below`` under it. The incoming message is the last one.
     """
-    system = [
+    system: list[dict[str, Any]] = [
         {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}},
         {"type": "text", "text": below},
     ]

@@ -19,7 +19,7 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
     budget_tokens = serializers.IntegerField(min_value=200, max_value=1_000_000, required=False)
     instructions = serializers.CharField(max_length=200_000, required=False, allow_blank=True, trim_whitespace=False)
     format = serializers.ChoiceField(choices=FORMATS, required=False)
-    save = serializers.BooleanField(required=False)
+    save = serializers.BooleanField(required=False)  # type: ignore[assignment]  # a field, not the method
 
 
 class UsedSerializer(serializers.Serializer[Any]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -12,16 +12,17 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from accounts import policy
 from accounts.models import Legacy
+from accounts.policy import must_write
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, enqueue, ledger_write, note_operation
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import Conflict, NotFound, Refused
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.tokens import count_tokens
 from retrieval.text import prepare
 
+from . import policy
 from .models import Conversation, ConversationChunk, Message
 
 log = structlog.get_logger(__name__)
@@ -54,7 +55,7 @@ def conversation_create(
     With an ``external_id`` (unique per person and channel) that is known already, that conversation is returned, so an
     import can be repeated. Raises NotFound when the person is no member of the legacy, NotAllowed without the scope.
     """
-    user_id = policy.must_write(principal)
+    user_id = must_write(principal)
     if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
         raise NotFound("There is no such legacy.")
     with ledger_write(principal.actor, user_id) as write:
@@ -75,13 +76,17 @@ def conversation_create(
     return conversation
 
 
-def messages_append(principal: Principal, conversation_id: UUID, messages: Sequence[NewMessage]) -> list[Message]:
+def messages_append(
+    principal: Principal, conversation_id: UUID, messages: Sequence[NewMessage], *, after: int | None = None
+) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
 
     Returns the stored messages. Indexing and summarising start when the transaction has committed. Appending reopens a
-    finished conversation. Raises Refused (400) for a bad message, NotFound, NotAllowed.
+    finished conversation. With ``after`` they are appended only while the conversation has that many messages.
+
+    Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
-    user_id = policy.must_write(principal)
+    user_id = must_write(principal)
     _check_messages(messages)
     now = timezone.now()
     new = []
@@ -102,18 +107,22 @@ def messages_append(principal: Principal, conversation_id: UUID, messages: Seque
         )
     with ledger_write(principal.actor, user_id) as write:
         conversation = _lock(principal, conversation_id)
-        for index, message in enumerate(new, start=conversation.message_count):
-            message.conversation = conversation
-            message.legacy_id = conversation.legacy_id
-            message.private = conversation.private
-            message.index = index
+        if after is not None and conversation.message_count != after:
+            raise Conflict(
+                f"The conversation has {conversation.message_count} messages by now.", code="conversation_moved"
+            )
+        for index, row in enumerate(new, start=conversation.message_count):
+            row.conversation = conversation
+            row.legacy_id = conversation.legacy_id
+            row.private = conversation.private
+            row.index = index
         Message.objects.bulk_create(new)
         conversation.message_count += len(new)
         conversation.last_message_at = now
         conversation.finished_at = None
         conversation.save(update_fields=["message_count", "last_message_at", "finished_at"])
-        write.count(user_id, turns=len(new), turn_terms=sum(message.search_length for message in new))
-        write.result("message", *(message.pk for message in new), status_code=201)
+        write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
+        write.result("message", *(row.pk for row in new), status_code=201)
         enqueue("conversations.index_messages", conversation.pk)
         if conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
             enqueue("assistant.maybe_summarize", conversation.pk)
@@ -126,17 +135,10 @@ def _check_messages(messages: Sequence[NewMessage]) -> None:
     if len(messages) > settings.MESSAGES_PER_REQUEST:
         raise Refused(f"Send at most {settings.MESSAGES_PER_REQUEST} messages at once.", code="too_many")
     for number, message in enumerate(messages):
-        if message.role not in Message.Role.values:
-            raise Refused(f"Message {number}: the role is one of {', '.join(Message.Role.values)}.", code="bad_role")
-        if not message.content.strip():
-            raise Refused(f"Message {number}: the content is empty.", code="empty")
-        if len(message.content) > settings.MESSAGE_MAX_CHARACTERS:
-            raise Refused(
-                f"Message {number}: the content has more than {settings.MESSAGE_MAX_CHARACTERS:,} characters.",
-                code="too_long",
-            )
-        if "\x00" in message.content:
-            raise Refused(f"Message {number}: the content holds a NUL character.", code="bad_text")
+        try:
+            policy.check_message(message.role, message.content, message.speaker)
+        except Refused as error:
+            raise Refused(f"Message {number}: {error.detail}", code=error.code) from error
 
 
 def _lock(principal: Principal, conversation_id: UUID) -> Conversation:
@@ -157,7 +159,7 @@ def conversation_pin(principal: Principal, conversation: Conversation) -> Conver
     last = conversation.last_message_at or now
     if conversation.block_at and last > now - timedelta(seconds=settings.IDLE_FINISH_SECONDS):
         return conversation
-    user_id = policy.must_write(principal)
+    user_id = must_write(principal)
     with ledger_write(principal.with_idempotency(None).actor, user_id) as write:
         locked = _lock(principal, conversation.pk)
         locked.block_rev, locked.block_at = write.ledgers[user_id].rev, now
@@ -170,7 +172,7 @@ def conversation_close(principal: Principal, conversation_id: UUID, *, idle_befo
 
     With ``idle_before`` only if its last message is older; what was appended meanwhile keeps it open.
     """
-    user_id = policy.must_write(principal)
+    user_id = must_write(principal)
     with ledger_write(principal.actor, user_id) as write:
         conversation = _lock(principal, conversation_id)
         if idle_before and conversation.last_message_at and conversation.last_message_at > idle_before:
@@ -198,7 +200,8 @@ def chunk_write(
 ) -> ConversationChunk:
     """Store the summary of messages ``start`` … ``end - 1`` and move ``summarized_upto``.
 
-    Runs inside the batch's transaction; the caller holds the conversation's lock. Constraints refuse a range that repeats or overlaps.
+    Runs inside the batch's transaction; the caller holds the conversation's lock. Constraints refuse a range that
+    repeats or overlaps.
     """
     prepared = prepare(content)
     chunk = ConversationChunk.objects.create(
@@ -224,10 +227,10 @@ def chunk_write(
 
 _TAKE_UNINDEXED = """
 UPDATE conversations_message m
-SET index_not_before = now() + make_interval(secs => %(lease)s), index_attempts = index_attempts + 1
+SET index_not_before = %(now)s + make_interval(secs => %(lease)s), index_attempts = index_attempts + 1
 WHERE m.id IN (
     SELECT id FROM conversations_message
-    WHERE embedding IS NULL AND index_not_before <= now()
+    WHERE embedding IS NULL AND index_not_before <= %(now)s
       AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s)
     ORDER BY index_not_before LIMIT %(batch)s
     FOR UPDATE SKIP LOCKED)
@@ -235,8 +238,12 @@ RETURNING m.id, m.content, m.index_attempts
 """
 
 
-def messages_index(conversation_id: UUID | None = None) -> int:
+def messages_index(
+    conversation_id: UUID | None = None, *, progress: Callable[[int], object] = lambda count: None
+) -> int:
     """Give messages without a vector one, of one conversation or of all. Returns how many were indexed.
+
+    ``progress`` is called after each batch with the number of messages in it.
 
     A batch is taken by moving its time to try again forward, which is its lease: two workers never embed the same
     message, and what a killed worker held is taken up when the lease is over. With the embedder away the messages
@@ -260,11 +267,13 @@ def messages_index(conversation_id: UUID | None = None) -> int:
         ]
         Message.objects.bulk_update(rows, ["embedding", "embedding_model"])
         indexed += len(rows)
+        progress(len(rows))
     return indexed
 
 
 def _take_unindexed(conversation_id: UUID | None) -> list[tuple[UUID, str, int]]:
-    values: dict[str, str | int | None] = {
+    values: dict[str, str | int | datetime | None] = {
+        "now": timezone.now(),
         "conversation": str(conversation_id) if conversation_id else None,
         "batch": INDEX_BATCH,
         "lease": INDEX_LEASE_SECONDS,

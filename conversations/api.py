@@ -28,7 +28,7 @@ from .serializers import (
 )
 
 
-class Conversations(WritesOnce, ListAPIView):  # type: ignore[type-arg]
+class Conversations(WritesOnce, ListAPIView):
     """The person's conversations, the latest first."""
 
     serializer_class = ConversationSerializer
@@ -70,7 +70,7 @@ class ByIndex(CursorPagination):
     max_page_size = 500
 
 
-class Messages(WritesOnce, ListAPIView):  # type: ignore[type-arg]
+class Messages(WritesOnce, ListAPIView):
     """The messages of a conversation."""
 
     serializer_class = MessageSerializer
@@ -97,7 +97,7 @@ class Messages(WritesOnce, ListAPIView):  # type: ignore[type-arg]
         return MessagesSerializer({"messages": messages}).data
 
 
-class Chunks(ListAPIView):  # type: ignore[type-arg]
+class Chunks(ListAPIView):
     """The summaries of a conversation, in order."""
 
     serializer_class = ChunkSerializer

@@ -22,8 +22,8 @@ class Conversation(models.Model):
     """A talk of one person with an agent, about a legacy or about nobody in particular.
 
     ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
-    ``block_rev`` (taken at ``block_at``) is the revision that the conversation's memory block is pinned to, ``seen_rev``
-    the last one it was told of.
+    ``block_rev``, taken at ``block_at``, is the revision that the conversation's memory block is pinned to;
+    ``seen_rev`` the last one it was told of.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

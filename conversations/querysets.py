@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from accounts.principals import Principal
 
     from .models import Conversation, ConversationChunk, Message  # noqa: F401 - named in the generic bases
+
+
+Said = TypeVar("Said", bound=models.Model)
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -39,12 +42,12 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.filter(message_count__gt=F("summarized_upto"), last_message_at__lte=at)
 
 
-class _SaidQuerySet(models.QuerySet):
+class _SaidQuerySet(models.QuerySet[Said]):
     """What messages and chunks share: they belong to a person and, through the conversation, to a legacy."""
 
     source = ""
 
-    def visible_to(self, principal: Principal) -> _SaidQuerySet:
+    def visible_to(self, principal: Principal) -> Self:
         """All for staff; the person's own, for an agent only when its sources include this one."""
         if principal.kind == "staff":
             return self
@@ -55,13 +58,13 @@ class _SaidQuerySet(models.QuerySet):
             return own.filter(conversation__agent_id=principal.agent_id)
         return own
 
-    def recallable(self, legacy_id: UUID | None) -> _SaidQuerySet:
+    def recallable(self, legacy_id: UUID | None) -> Self:
         """What may be recalled elsewhere: about this legacy (or about none), and not said in private."""
         scoped = self.filter(private=False)
         return scoped.filter(legacy_id=legacy_id) if legacy_id else scoped.filter(legacy__isnull=True)
 
 
-class MessageQuerySet(_SaidQuerySet):
+class MessageQuerySet(_SaidQuerySet["Message"]):
     """Messages of the person."""
 
     source = "turns"
@@ -71,7 +74,7 @@ class MessageQuerySet(_SaidQuerySet):
         return self.filter(embedding__isnull=True, index_not_before__lte=at)
 
 
-class ChunkQuerySet(_SaidQuerySet):
+class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
     """Summaries of the person's conversations."""
 
     source = "chunks"

@@ -66,7 +66,9 @@ class AppendSerializer(serializers.Serializer[Any]):
     content = serializers.CharField(max_length=settings.MESSAGE_MAX_CHARACTERS, trim_whitespace=False, required=False)
     speaker = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
     at = serializers.DateTimeField(required=False, allow_null=True, default=None)
-    messages = NewMessageSerializer(many=True, required=False, max_length=settings.MESSAGES_PER_REQUEST)
+    messages = serializers.ListField(
+        child=NewMessageSerializer(), required=False, allow_empty=False, max_length=settings.MESSAGES_PER_REQUEST
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require exactly one of the two forms."""

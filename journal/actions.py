@@ -299,12 +299,19 @@ def cancel_job(job: JobRun) -> bool:
 
 
 def retry_job_now(job: JobRun) -> bool:
-    """Let a waiting job be tried at once, or open a failed one again. False when there is nothing to retry."""
-    return bool(
-        JobRun.objects.filter(pk=job.pk, state__in=["waiting", "failed"]).update(
-            state=JobRun.State.WAITING, not_before=timezone.now(), finished_at=None
-        )
-    )
+    """Let a waiting job be tried at once, or open a failed one again.
+
+    False when there is nothing to retry, or when a newer job does the same already.
+    """
+    try:
+        with transaction.atomic():
+            return bool(
+                JobRun.objects.filter(pk=job.pk, state__in=["waiting", "failed"]).update(
+                    state=JobRun.State.WAITING, not_before=timezone.now(), finished_at=None
+                )
+            )
+    except IntegrityError:
+        return False
 
 
 def _held(job: JobRun) -> Any:

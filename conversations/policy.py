@@ -1,0 +1,33 @@
+"""Pure decisions about what may be said in a conversation. No database."""
+
+from __future__ import annotations
+
+import re
+
+from django.conf import settings
+
+from journal.exceptions import Refused
+
+from .models import Message
+
+SPEAKER_MAX_CHARACTERS = 100
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def check_message(role: str, content: str, speaker: str = "") -> None:
+    """Raise Refused (400) unless a message like this may be stored."""
+    if role not in Message.Role.values:
+        raise Refused(f"the role is one of {', '.join(Message.Role.values)}.", code="bad_role")
+    if not content.strip():
+        raise Refused("the content is empty.", code="empty")
+    if len(content) > settings.MESSAGE_MAX_CHARACTERS:
+        raise Refused(f"the content has more than {settings.MESSAGE_MAX_CHARACTERS:,} characters.", code="too_long")
+    if len(speaker) > SPEAKER_MAX_CHARACTERS:
+        raise Refused(f"the speaker's name has more than {SPEAKER_MAX_CHARACTERS} characters.", code="too_long")
+    if not (is_storable(content) and is_storable(speaker)):
+        raise Refused("it holds a NUL character or half a surrogate pair, which can't be stored.", code="bad_text")
+
+
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL takes the text: it has neither NUL nor lone surrogates."""
+    return _NOT_STORABLE.search(text) is None
