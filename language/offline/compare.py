@@ -1,0 +1,180 @@
+"""Whether two statements say the same, contradict each other, or neither, by rule. In doubt they are different."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from language.base import Comparison
+from language.offline.lexicon import verbs
+from language.offline.lexicon.words import ADVERBS, HABIT_ADVERBS, KIN, MONTHS, NUMBERS, listed
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_NOT = listed("not never no nobody none cannot without neither nor nothing hardly")
+_FILLER = (
+    listed(
+        """a an the of to in on at for with by as is was were are be been being am do does did has have had will and that
+        his her their its he she they it my s very really so quite always usually often also just too still still ever
+        indeed truly simply all such who when much lot dearly used would only user's""",
+    )
+    | ADVERBS
+) - HABIT_ADVERBS - {"first", "only", "later"} | {"always", "usually", "often"}
+# Words that stand for one thing here. What the user says of "mum" is the same as of "mother".
+_SYNONYMS = {
+    "adore": "love", "enjoy": "love", "like": "love", "cherish": "love", "fond": "love", "dislike": "hate", "detest": "hate",
+    "despise": "hate", "loathe": "hate", "wed": "marry", "married": "marry", "favorite": "favourite", "reside": "live",
+    "kids": "child", "children": "child", "kid": "child", "soccer": "football", "movie": "film", "job": "work",
+    "died": "die", "called": "name", "named": "name", "emigrate": "move", "immigrate": "move", "begin": "start",
+    "timid": "shy", "generosity": "generous", "color": "colour", "mum": "mother", "mom": "mother", "dad": "father",
+}  # fmt: skip
+_ANTONYMS = tuple(
+    frozenset(pair.split("/"))
+    for pair in (
+        "love/hate patient/impatient quiet/loud early/late generous/stingy tall/short happy/sad kind/unkind kind/cruel "
+        "honest/dishonest lazy/hardworking tidy/messy strict/lenient shy/outgoing introverted/extroverted rich/poor "
+        "brave/cowardly calm/nervous oldest/youngest eldest/youngest older/younger first/last married/single alive/dead "
+        "polite/rude optimistic/pessimistic left-handed/right-handed vegetarian/carnivore religious/atheist morning/evening "
+        "introvert/extrovert careful/careless tidy/untidy morning/night"
+    ).split()
+)
+# Said of a person, each of these has one answer; two different answers can't both be true.
+_SINGLE = (
+    re.compile(r"\b(?P<key>born) (?P<what>in|on) (?P<value>.+)$"),
+    re.compile(r"\b(?P<key>died|die|passed away) (?P<what>in|on) (?P<value>.+)$"),
+    re.compile(r"\b(?P<key>name|birthday|pronouns|maiden name|middle name|nickname|hometown|blood type|time zone)(?: is| was| are)(?: on)? (?P<value>.+)$"),
+    re.compile(r"\b(?P<key>favou?rite [\w ]{1,30}?)(?: is| was) (?P<value>.+)$"),
+    re.compile(r"\b(?:is|was) (?P<value>[\w-]+(?: [\w-]+)?) (?:years old|feet tall)(?P<key>)"),
+    re.compile(r"\b(?P<key>had|has|have) (?P<value>\w+) (?P<what>children|kids|sons|daughters|brothers|sisters|siblings|grandchildren)\b"),
+    re.compile(r"\b(?:is|was) (?P<key>married) to (?P<value>\w+)$"),
+)  # fmt: skip
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_DIGITS = {word: str(number) for number, word in enumerate(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
+)}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What two statements are compared by: the words that matter, in order, and whether they are denied."""
+
+    text: str
+    words: tuple[str, ...]
+    bag: frozenset[str]
+    denied: bool
+
+
+def sense_of(statement: str) -> Sense:
+    """Reduce a statement to its sense."""
+    text = " ".join(_expanded(word) for word in _WORD.findall(statement.replace("’", "'")))
+    low = text.lower()
+    words = []
+    denials = 0
+    for word in low.split():
+        if word in _NOT:
+            denials += 1
+        elif word not in _FILLER:
+            words.append(_stem(word))
+    return Sense(low, tuple(words), frozenset(words), denials % 2 == 1)
+
+
+def _expanded(word: str) -> str:
+    low = word.lower()
+    if low.endswith("n't"):
+        return low[:-3].replace("ca", "can") + " not" if low != "won't" else "will not"
+    return word[:-2] if low.endswith("'s") else word
+
+
+def _stem(word: str) -> str:
+    word = _DIGITS.get(word, word)
+    if word in _SYNONYMS:
+        return _SYNONYMS[word]
+    base = KIN.get(word) or verbs.base_of(word)
+    return _SYNONYMS.get(base, base)
+
+
+def compare(existing: str, new: str) -> Comparison:
+    """Compare two statements; the result doesn't depend on their order."""
+    return compare_senses(sense_of(existing), sense_of(new))
+
+
+def compare_senses(one: Sense, other: Sense) -> Comparison:
+    """Compare two statements reduced to their senses."""
+    if not one.bag or not other.bag:
+        return "same" if one.text == other.text and one.text else "different"
+    if _single_values_differ(one, other):
+        return "contradicts"
+    shared = one.bag & other.bag
+    only_one = one.bag - shared
+    only_other = other.bag - shared
+    if not only_one and not only_other:
+        return "same" if one.denied == other.denied else "contradicts"
+    if _opposed(one, other, only_one, only_other):
+        return "contradicts"
+    if one.denied != other.denied:
+        return "different"
+    return "same" if _says_no_more(one, other, only_one, only_other) else "different"
+
+
+def _opposed(one: Sense, other: Sense, only_one: frozenset[str], only_other: frozenset[str]) -> bool:
+    """Whether two statements differ in an antonym, or in a denial of the same words."""
+    if len(only_one) == 1 and len(only_other) == 1:
+        pair = only_one | only_other
+        if pair in _ANTONYMS:
+            return one.denied == other.denied
+        # "loved coffee" and "never drank coffee" can't both hold.
+        if one.denied != other.denied:
+            affirmed, denied = (only_one, only_other) if other.denied else (only_other, only_one)
+            return affirmed == {"love"} and denied <= {"drink", "eat", "touch", "stand"}
+    return False
+
+
+def _says_no_more(one: Sense, other: Sense, only_one: frozenset[str], only_other: frozenset[str]) -> bool:
+    """Whether two statements with the same words in another form, or one detail more, come to the same."""
+    if one.denied:
+        return False
+    if not only_one or not only_other:
+        extra = only_one or only_other
+        return len(extra) == 1 and not _decides(extra) and min(len(one.bag), len(other.bag)) >= 5
+    return False
+
+
+def _decides(words: frozenset[str]) -> bool:
+    return any(
+        word[:1].isdigit() or word in NUMBERS or word in MONTHS or word in KIN or verbs.verb_form(word) is not None
+        for word in words
+    )
+
+
+def _single_values_differ(one: Sense, other: Sense) -> bool:
+    for pattern in _SINGLE:
+        first = pattern.search(one.text)
+        second = pattern.search(other.text)
+        if first is None or second is None:
+            continue
+        same_key = first.groupdict().get("key") == second.groupdict().get("key")
+        if (
+            not same_key
+            or one.denied
+            or other.denied
+            or not _same_subject(one.text[: first.start()], other.text[: second.start()])
+        ):
+            continue
+        if first.groupdict().get("what") != second.groupdict().get("what"):
+            continue
+        return _values_differ(first["value"], second["value"])
+    return False
+
+
+def _same_subject(one: str, other: str) -> bool:
+    first = {_stem(word) for word in one.split() if word not in _FILLER}
+    second = {_stem(word) for word in other.split() if word not in _FILLER}
+    return first == second
+
+
+def _values_differ(one: str, other: str) -> bool:
+    years_one, years_other = set(_YEAR.findall(one)), set(_YEAR.findall(other))
+    if years_one or years_other:
+        return bool(years_one) and bool(years_other) and not years_one & years_other
+    first = {_stem(word) for word in one.split() if word not in _FILLER}
+    second = {_stem(word) for word in other.split() if word not in _FILLER}
+    return bool(first) and bool(second) and not first & second

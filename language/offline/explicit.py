@@ -1,0 +1,143 @@
+"""Requests to remember, in so many words: "remember that …", "from now on …"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from language.offline.lexicon import verbs
+from language.offline.lexicon.words import DETERMINERS, listed
+from language.offline.tokens import Token
+
+_POLITE = tuple(
+    tuple(phrase.split())
+    for phrase in (
+        "can you", "could you", "would you", "will you", "i want you to", "i would like you to", "i need you to",
+        "please", "and", "also", "so", "oh", "ok", "okay", "hey", "then", "but", "well", "just", "kindly", ",", "always",
+    )
+)  # fmt: skip
+_REMEMBER = tuple(
+    tuple(phrase.split())
+    for phrase in (
+        "remember", "keep in mind", "bear in mind", "do not forget", "never forget", "make a note", "take note",
+        "note", "for future reference", "for your reference", "for the record", "for next time", "fyi",
+    )
+)  # fmt: skip
+_HENCEFORTH = tuple(tuple(phrase.split()) for phrase in ("from now on", "going forward", "from here on", "in future"))
+_LINKS = listed("that this : , - – . of the_following")
+# "Remember to …" is a reminder and "remember when …" is talk, neither says what to keep.
+_NOT_WHAT = listed("to when how what where who why me us him them if whether")
+_POINTING = listed("that this it these")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """``tokens`` is what to remember; ``order`` is true when it is an instruction; empty tokens mean what was said before."""
+
+    tokens: tuple[Token, ...]
+    order: bool = False
+
+
+def find_request(tokens: Sequence[Token]) -> Request | None:
+    """Return what a sentence asks to be remembered, or None if it asks nothing of the kind."""
+    position = _skip(tokens, 0, _POLITE)
+    after = _marker(tokens, position, _REMEMBER)
+    if after is not None:
+        return _what(tokens, after)
+    after = _marker(tokens, position, _HENCEFORTH)
+    if after is not None:
+        rest = tuple(tokens[_links(tokens, after) :])
+        return Request(rest, order=_is_order(rest)) if rest else None
+    return _trailing(tokens)
+
+
+def _trailing(tokens: Sequence[Token]) -> Request | None:
+    """Read "I eat no meat, please remember that" and "call me Sam from now on"."""
+    words = [token.low for token in tokens if token.is_word]
+    if words[-2:] == ["remember", "that"] or words[-2:] == ["remember", "this"]:
+        end = next(index for index in range(len(tokens) - 1, -1, -1) if tokens[index].low == "remember")
+        while end and tokens[end - 1].low in {
+            "please",
+            ",",
+            "-",
+            "–",
+            ";",
+            "and",
+            "so",
+            "you",
+            "can",
+            "could",
+            "will",
+            "just",
+        }:
+            end -= 1
+        return Request(tuple(tokens[:end]))
+    if words[-3:] == ["from", "now", "on"]:
+        end = next(index for index in range(len(tokens) - 1, -1, -1) if tokens[index].low == "from")
+        start = _skip(tokens, 0, _POLITE)
+        return Request(tuple(tokens[start:end]), order=_is_order(tokens[start:end]))
+    return None
+
+
+def _what(tokens: Sequence[Token], after: int) -> Request | None:
+    if after < len(tokens) and tokens[after].low in _NOT_WHAT:
+        return None
+    rest = [token for token in tokens[after:] if token.is_word]
+    if not rest or (len(rest) <= 2 and rest[0].low in _POINTING):
+        return Request(())
+    start = _links(tokens, after)
+    return Request(tuple(tokens[start:]), order=_is_order(tokens[start:]))
+
+
+def _links(tokens: Sequence[Token], position: int) -> int:
+    while position < len(tokens) and tokens[position].low in _LINKS:
+        position += 1
+    return position
+
+
+def _skip(tokens: Sequence[Token], position: int, phrases: Sequence[tuple[str, ...]]) -> int:
+    moved = True
+    while moved:
+        moved = False
+        for phrase in phrases:
+            after = _phrase(tokens, position, phrase)
+            if after is not None:
+                position = after
+                moved = True
+    return position
+
+
+def _marker(tokens: Sequence[Token], position: int, phrases: Sequence[tuple[str, ...]]) -> int | None:
+    for phrase in phrases:
+        after = _phrase(tokens, position, phrase)
+        if after is not None:
+            return after
+    return None
+
+
+def _phrase(tokens: Sequence[Token], position: int, phrase: tuple[str, ...]) -> int | None:
+    end = position + len(phrase)
+    return end if tuple(token.low for token in tokens[position:end]) == phrase else None
+
+
+def _is_order(tokens: Sequence[Token]) -> bool:
+    position = _skip(tokens, 0, _POLITE)
+    if position >= len(tokens):
+        return False
+    low = tokens[position].low
+    if low == "never" or (low == "do" and position + 1 < len(tokens) and tokens[position + 1].low == "not"):
+        return True
+    following = tokens[position + 1].low if position + 1 < len(tokens) else ""
+    return verbs.is_base(low) and (
+        following
+        in DETERMINERS | {"me", "us", "to", "in", "with", "all", "only", "more", "less", "it", "brief", "concise"}
+        or not verbs.verb_form(following)
+    )
+
+
+def order_words(tokens: Sequence[Token]) -> tuple[bool, tuple[Token, ...]]:
+    """Return whether an order forbids something, and its words from the verb on."""
+    position = _skip(tokens, 0, tuple(phrase for phrase in _POLITE if phrase != ("always",)))
+    if tokens[position].low == "do" and tokens[position + 1].low == "not":
+        return True, tuple(tokens[position + 2 :])
+    return False, tuple(tokens[position:])

@@ -1,0 +1,1 @@
+"""What the rules know about English: word lists and verb forms, as data."""

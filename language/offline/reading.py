@@ -1,0 +1,138 @@
+"""Reads a batch of messages: who is spoken of, what is said of them, and which messages say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from language.base import ExtractionRequest, Utterance
+from language.offline import modality
+from language.offline.clauses import Reader
+from language.offline.explicit import Request, find_request
+from language.offline.people import Cast, Discourse
+from language.offline.sentences import MAX_CHARACTERS, Sentence, own_words, split_sentences
+from language.offline.statements import Composer, Statement
+from language.offline.tokens import Token, tokenize
+
+MAX_TOKENS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A statement with the message that makes it; ``explicit`` when the user asked for it to be remembered."""
+
+    statement: Statement
+    index: int
+    quote: str
+    explicit: bool = False
+
+
+@dataclass(slots=True)
+class _Line:
+    """A sentence of a message with its words; no words when rules may not read it."""
+
+    sentence: Sentence
+    tokens: list[Token]
+
+
+def read_statements(request: ExtractionRequest) -> list[Found]:
+    """List what the user says of themself, of the legacy and of others, in the order it is said."""
+    lines = {message.index: _lines(message) for message in request.messages if message.role in ("user", "assistant")}
+    own = [line.tokens for message in request.messages if message.role == "user" for line in lines[message.index]]
+    cast = Cast.of(request.legacy_name, own)
+    discourse = Discourse(cast)
+    reading = _Reading(Reader(cast, discourse), Composer(cast, request.user_name), discourse)
+    found: list[list[Found]] = []
+    for message in request.messages:
+        if message.role == "assistant":
+            reading.hear(lines[message.index])
+        if message.role != "user":
+            continue
+        if cast.legacy is None:
+            discourse.forget()
+        if modality.is_instruction(message.content):
+            continue
+        if modality.is_retraction(message.content):
+            if _is_only_retraction(lines[message.index]) and found:
+                found.pop()
+            continue
+        found.append(reading.statements(message, lines[message.index]))
+    return [statement for batch in found for statement in batch]
+
+
+def _lines(message: Utterance) -> list[_Line]:
+    content = own_words(message.content[:MAX_CHARACTERS])
+    lines = []
+    for sentence in split_sentences(content):
+        tokens = tokenize(sentence.text, sentence.start) if modality.is_readable(sentence) else []
+        lines.append(_Line(sentence, tokens if len(tokens) <= MAX_TOKENS and modality.is_english(tokens) else []))
+    return lines
+
+
+def _is_only_retraction(lines: Sequence[_Line]) -> bool:
+    """Whether a message says no more than "never mind", and so speaks of the message before it."""
+    return sum(len(line.sentence.text.split()) for line in lines) <= 8
+
+
+class _Reading:
+    def __init__(self, reader: Reader, composer: Composer, discourse: Discourse) -> None:
+        self.reader = reader
+        self.composer = composer
+        self.discourse = discourse
+        self.cast = reader.cast
+
+    def hear(self, lines: Sequence[_Line]) -> None:
+        """Take in whom the other side names: a later "she" may mean them."""
+        for line in lines:
+            mentions = self.cast.mentions(line.tokens, my="your")
+            self.discourse.heard(None, [mention.person for mention in mentions])
+
+    def statements(self, message: Utterance, lines: Sequence[_Line]) -> list[Found]:
+        """List what one message states."""
+        done: list[list[Found]] = []
+        for line in lines:
+            if not line.tokens:
+                done.append([])
+                continue
+            request = find_request(line.tokens)
+            if request is None:
+                if modality.is_doubt(line.tokens) and done:
+                    done[-1] = []
+                done.append(list(self._told(message, line.tokens)))
+            elif not request.tokens:
+                # "Remember that." speaks of the sentence before it.
+                done[-1:] = [[replace(one, explicit=True) for one in group] for group in done[-1:]]
+            else:
+                done.append(self._asked(message, request))
+        return [found for group in done for found in group]
+
+    def _told(self, message: Utterance, tokens: Sequence[Token]) -> Iterator[Found]:
+        for clause_tokens in modality.stated_clauses(tokens):
+            clause = self.reader.read(clause_tokens)
+            mentioned = [mention.person for mention in self.cast.mentions(clause_tokens)]
+            if clause is not None:
+                statement = self.composer.compose(clause, message.at)
+                if statement is not None:
+                    yield _found(message, statement)
+            person = clause.subject.person if clause is not None and not clause.subject.thing else None
+            self.discourse.heard(person, [other for other in mentioned if other != person])
+
+    def _asked(self, message: Utterance, request: Request) -> list[Found]:
+        if request.order:
+            statement = self.composer.order(request.tokens, message.at)
+            return [replace(_found(message, statement), explicit=True)] if statement else []
+        answers = [token for token in request.tokens if token.low != "?"]
+        found: list[Found] = []
+        for clause_tokens in modality.stated_clauses(answers):
+            clause = self.reader.read(clause_tokens)
+            if clause is None:
+                statement = self.composer.verbatim(clause_tokens, message.at)
+            else:
+                statement = self.composer.compose(clause, message.at) or self.composer.as_asked(clause, message.at)
+            if statement is not None:
+                found.append(replace(_found(message, statement), explicit=True))
+        return found
+
+
+def _found(message: Utterance, statement: Statement) -> Found:
+    return Found(statement, message.index, message.content[statement.start : statement.end].strip(" ,;-"))

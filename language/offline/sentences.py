@@ -1,0 +1,124 @@
+"""From a message to its sentences: leave out what are not the speaker's own words, then split, keeping positions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from language.offline.lexicon.words import listed
+
+MAX_LIST_LINES = 8
+MAX_CHARACTERS = 32_000
+
+_FENCED = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
+_MEMORY_BLOCK = re.compile(
+    r"<memories_from_previous_interactions>.*?(?:</memories_from_previous_interactions>|\Z)", re.DOTALL | re.IGNORECASE
+)
+_REST_IS_QUOTED = re.compile(
+    r"^(?:On [^\n]{4,200} wrote:|-{2,} ?(?:Original Message|Forwarded message) ?-{2,}|From: [^\n]{3,200})[ \t]*$",
+    re.MULTILINE,
+)
+_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\||#|\$ |at [\w.]+\()[^\n]*$", re.MULTILINE)
+_MEMORY_LINE = re.compile(r"^[ \t]*(?:[-*] )?\[(?:id:)?[^\]\n]{1,40}\][^\n]*$", re.MULTILINE)
+_SPEAKER_LINE = re.compile(r"^[ \t]*(?P<who>[^\W\d_][\w .'-]{0,24}):[ \t]+\S[^\n]*$", re.MULTILINE)
+_LIST_LINE = re.compile(r"^[ \t]*(?:[-*•·+]|\d{1,4}[.)]|[a-z][.)]|\[[ x]\])[ \t]+")
+_CODE_CHARACTERS = re.compile(r"[{};=<>\\$\[\]()_]")
+# Labels that people put before a note of their own; any other label names a speaker or a form field.
+_OWN_LABELS = listed("remember note fyi ps p.s update edit correction also btw reminder")
+
+_ABBREVIATIONS = listed(
+    "mr mrs ms dr prof st sr jr vs etc inc ltd co corp no approx dept est fig gen gov hon rev capt sgt col lt e.g i.e "
+    "a.m p.m u.s u.k cf ca mt ft"
+)
+_END = re.compile(r"[.!?…]+[\"'”’)\]*_~]*(?=\s|$)|[。！？｡]+[」』”’）]*|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence: ``text`` is ``content[start:end]`` of its message."""
+
+    text: str
+    start: int
+    end: int
+
+
+def own_words(content: str) -> str:
+    """Blank out code, quoted mail, memory blocks, long lists and other people's lines.
+
+    The result has the length of ``content``, so positions in one are positions in the other.
+    """
+    text = content.replace("\r", "\n")
+    for pattern in (_FENCED, _MEMORY_BLOCK, _MEMORY_LINE, _QUOTED_LINE):
+        text = pattern.sub(_blank, text)
+    quoted = _REST_IS_QUOTED.search(text)
+    if quoted:
+        text = text[: quoted.start()] + _blanked(text[quoted.start() :])
+    text = _SPEAKER_LINE.sub(_blank_unless_own, text)
+    return _without_lists(text)
+
+
+def _blanked(text: str) -> str:
+    return "".join("\n" if character == "\n" else " " for character in text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    # A line break keeps what stands before and after apart.
+    return "\n" + _blanked(match.group())[1:]
+
+
+def _blank_unless_own(match: re.Match[str]) -> str:
+    return match.group() if match.group("who").lower() in _OWN_LABELS else _blank(match)
+
+
+def _without_lists(text: str) -> str:
+    lines = text.split("\n")
+    kept = list(lines)
+    run: list[int] = []
+    for number, line in enumerate([*lines, "end of the text"]):
+        listed_line = bool(_LIST_LINE.match(line))
+        codelike = len(line) > 0 and len(_CODE_CHARACTERS.findall(line)) * 12 > len(line) + 12
+        if codelike and number < len(lines):
+            kept[number] = " " * len(line)
+        if listed_line or (line and len(line) < 60 and not line.rstrip().endswith((".", "!", "?"))):
+            run.append(number)
+            continue
+        if not line.strip():
+            continue
+        if len(run) > MAX_LIST_LINES:
+            for position in run:
+                if position < len(lines):
+                    kept[position] = " " * len(lines[position])
+        run = []
+    if len(run) > MAX_LIST_LINES:
+        for position in run:
+            if position < len(lines):
+                kept[position] = " " * len(lines[position])
+    return "\n".join(kept)
+
+
+def split_sentences(content: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text in any script; positions are those of ``content``."""
+    start = 0
+    for match in _END.finditer(content):
+        if match.group()[0] == "." and _is_abbreviation(content, start, match.start()):
+            continue
+        yield from _sentence(content, start, match.end())
+        start = match.end()
+    yield from _sentence(content, start, len(content))
+
+
+def _is_abbreviation(content: str, start: int, stop: int) -> bool:
+    word_start = max(content.rfind(" ", start, stop), content.rfind("\n", start, stop), start - 1) + 1
+    word = content[word_start:stop].lstrip("(\"'")
+    initial = len(word) == 1 and word.isalpha() and word.isupper() and word != "I"
+    return initial or (word.lower() in _ABBREVIATIONS and stop + 1 < len(content))
+
+
+def _sentence(content: str, start: int, end: int) -> Iterator[Sentence]:
+    while start < end and (content[start].isspace() or content[start] in "-*•·"):
+        start += 1
+    while end > start and content[end - 1].isspace():
+        end -= 1
+    if start < end and any(character.isalnum() for character in content[start:end]):
+        yield Sentence(content[start:end], start, end)
