@@ -1,0 +1,174 @@
+"""Search by meaning and by word over rows that the caller has already narrowed to what may be seen.
+
+Every function takes a queryset of a ``Searchable`` model that has passed ``visible_to(principal)``. Its SQL becomes
+the inner query of one statement, so the rule who may see what is written in one place, and the cost depends on the
+owner's rows alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.models import QuerySet
+from pgvector import HalfVector
+
+from language.base import Vectors
+
+from .text import config_for, detect_config, list_query_words
+
+TERM_SATURATION = 1.2
+"""BM25's k1: how soon another occurrence of a word in one text stops counting."""
+
+LENGTH_SHARE = 0.75
+"""BM25's b: how much a longer text is marked down, from 0 (not at all) to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """What is asked for.
+
+    ``vector`` has the shape (dimensions,) and was made by ``embedding_model``; without one (the embedder is away) rows
+    are found by word only. ``threshold`` cuts off hits whose score is below it. ``language`` is the language of
+    ``text`` when it is known, e.g. ``de``.
+    """
+
+    text: str
+    vector: Vectors | None
+    embedding_model: str
+    top_k: int
+    threshold: float | None = None
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """How many rows the owner has and how many words they hold together, as the ledger counts them."""
+
+    documents: int
+    terms: int
+
+    @property
+    def average_length(self) -> float:
+        """Words per row, at least 1."""
+        return max(self.terms / self.documents, 1.0) if self.documents > 0 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each side counts in the score of a hit."""
+
+    vector: float
+    keyword: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One row that was found.
+
+    ``score`` orders the hits of one search and means nothing beside those of another. ``similarity`` is the cosine of
+    the two vectors (``None``: one is missing), ``keyword`` the BM25 score (``None``: no word in common).
+    """
+
+    id: Any
+    score: float
+    similarity: float | None
+    keyword: float | None
+
+
+def default_weights() -> Weights:
+    """The weights that the deployment's settings give."""
+    share = settings.SEARCH_VECTOR_WEIGHT
+    return Weights(vector=share, keyword=1 - share)
+
+
+def hybrid_search(rows: QuerySet[Any], query: SearchQuery, corpus: Corpus, weights: Weights | None = None) -> list[Hit]:
+    """Return the ``query.top_k`` best rows by meaning and by word, best first, equal ones by id.
+
+    ``rows`` must be visible to the caller already. Rows without a vector of ``query.embedding_model`` are found by
+    word only, rows without a common word by meaning only. One statement.
+    """
+    words = list_query_words(query.text)
+    if query.top_k < 1 or (query.vector is None and not words):
+        return []
+    weights = weights or default_weights()
+    rows = rows.order_by()
+    return _run(
+        rows,
+        "hybrid",
+        vector=None if query.vector is None else HalfVector(query.vector).to_text(),
+        has_vector=query.vector is not None,
+        vectors=rows.filter(embedding_model=query.embedding_model).values_list("pk", "embedding"),
+        texts=rows.values_list("pk", "search_config", "search", "search_length"),
+        configs=rows.values_list("search_config"),
+        words=words,
+        query_config=config_for(query.language) if query.language else detect_config(query.text),
+        documents=corpus.documents,
+        average_length=corpus.average_length,
+        saturation=TERM_SATURATION,
+        length_share=LENGTH_SHARE,
+        vector_weight=weights.vector,
+        keyword_weight=weights.keyword,
+        threshold=query.threshold,
+        top_k=query.top_k,
+    )
+
+
+def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, at_least: float) -> list[Hit]:
+    """Return the ``k`` rows whose vectors are nearest to ``vector``, exactly, best first, equal ones by id.
+
+    Only vectors of ``embedding_model`` are compared, and only cosines of ``at_least`` come back. ``rows`` must be
+    visible to the caller already. One statement.
+    """
+    if k < 1:
+        return []
+    return _run(
+        rows,
+        "nearest",
+        vector=HalfVector(vector).to_text(),
+        vectors=rows.order_by().filter(embedding_model=embedding_model).values_list("pk", "embedding"),
+        at_least=at_least,
+        top_k=k,
+    )
+
+
+def _run(rows: QuerySet[Any], name: str, **parts: Any) -> list[Hit]:
+    try:
+        sql, params = _fill(_statement(name), parts)
+    except EmptyResultSet:
+        return []
+    with connections[rows.db].cursor() as cursor:
+        cursor.execute(sql, params)
+        return [Hit(*row) for row in cursor.fetchall()]
+
+
+@cache
+def _statement(name: str) -> str:
+    """Read a named statement, without its comments: they would be sent and parsed with every search."""
+    text = (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    return re.sub(r"--[^\n]*\n", "\n", text)
+
+
+def _fill(template: str, parts: dict[str, Any]) -> tuple[str, list[Any]]:
+    """Put each named part in its place: a queryset as its SQL, anything else as a parameter.
+
+    Raises EmptyResultSet when a queryset can't have rows.
+    """
+    params: list[Any] = []
+
+    def place(match: re.Match[str]) -> str:
+        part = parts[match[1]]
+        if not isinstance(part, QuerySet):
+            params.append(part)
+            return "%s"
+        sql, values = part.query.get_compiler(part.db).as_sql()
+        params.extend(values)
+        return sql
+
+    return re.sub(r"\{(\w+)\}", place, template), params

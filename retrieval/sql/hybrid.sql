@@ -1,0 +1,103 @@
+-- Scores one owner's rows by meaning and by word. {vectors}, {texts} and {configs} are columns of the caller's queryset,
+-- which says whose rows these are; nothing else is read. A name in braces is filled in by retrieval.search.
+WITH
+-- Read through the covering index alone. The "+ 0" keeps an approximate index out of the plan: it would be searched for
+-- the nearest rows of everybody, of which few or none are this owner's.
+vectors AS MATERIALIZED (
+    SELECT v.id, 1 - ((v.embedding <=> {vector}::halfvec) + 0) AS similarity
+    FROM ({vectors}) AS v (id, embedding)
+    WHERE {has_vector}
+),
+configs AS MATERIALIZED (
+    SELECT DISTINCT r.search_config AS config
+    FROM ({configs}) AS r (search_config)
+),
+-- The words of the query, without those that its own language ignores; other languages don't know them as stop words.
+words AS MATERIALIZED (
+    SELECT w.word, w.place
+    FROM unnest({words}::text[]) WITH ORDINALITY AS w (word, place)
+    WHERE length(to_tsvector({query_config}::regconfig, w.word)) > 0
+),
+-- Each row is stemmed by its own configuration, so the query is stemmed by every one that occurs. Words that come to
+-- the same stem are one term, counted once.
+terms AS MATERIALIZED (
+    SELECT c.config, l.lexeme, min(w.place) AS place
+    FROM configs AS c
+    CROSS JOIN words AS w
+    CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(c.config, w.word))) AS l (lexeme)
+    GROUP BY c.config, l.lexeme
+),
+queries AS MATERIALIZED (
+    SELECT t.config, string_agg(quote_literal(t.lexeme), ' | ')::tsquery AS query
+    FROM terms AS t
+    GROUP BY t.config
+),
+matched AS MATERIALIZED (
+    SELECT r.id, r.search_config, r.search, r.search_length
+    FROM ({texts}) AS r (id, search_config, search, search_length)
+    JOIN queries AS q ON q.config = r.search_config AND r.search @@ q.query
+),
+-- Taken apart once a row and only then compared with the terms; inside a join it would be done once for every term.
+lexemes AS MATERIALIZED (
+    SELECT m.id, m.search_config, m.search_length, l.lexeme, cardinality(l.positions) AS frequency
+    FROM matched AS m
+    CROSS JOIN LATERAL unnest(m.search) AS l
+),
+postings AS MATERIALIZED (
+    SELECT l.id, l.search_length, t.place, sum(l.frequency)::float8 AS frequency
+    FROM lexemes AS l
+    JOIN terms AS t ON t.config = l.search_config AND t.lexeme = l.lexeme
+    GROUP BY l.id, l.search_length, t.place
+),
+-- Every row that holds a term is among the matches, so this document frequency is exact.
+rarity AS MATERIALIZED (
+    SELECT p.place, ln(1 + (greatest({documents}::float8, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
+    FROM postings AS p
+    GROUP BY p.place
+),
+keywords AS MATERIALIZED (
+    SELECT
+        p.id,
+        sum(
+            r.weight * p.frequency * ({saturation}::float8 + 1) / (
+                p.frequency + {saturation}::float8 * (
+                    1 - {length_share}::float8 + {length_share}::float8 * p.search_length / {average_length}::float8
+                )
+            )
+            ORDER BY p.place
+        ) AS keyword
+    FROM postings AS p
+    JOIN rarity AS r USING (place)
+    GROUP BY p.id
+),
+scored AS MATERIALIZED (
+    SELECT coalesce(v.id, k.id) AS id, v.similarity, k.keyword
+    FROM vectors AS v
+    FULL JOIN keywords AS k ON k.id = v.id
+),
+-- Cosines and BM25 scores are on different scales. Both are told in standard deviations from what this owner's rows
+-- score on average; a row that lacks one side is average there, or has no word in common.
+spread AS (
+    SELECT
+        avg(similarity) AS mean_similarity,
+        nullif(stddev_pop(similarity), 0) AS similarity_deviation,
+        avg(coalesce(keyword, 0)) AS mean_keyword,
+        nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation
+    FROM scored
+),
+fused AS (
+    SELECT
+        s.id,
+        {vector_weight}::float8 * coalesce((s.similarity - d.mean_similarity) / d.similarity_deviation, 0)
+        + {keyword_weight}::float8
+        * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS score,
+        s.similarity,
+        s.keyword
+    FROM scored AS s
+    CROSS JOIN spread AS d
+)
+SELECT f.id, f.score, f.similarity, f.keyword
+FROM fused AS f
+WHERE {threshold}::float8 IS NULL OR f.score >= {threshold}::float8
+ORDER BY f.score DESC, f.id
+LIMIT {top_k}

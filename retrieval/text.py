@@ -1,0 +1,165 @@
+"""Prepares text for PostgreSQL's full text search, the same way for what is stored and for what is asked.
+
+PostgreSQL's own parser splits hyphenated words, addresses and numbers in ways that differ between locales and may
+take long on hostile input. Here the words are found first, so that all it has to do is to split on spaces and to stem.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import regex
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+SIMPLE = "simple"
+CONFIGS = {
+    "ar": "arabic",
+    "ca": "catalan",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "et": "estonian",
+    "eu": "basque",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "nb": "norwegian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "nn": "norwegian",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
+}
+"""The text search configurations that PostgreSQL ships, by ISO 639-1 code."""
+
+MAX_CHARACTERS = 64_000
+MAX_WORD_CHARACTERS = 255
+MAX_QUERY_WORDS = 64
+
+_DETECTED_CHARACTERS = 1_000
+_DETECTED_PROBABILITY = 0.5
+# Languages that PostgreSQL has no stemmer for. Left out, their text would be taken for a neighbour's.
+_OTHERS = ("bg", "cs", "fa", "he", "hr", "ja", "ko", "lv", "mk", "pl", "sk", "sl", "sq", "th", "uk", "ur", "vi", "zh")
+
+_UNACCENTED_LETTERS = str.maketrans(
+    dict(zip("øłđħıðŧ", "oldhidt", strict=True)) | {"æ": "ae", "œ": "oe", "þ": "th", "\N{ARABIC TATWEEL}": ""}
+)
+# Marks that people leave out when they type. In other scripts a mark makes another letter (й, が, the vowels of Hindi).
+_OPTIONAL_MARKS = regex.compile(
+    r"(?<=[a-z\p{Greek}е])\p{M}+|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]+"
+)
+# Scripts written without spaces, and Hangul, whose words carry their particles. A run ends where the script changes,
+# which is mostly where a word ends.
+_SOUTHEAST_ASIAN = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_UNSPACED = rf"\p{{Han}}\p{{Hiragana}}\p{{Katakana}}ー\p{{Hangul}}{_SOUTHEAST_ASIAN}"
+_TOKENS = regex.compile(
+    rf"""(?V1)
+    (?P<run>
+        \p{{Han}}+ | \p{{Hiragana}}+ | [\p{{Katakana}}ー]+ | \p{{Hangul}}+ | [[{_SOUTHEAST_ASIAN}]&&[\p{{L}}\p{{M}}]]+
+    )
+    | [[\p{{L}}\p{{N}}]--[{_UNSPACED}]] [[\p{{L}}\p{{N}}\p{{M}}]--[{_UNSPACED}]]*
+    | \p{{N}}+
+    """,
+    regex.VERBOSE,
+)
+_CLUSTERS = regex.compile(r"\P{M}\p{M}*")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a searchable row stores beside its content.
+
+    ``text`` holds lower-case, unaccented words between single spaces; ``config`` names the PostgreSQL text search
+    configuration that stems them; ``length`` is the number of words.
+    """
+
+    text: str
+    config: str
+    length: int
+
+
+def prepare(content: str, language: str = "") -> Prepared:
+    """Find the words of a text and the configuration that fits its language. Never raises, whatever the text.
+
+    ``language`` (``de``, ``pt-BR``, …) is taken at its word when given; without one the language is detected, and
+    unsure means ``simple``, which does not stem.
+    """
+    words = list_words(content)
+    config = config_for(language) if language else detect_config(content)
+    return Prepared(" ".join(words), config, len(words))
+
+
+def list_words(content: str) -> list[str]:
+    """Split a text into lower-case, unaccented words, in order; of scripts without spaces, into pairs of letters."""
+    words: list[str] = []
+    for match in _TOKENS.finditer(_fold(content)):
+        if match["run"] is None:
+            words.append(match[0][:MAX_WORD_CHARACTERS])
+            continue
+        letters = _CLUSTERS.findall(match[0])
+        if len(letters) == 1:
+            words.append(letters[0][:MAX_WORD_CHARACTERS])
+        words.extend((left + right)[:MAX_WORD_CHARACTERS] for left, right in pairwise(letters))
+    return words
+
+
+def list_query_words(content: str) -> list[str]:
+    """Return the distinct words to search for, at most ``MAX_QUERY_WORDS``.
+
+    Of a long text the first and the last words are taken: what is asked mostly stands at one of its ends.
+    """
+    words = list(dict.fromkeys(list_words(content)))
+    half = MAX_QUERY_WORDS // 2
+    return words if len(words) <= MAX_QUERY_WORDS else words[:half] + words[-half:]
+
+
+def config_for(language: str) -> str:
+    """Return the configuration for a language tag, ``simple`` when PostgreSQL ships none."""
+    return CONFIGS.get(regex.split("[-_]", language.strip().lower(), maxsplit=1)[0], SIMPLE)
+
+
+def detect_config(content: str) -> str:
+    """Return the configuration for the language that a text is most likely written in, ``simple`` when unsure."""
+    language, probability = _identifier().classify(_encodable(content[:_DETECTED_CHARACTERS]))
+    return CONFIGS.get(language, SIMPLE) if probability >= _DETECTED_PROBABILITY else SIMPLE
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    """Load the detector's model when first needed; it ships inside its wheel."""
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    known = set(identifier.labels)
+    identifier.set_languages([code for code in (*CONFIGS, *_OTHERS) if code in known])
+    return identifier
+
+
+def _encodable(content: str) -> str:
+    """Drop lone surrogates, which no encoding takes."""
+    return content.encode("utf-8", "ignore").decode("utf-8")
+
+
+def _fold(content: str) -> str:
+    """Bring spellings of one word together: compatibility forms, case, marks that are left out when typing."""
+    if content.isascii():
+        return content[:MAX_CHARACTERS].lower()
+    folded = unicodedata.normalize("NFKC", content).casefold()[:MAX_CHARACTERS]
+    letters = unicodedata.normalize("NFD", folded).translate(_UNACCENTED_LETTERS)
+    return unicodedata.normalize("NFC", _OPTIONAL_MARKS.sub("", letters))
