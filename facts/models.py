@@ -19,7 +19,13 @@ from .querysets import FactQuerySet
 
 
 class LegacyFact(Searchable):
-    """One thing that one member said about a legacy. Private until the member shares it."""
+    """One thing that one member said about a legacy. Private until the member shares it.
+
+    ``version`` counts wordings. ``fingerprint`` stands for the words, so that the same statement is found by an index.
+    ``written_by`` names the model, rules or agent whose wording it is; empty means the person's own. ``hidden_at`` is
+    set while staff hide the fact, also while its author keeps it archived. ``index_not_before`` is set while the fact
+    waits for its vector or for being compared with its neighbours.
+    """
 
     class Category(models.TextChoices):
         PERSONALITY = "personality"
@@ -38,9 +44,9 @@ class LegacyFact(Searchable):
     class State(models.TextChoices):
         PROPOSED = "proposed"  # -> active, rejected
         ACTIVE = "active"  # -> archived, hidden, quarantined
-        ARCHIVED = "archived"  # -> active (restored), gone (purged)
+        ARCHIVED = "archived"  # -> active or hidden (restored), gone (purged)
         REJECTED = "rejected"  # -> active (restored), gone (purged)
-        HIDDEN = "hidden"  # -> active, by staff
+        HIDDEN = "hidden"  # -> active, by staff; -> archived
         QUARANTINED = "quarantined"  # -> active, rejected
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -48,6 +54,7 @@ class LegacyFact(Searchable):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="facts")
     category = models.CharField(max_length=20, choices=Category.choices)
     content = models.CharField(max_length=500)
+    fingerprint = models.CharField(max_length=64, editable=False)
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
     state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
     state_reason = models.CharField(max_length=200, blank=True)
@@ -61,8 +68,14 @@ class LegacyFact(Searchable):
     reviewed_at = models.DateTimeField(null=True)
     active_since = models.DateTimeField(null=True)
     shared_since = models.DateTimeField(null=True)
+    hidden_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
     purge_at = models.DateTimeField(null=True)
+    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    index_not_before = models.DateTimeField(null=True, default=timezone.now, editable=False)
+
+    block_content: str
+    """How a prompt words the fact; set by ``FactQuerySet.for_prompt`` only."""
 
     objects = FactQuerySet.as_manager()
 
@@ -93,8 +106,18 @@ class LegacyFact(Searchable):
             ),
             # What is not active is nobody else's business, so nothing that left the active state stays shared.
             models.CheckConstraint(
-                condition=Q(visibility="private") | Q(state__in=["active", "hidden"]),
+                condition=Q(visibility="private") | Q(state="active"),
                 name="fact_shared_only_while_active",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="hidden", hidden_at__isnull=False)
+                | Q(state="archived")
+                | ~Q(state__in=["hidden", "archived"]) & Q(hidden_at__isnull=True),
+                name="fact_hidden_means_dated",
+            ),
+            models.CheckConstraint(
+                condition=Q(embedding__isnull=False) | Q(index_not_before__isnull=False),
+                name="fact_without_vector_waits",
             ),
             # A conversation keeps its facts block as it was at its first turn; these say what was in force then.
             models.CheckConstraint(
@@ -121,7 +144,10 @@ class LegacyFact(Searchable):
             ),
             models.Index(fields=["user", "legacy", "state"], name="fact_by_user"),
             models.Index(fields=["purge_at"], condition=Q(purge_at__isnull=False), name="fact_by_purge"),
-            models.Index(fields=["updated_at"], condition=Q(embedding__isnull=True), name="fact_unindexed"),
+            models.Index(fields=["user", "legacy", "fingerprint"], name="fact_by_fingerprint"),
+            models.Index(
+                fields=["index_not_before"], condition=Q(index_not_before__isnull=False), name="fact_unindexed"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -8,6 +8,8 @@ from pgvector.django import HalfVectorField
 
 from accounts.models import Legacy, User
 
+from .querysets import TombstoneQuerySet
+
 
 class Tombstone(models.Model):
     """Marks something a person rejected or deleted, so that extraction can't bring it back.
@@ -24,11 +26,18 @@ class Tombstone(models.Model):
     embedding_model = models.CharField(max_length=80, blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
 
+    objects = TombstoneQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["user", "legacy", "fingerprint"], name="tombstone_once", nulls_distinct=False
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(embedding__isnull=True, embedding_model="")
+                | models.Q(embedding__isnull=False) & ~models.Q(embedding_model=""),
+                name="tombstone_vector_named",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,33 @@
+"""Changes to facts: the only code that writes them. Pages, API, admin and tasks call these functions."""
+
+from .deciding import (
+    fact_approve,
+    fact_delete,
+    fact_hide,
+    fact_reject,
+    fact_restore,
+    fact_set_visibility,
+    fact_unhide,
+)
+from .extraction import PreparedFact, prepare_extracted, record_extracted
+from .membership import member_leave
+from .upkeep import facts_index, facts_purge
+from .wording import fact_add, fact_edit
+
+__all__ = [
+    "PreparedFact",
+    "fact_add",
+    "fact_approve",
+    "fact_delete",
+    "fact_edit",
+    "fact_hide",
+    "fact_reject",
+    "fact_restore",
+    "fact_set_visibility",
+    "fact_unhide",
+    "facts_index",
+    "facts_purge",
+    "member_leave",
+    "prepare_extracted",
+    "record_extracted",
+]

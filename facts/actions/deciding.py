@@ -1,0 +1,171 @@
+"""What becomes of a fact: shared or kept private, approved, rejected, deleted, restored, and hidden by staff.
+
+Where a function takes ``version``, it is the wording that the caller saw; a decision about another one is a Conflict
+(409 ``version_conflict`` with the current version).
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from accounts.models import Member
+from accounts.policy import must_decide
+from accounts.principals import Principal
+from journal.exceptions import Conflict, NotAllowed
+from memories.actions import tombstone_lay, tombstone_lift
+
+from .. import policy
+from ..models import LegacyFact
+from ..policy import State, Visibility
+from ..queries import same_words
+from .single import FactWrite, fact_write
+
+REASON_CHARACTERS = 200
+
+
+def fact_set_visibility(
+    principal: Principal, fact_id: UUID, visibility: str, *, version: int | None = None
+) -> LegacyFact:
+    """Share the person's fact with the other members of the legacy, or keep it private again.
+
+    Only an active fact is shared, and only by a member; sharing counts as reviewing. Raises NotYoursToDecide,
+    NotFound, Refused (400), NotAllowed (403 ``not_a_member``), Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    policy.check_visibility(visibility)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        fact = change.fact
+        policy.check_version(fact, version)
+        if visibility == fact.visibility:
+            return fact
+        if visibility == Visibility.SHARED:
+            policy.check_state(fact, State.ACTIVE)
+            if not Member.objects.filter(legacy_id=fact.legacy_id, user_id=fact.user_id).exists():
+                raise NotAllowed("Only a member shares facts of a legacy.", code="not_a_member")
+            change.share()
+            change.compare_later()
+            change.log("SHARE")
+        else:
+            change.unshare()
+            change.log("UNSHARE")
+    return fact
+
+
+def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
+    """Let a proposed fact count, or mark an active one as reviewed. Approving twice changes nothing.
+
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        fact = change.fact
+        policy.check_version(fact, version)
+        policy.check_state(fact, State.PROPOSED, State.ACTIVE)
+        if fact.state == State.PROPOSED or fact.reviewed_at is None:
+            change.activate(reviewed=True)
+            change.log("APPROVE")
+    return fact
+
+
+def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, version: int | None = None) -> LegacyFact:
+    """Say that a fact is not so: it leaves every prompt, and extraction can't bring it back.
+
+    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        policy.check_version(change.fact, version)
+        policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.QUARANTINED)
+        reject(change, reason)
+    return change.fact
+
+
+def reject(change: FactWrite, reason: str) -> None:
+    """Reject a fact that is locked already."""
+    change.leave(State.REJECTED, reason=reason[:REASON_CHARACTERS])
+    _bury(change)
+    change.log("REJECT")
+
+
+def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
+    """Archive a fact. It can be restored for 30 days, then it is purged; extraction can't bring it back.
+
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        policy.check_version(change.fact, version)
+        policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
+        change.leave(State.ARCHIVED)
+        _bury(change)
+        change.log("DELETE")
+    return change.fact
+
+
+def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
+    """Take a rejection or deletion back: the fact is active, reviewed and private again, and may be extracted again.
+
+    What staff had hidden before its author deleted it is hidden again. Raises NotYoursToDecide, NotFound (also after
+    the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` when the same words were added anew meanwhile).
+    """
+    must_decide(principal)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        fact = change.fact
+        policy.check_state(fact, State.ARCHIVED, State.REJECTED)
+        twin = same_words(principal, fact.legacy_id, fact.content)
+        if twin is not None:
+            raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
+        if fact.hidden_at is not None:
+            change.leave(State.HIDDEN)
+        else:
+            change.activate(reviewed=True)
+        tombstone_lift(
+            change.write,
+            user_id=fact.user_id,
+            legacy_id=fact.legacy_id,
+            texts=[fact.content],
+            object_id=fact.pk,
+        )
+        change.compare_later()
+        change.log("RESTORE")
+    return fact
+
+
+def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
+    """Take an active fact out of everybody's sight but its author's and the staff's; the author sees the reason.
+
+    Raises NotAllowed for anybody but staff, NotFound, Conflict (409 ``wrong_state``).
+    """
+    policy.must_moderate(principal)
+    with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
+        policy.check_state(change.fact, State.ACTIVE)
+        change.leave(State.HIDDEN, reason=reason[:REASON_CHARACTERS])
+        change.fact.hidden_at = change.now
+        change.log("HIDE")
+    return change.fact
+
+
+def fact_unhide(principal: Principal, fact_id: UUID) -> LegacyFact:
+    """Give a hidden fact back to its author, private: sharing it again is the author's decision.
+
+    Raises NotAllowed for anybody but staff, NotFound, Conflict (409 ``wrong_state``).
+    """
+    policy.must_moderate(principal)
+    with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
+        policy.check_state(change.fact, State.HIDDEN)
+        change.activate(reviewed=False)
+        change.log("RESTORE")
+    return change.fact
+
+
+def _bury(change: FactWrite) -> None:
+    fact = change.fact
+    tombstone_lay(
+        change.write,
+        user_id=fact.user_id,
+        legacy_id=fact.legacy_id,
+        object_id=fact.pk,
+        text=fact.content,
+        embedding=fact.embedding,
+        embedding_model=fact.embedding_model,
+    )

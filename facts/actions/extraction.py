@@ -1,0 +1,245 @@
+"""Storing what the summariser found: prepared before its transaction, recorded inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from django.conf import settings
+
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from conversations.models import Conversation, Message
+from journal.actions import LedgerWrite, note_operation
+from journal.exceptions import Gated
+from language.backends import get_embedder, get_model
+from language.base import Comparison, FactCandidate, Vectors
+from memories.models import Tombstone
+from memories.policy import LONGEST_EXTRACTED, check_form, check_third_person
+
+from ..models import FactEvidence, FactLink, LegacyFact
+from ..policy import Category
+from ..queries import Neighbour, neighbours, same_words
+from .single import Wording, fact_under_lock, insert, link
+
+QUOTE_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedFact:
+    """A candidate that passed the gates of form, with its vector and what it is to the facts around it.
+
+    ``verdicts`` says by the wording of another fact whether this one says the same or contradicts it. A fact that
+    comes up between preparing and recording has no verdict; its similarity alone decides then.
+    """
+
+    wording: Wording
+    category: str
+    indices: tuple[int, ...]
+    quote: str
+    written_by: str
+    verdicts: Mapping[str, Comparison]
+
+
+def prepare_extracted(
+    legacy_id: UUID, user_id: UUID, candidates: Sequence[FactCandidate], written_by: str
+) -> list[PreparedFact]:
+    """Do everything that candidates need the embedder and the model for. Call it outside any transaction.
+
+    A candidate of bad form (length, characters, first or second person, unknown category) is dropped and noted.
+    Raises EmbedderUnavailable, ModelUnavailable, ModelAnswerInvalid: nothing was written, the batch waits.
+    """
+    principal = principal_for_job(user_id)
+    passed = [candidate for candidate in (_gated(user_id, found) for found in candidates) if candidate]
+    if not passed:
+        return []
+    embedder = get_embedder()
+    vectors = embedder.embed_passages([candidate.content for candidate in passed])
+    around = _surroundings(principal, legacy_id, passed, vectors, embedder.name)
+    verdicts = verdicts_on([candidate.content for candidate in passed], around)
+    return [
+        PreparedFact(
+            wording=Wording.of(principal, user_id, candidate.content, vector, embedder.name),
+            category=candidate.category,
+            indices=candidate.indices,
+            quote=candidate.quote,
+            written_by=written_by[:80],
+            verdicts=verdict,
+        )
+        for candidate, vector, verdict in zip(passed, vectors, verdicts, strict=True)
+    ]
+
+
+def record_extracted(
+    write: LedgerWrite,
+    principal: Principal,
+    conversation: Conversation,
+    prepared: Sequence[PreparedFact],
+    messages_by_index: Mapping[int, Message],
+) -> list[LegacyFact]:
+    """Store prepared facts inside the batch's transaction, which holds the user's and the legacy's ledgers.
+
+    What the person has already gets the new evidence; what they rejected stays away; a candidate without a quote from
+    the person's own message is dropped. Contradictions are stored and linked, as are relations to what other members
+    share. Returns the facts that are new.
+    """
+    user_id, legacy_id = conversation.user_id, conversation.legacy_id
+    if legacy_id is None or not {user_id, legacy_id} <= set(write.ledgers):
+        raise ValueError("Facts are recorded under the locks of the person and of the legacy.")
+    recording = _Recording(write, principal, legacy_id, conversation, messages_by_index)
+    statements = [(candidate.wording.content, candidate.wording.embedding) for candidate in prepared]
+    model = prepared[0].wording.embedding_model if prepared else ""
+    buried = Tombstone.objects.matching(user_id, legacy_id, statements, model)
+    stored = [recording.take(candidate, is_buried) for candidate, is_buried in zip(prepared, buried, strict=True)]
+    return [fact for fact in stored if fact is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Recording:
+    """What recording one batch works on."""
+
+    write: LedgerWrite
+    principal: Principal
+    legacy_id: UUID
+    conversation: Conversation
+    messages: Mapping[int, Message]
+
+    def take(self, candidate: PreparedFact, is_buried: bool) -> LegacyFact | None:
+        """Store one candidate, or add it to what is there, or leave it out."""
+        said, wording = self.said(candidate), candidate.wording
+        if not said:
+            self.note(candidate, "unsupported")
+            return None
+        twin = same_words(self.principal, self.legacy_id, wording.content)
+        if twin is not None:
+            self.add_evidence(twin.pk, said)
+            self.note(candidate, "duplicate", fact_id=twin.pk, sim=1.0)
+            return None
+        if is_buried:
+            self.note(candidate, "tombstone")
+            return None
+        around = neighbours(self.principal, self.legacy_id, wording.embedding, wording.embedding_model)
+        related = [(found, kind) for found in around if (kind := found.relation(candidate.verdicts))]
+        own = next((found for found, kind in related if found.mine and kind == FactLink.Kind.DUPLICATE), None)
+        if own is not None:
+            self.add_evidence(own.fact_id, said)
+            self.note(candidate, "duplicate", fact_id=own.fact_id, sim=own.similarity)
+            return None
+        fact = self.store(candidate, said, related)
+        self.note(candidate, "add", fact_id=fact.pk, status="ok")
+        return fact
+
+    def said(self, candidate: PreparedFact) -> list[tuple[Message, str]]:
+        """The person's own messages that say it, the quoted one first, each with words that stand in it."""
+        messages = [
+            message
+            for message in map(self.messages.get, dict.fromkeys(candidate.indices))
+            if message and message.role == Message.Role.USER and message.user_id == self.conversation.user_id
+        ]
+        quote = candidate.quote.strip()[:QUOTE_CHARACTERS]
+        if not messages or not quote or quote not in messages[0].content:
+            return []
+        return [
+            (message, quote if quote in message.content else message.content.strip()[:QUOTE_CHARACTERS])
+            for message in messages
+        ]
+
+    def store(
+        self, candidate: PreparedFact, said: Sequence[tuple[Message, str]], related: Sequence[tuple[Neighbour, str]]
+    ) -> LegacyFact:
+        """Insert the fact with its evidence and its links."""
+        fact = LegacyFact(
+            legacy_id=self.legacy_id,
+            user_id=self.conversation.user_id,
+            category=candidate.category,
+            written_by=candidate.written_by,
+            source_conversation=self.conversation,
+            source_index=said[0][0].index,
+        )
+        proposed = self.principal.review == "before"
+        change = insert(self.write, fact, candidate.wording, reviewed=False, proposed=proposed, compare=False)
+        FactEvidence.objects.bulk_create(
+            FactEvidence(fact=fact, message=message, quote=quote) for message, quote in said
+        )
+        link(change, related)
+        return fact
+
+    def add_evidence(self, fact_id: UUID, said: Sequence[tuple[Message, str]]) -> None:
+        """Add what is new of the evidence to a fact that says the same."""
+        with fact_under_lock(self.write, LegacyFact.objects.all(), fact_id) as change:
+            known = set(change.fact.evidence.values_list("message_id", flat=True))
+            new = [(message, quote) for message, quote in said if message.pk not in known]
+            FactEvidence.objects.bulk_create(
+                FactEvidence(fact=change.fact, message=message, quote=quote) for message, quote in new
+            )
+            if new:
+                change.log("LINK", conversation_id=self.conversation.pk, evidence=len(new))
+
+    def note(
+        self,
+        candidate: PreparedFact,
+        op: str,
+        *,
+        status: str = "skipped",
+        fact_id: object = "",
+        sim: float | None = None,
+    ) -> None:
+        """Log what became of a candidate."""
+        note_operation(
+            "extract",
+            op,
+            status,
+            user_id=self.conversation.user_id,
+            thread_id=self.conversation.pk,
+            object_id=fact_id,
+            category=candidate.category,
+            sim=sim,
+        )
+
+
+def _gated(user_id: UUID, candidate: FactCandidate) -> FactCandidate | None:
+    """The candidate with its content in stored form, or None when a gate refuses it."""
+    try:
+        content = check_form(candidate.content, longest=LONGEST_EXTRACTED)
+        check_third_person(content)
+    except Gated:
+        note_operation("extract", "gate", "skipped", user_id=user_id, category=candidate.category)
+        return None
+    if candidate.category not in Category.values:
+        note_operation("extract", "category", "skipped", user_id=user_id)
+        return None
+    return FactCandidate(candidate.category, content, candidate.indices, candidate.quote)
+
+
+def _surroundings(
+    principal: Principal,
+    legacy_id: UUID,
+    candidates: Sequence[FactCandidate],
+    vectors: Vectors,
+    embedding_model: str,
+) -> list[list[str]]:
+    """For each candidate the wordings it has to be compared with: stored facts, and earlier candidates of the batch."""
+    cosines = np.asarray(vectors) @ np.asarray(vectors).T
+    around = []
+    for number, candidate in enumerate(candidates):
+        found = neighbours(principal, legacy_id, vectors[number], embedding_model)
+        contents = [neighbour.content for neighbour in found]
+        contents += [
+            candidates[other].content
+            for other in range(number)
+            if cosines[number, other] >= settings.FACT_RELATED_SIMILARITY
+        ]
+        around.append([content for content in dict.fromkeys(contents) if content != candidate.content])
+    return around
+
+
+def verdicts_on(contents: Sequence[str], around: Sequence[Sequence[str]]) -> list[dict[str, Comparison]]:
+    """Ask the model once what each statement is to the wordings around it; the answers by wording, for each statement.
+
+    Raises ModelUnavailable, ModelAnswerInvalid.
+    """
+    pairs = [(other, content) for content, others in zip(contents, around, strict=True) for other in others]
+    answers = iter(get_model().same_fact(pairs) if pairs else [])
+    return [{other: next(answers) for other in others} for others in around]

@@ -1,0 +1,262 @@
+"""One fact under its locks: what every change of a fact has in common.
+
+The ledger of a legacy counts its active facts, and its revision moves with every shared one. Both follow from how the
+fact stood before and after, so they are worked out here, once, and no action can forget them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.principals import Principal
+from journal.actions import LedgerWrite, enqueue, ledger_write
+from journal.exceptions import NotFound
+from language.base import Vectors
+from language.tokens import count_tokens
+from memories.policy import fingerprint
+from retrieval.text import Prepared, prepare
+
+from ..models import FactLink, FactVersion, LegacyFact
+from ..queries import Neighbour
+from ..querysets import FactQuerySet
+
+_FIELDS = [
+    column.attname for column in LegacyFact._meta.concrete_fields if not column.generated and not column.primary_key
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A content and all that is derived from it, made before the transaction."""
+
+    content: str
+    fingerprint: str
+    prepared: Prepared
+    tokens: int
+    embedding: list[float] | None
+    embedding_model: str
+
+    @classmethod
+    def of(
+        cls, principal: Principal, user_id: UUID, content: str, vector: Vectors | None, embedding_model: str
+    ) -> Wording:
+        """Derive everything from a content in its stored form. ``vector`` is None while the embedder is away."""
+        return cls(
+            content=content,
+            fingerprint=fingerprint(user_id, content),
+            prepared=prepare(content, principal.language),
+            tokens=count_tokens(content),
+            embedding=None if vector is None else vector.tolist(),
+            embedding_model="" if vector is None else embedding_model,
+        )
+
+    def put_on(self, fact: LegacyFact) -> None:
+        """Set the columns that the wording decides."""
+        fact.content = self.content
+        fact.fingerprint = self.fingerprint
+        fact.tokens = self.tokens
+        fact.search_text = self.prepared.text
+        fact.search_config = self.prepared.config
+        fact.search_length = self.prepared.length
+        fact.embedding = self.embedding
+        fact.embedding_model = self.embedding_model
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """How a fact stands in its legacy."""
+
+    terms: int = 0
+    active: bool = False
+    shared: bool = False
+    version: int = 0
+
+    @classmethod
+    def of(cls, fact: LegacyFact) -> _Standing:
+        shared = fact.visibility == LegacyFact.Visibility.SHARED
+        return cls(fact.search_length, fact.state == LegacyFact.State.ACTIVE, shared, fact.version)
+
+
+@dataclass
+class FactWrite:
+    """A fact whose owner's and legacy's ledgers are locked. Set its columns, log what happens; leaving settles it."""
+
+    write: LedgerWrite
+    fact: LegacyFact
+    now: datetime = field(default_factory=timezone.now)
+
+    def log(
+        self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
+    ) -> None:
+        """Take the owner's next revision for what happens to the fact."""
+        self.write.change(
+            self.fact.user_id,
+            event,
+            "fact",
+            self.fact.pk,
+            old_version=old_version,
+            new_version=self.fact.version,
+            conversation_id=conversation_id,
+            **meta,
+        )
+
+    def activate(self, *, reviewed: bool) -> None:
+        """Make the fact active, from whatever state it was in."""
+        fact = self.fact
+        if fact.state != LegacyFact.State.ACTIVE:
+            fact.state = LegacyFact.State.ACTIVE
+            fact.active_since = self.now
+        if reviewed:
+            fact.reviewed_at = self.now
+        fact.state_reason, fact.hidden_at, fact.deleted_at, fact.purge_at = "", None, None, None
+
+    def leave(self, state: str, *, reason: str | None = None) -> None:
+        """Take the fact out of the active state, and out of the other members' sight with it."""
+        fact = self.fact
+        fact.state = state
+        fact.active_since = None
+        self.unshare()
+        if reason is not None:
+            fact.state_reason = reason
+        gone = state in {LegacyFact.State.ARCHIVED, LegacyFact.State.REJECTED}
+        fact.deleted_at = self.now if gone else None
+        fact.purge_at = self.now + timedelta(days=settings.ARCHIVE_DAYS) if gone else None
+
+    def share(self) -> None:
+        """Show the fact to the other members. Who shares it has reviewed it."""
+        self.fact.visibility = LegacyFact.Visibility.SHARED
+        self.fact.shared_since = self.now
+        self.fact.reviewed_at = self.fact.reviewed_at or self.now
+
+    def unshare(self) -> None:
+        """Keep the fact to its author."""
+        self.fact.visibility = LegacyFact.Visibility.PRIVATE
+        self.fact.shared_since = None
+
+    def add_version(self) -> None:
+        """Record the present wording as the version that the fact's number says."""
+        FactVersion.objects.create(
+            fact=self.fact,
+            number=self.fact.version,
+            content=self.fact.content,
+            category=self.fact.category,
+            actor_kind=self.write.actor.kind,
+            actor_id=self.write.actor.id,
+            created_at=self.now,
+        )
+
+    def compare_later(self) -> None:
+        """Have the fact embedded, if it lacks a vector, and compared with its neighbours in the background."""
+        self.fact.index_not_before = self.now
+        self.fact.index_attempts = 0
+        enqueue("facts.index", self.fact.pk)
+
+    def settle(self, before: _Standing) -> None:
+        """Bring the legacy's ledger in line with how the fact stands now."""
+        after, legacy_id = _Standing.of(self.fact), self.fact.legacy_id
+        self.write.count(
+            legacy_id,
+            facts=after.active - before.active,
+            fact_terms=after.terms * after.active - before.terms * before.active,
+        )
+        if before.shared and after.shared and before.version != after.version:
+            event = "UPDATE"
+        elif before.shared != after.shared:
+            # Other members learn that the fact is out of sight, not why.
+            event = "SHARE" if after.shared else "UNSHARE"
+        else:
+            return
+        self.write.change(
+            legacy_id, event, "fact", self.fact.pk, old_version=before.version or None, new_version=after.version
+        )
+
+
+@contextmanager
+def fact_write(principal: Principal, rows: FactQuerySet, fact_id: UUID) -> Iterator[FactWrite]:
+    """Open the transaction of a change to one of ``rows``: lock, read, yield, then save what was changed.
+
+    Raises NotFound when the fact is not among them.
+    """
+    owners = rows.filter(pk=fact_id).values_list("user_id", "legacy_id").first()
+    if owners is None:
+        raise NotFound("There is no such fact.")
+    with ledger_write(principal.actor, *owners) as write, fact_under_lock(write, rows, fact_id) as change:
+        yield change
+        write.result("fact", fact_id)
+
+
+@contextmanager
+def fact_under_lock(write: LedgerWrite, rows: FactQuerySet, fact_id: UUID) -> Iterator[FactWrite]:
+    """The same inside a transaction that holds the fact's ledgers already."""
+    fact = rows.filter(pk=fact_id).defer("search").first()
+    if fact is None:
+        raise NotFound("There is no such fact.")
+    was, before = {name: getattr(fact, name) for name in _FIELDS}, _Standing.of(fact)
+    change = FactWrite(write, fact)
+    yield change
+    changed = [name for name in _FIELDS if getattr(fact, name) != was[name]]
+    if set(changed) - {"index_not_before", "index_attempts", "embedding", "embedding_model"}:
+        fact.updated_at = change.now
+        changed.append("updated_at")
+    if changed:
+        fact.save(update_fields=changed)
+        change.settle(before)
+
+
+def insert(
+    write: LedgerWrite,
+    fact: LegacyFact,
+    wording: Wording,
+    *,
+    reviewed: bool,
+    proposed: bool = False,
+    shared: bool = False,
+    compare: bool = True,
+) -> FactWrite:
+    """Store a new fact with its first version, active or proposed."""
+    change = FactWrite(write, fact)
+    wording.put_on(fact)
+    fact.extracted_at = fact.updated_at = change.now
+    fact.index_not_before = None
+    if proposed:
+        fact.state = LegacyFact.State.PROPOSED
+    else:
+        fact.active_since = change.now
+        fact.reviewed_at = change.now if reviewed else None
+    if shared:
+        change.share()
+    if compare:
+        change.compare_later()
+    fact.save(force_insert=True)
+    change.add_version()
+    change.log("ADD", conversation_id=fact.source_conversation_id)
+    change.settle(_Standing())
+    return change
+
+
+def link(change: FactWrite, related: Iterable[tuple[Neighbour, str]]) -> int:
+    """Link a fact to neighbours, each with its kind; what is linked so already, either way round, is left as it is."""
+    fact_id = change.fact.pk
+    wanted = {(neighbour.fact_id, kind): neighbour.similarity for neighbour, kind in related}
+    if not wanted:
+        return 0
+    others = [other for other, _ in wanted]
+    known = FactLink.objects.filter(Q(from_fact=fact_id, to_fact__in=others) | Q(to_fact=fact_id, from_fact__in=others))
+    for from_fact, to_fact, kind in known.values_list("from_fact", "to_fact", "kind"):
+        wanted.pop((to_fact if from_fact == fact_id else from_fact, kind), None)
+    FactLink.objects.bulk_create(
+        FactLink(from_fact_id=fact_id, to_fact_id=other, kind=kind, strength=similarity, created_at=change.now)
+        for (other, kind), similarity in wanted.items()
+    )
+    for other, kind in wanted:
+        change.log("LINK", kind=kind, to=str(other))
+    return len(wanted)

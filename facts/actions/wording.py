@@ -1,0 +1,152 @@
+"""Putting a fact into words: adding one by hand, and editing one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import structlog
+from django.db.models import Q
+
+from accounts.models import Agent, Legacy
+from accounts.policy import must_decide
+from accounts.principals import Principal
+from journal.actions import ledger_write
+from journal.exceptions import Conflict, Gated, NotFound
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable, Vectors
+from memories.actions import tombstone_lift
+from memories.models import Tombstone
+from memories.policy import check_form
+
+from .. import policy
+from ..models import FactLink, LegacyFact
+from ..queries import same_words
+from .single import Wording, fact_write, insert
+
+log = structlog.get_logger(__name__)
+
+
+def fact_add(
+    principal: Principal,
+    legacy_id: UUID,
+    content: str,
+    category: str,
+    visibility: str = LegacyFact.Visibility.PRIVATE,
+) -> LegacyFact:
+    """Add a fact about a legacy, as the person or as an agent that writes for them.
+
+    The person's own word is active and reviewed, and lifts a tombstone of the same words. An agent's is active and
+    waits for review, or proposed when the person reviews before; what the person rejected is refused. The same words
+    are refused to both; a similar or contradicting fact is linked soon after. With the embedder away the vector comes
+    later, and what needs it.
+
+    Raises NotFound (no member), NotAllowed, NotYoursToDecide (sharing), Refused (400), Gated (422), Conflict (409,
+    ``similar_exists`` with the fact's id).
+    """
+    policy.check_visibility(visibility)
+    policy.check_category(category)
+    user_id = policy.must_add(principal, visibility)
+    content = check_form(content)
+    own_word = policy.is_own_word(principal)
+    _must_be_member(principal, legacy_id)
+    vector, model = _embed(content)
+    wording = Wording.of(principal, user_id, content, vector, model)
+    with ledger_write(principal.actor, user_id, legacy_id) as write:
+        _must_be_member(principal, legacy_id)
+        _must_be_new(principal, legacy_id, content)
+        if own_word:
+            tombstone_lift(write, user_id=user_id, legacy_id=legacy_id, texts=[content])
+        else:
+            _must_be_welcome(user_id, legacy_id, wording)
+        fact = LegacyFact(
+            legacy_id=legacy_id, user_id=user_id, category=category, written_by="" if own_word else _author(principal)
+        )
+        insert(
+            write,
+            fact,
+            wording,
+            reviewed=own_word,
+            proposed=not own_word and principal.review == "before",
+            shared=visibility == LegacyFact.Visibility.SHARED,
+        )
+        write.result("fact", fact.pk, status_code=201)
+    return fact
+
+
+def fact_edit(
+    principal: Principal,
+    fact_id: UUID,
+    *,
+    content: str | None = None,
+    category: str | None = None,
+    version: int | None = None,
+) -> LegacyFact:
+    """Give the person's fact another wording or category, as a new version; what is the same already changes nothing.
+
+    Whoever edits an active fact has reviewed it. Links fall with the wording they were about and are sought anew.
+    ``version`` is the one the caller saw. Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict
+    (409: ``version_conflict`` with the current one, ``wrong_state``, ``similar_exists``).
+    """
+    user_id = must_decide(principal)
+    wording = None
+    if category is not None:
+        policy.check_category(category)
+    if content is not None:
+        content = check_form(content)
+        if not LegacyFact.objects.mine(principal).filter(pk=fact_id).exists():
+            raise NotFound("There is no such fact.")
+        wording = Wording.of(principal, user_id, content, *_embed(content))
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        fact = change.fact
+        policy.check_version(fact, version)
+        policy.check_state(fact, LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED)
+        reworded = wording is not None and wording.content != fact.content
+        if not reworded and category in {None, fact.category}:
+            return fact
+        if wording is not None and reworded:
+            _must_be_new(principal, fact.legacy_id, wording.content, but=fact.pk)
+            tombstone_lift(change.write, user_id=user_id, legacy_id=fact.legacy_id, texts=[wording.content])
+            FactLink.objects.filter(Q(from_fact=fact) | Q(to_fact=fact)).delete()
+            wording.put_on(fact)
+            fact.written_by = ""
+            change.compare_later()
+        fact.category = category or fact.category
+        fact.version += 1
+        if fact.state == LegacyFact.State.ACTIVE:
+            fact.reviewed_at = change.now
+        change.add_version()
+        change.log("UPDATE", old_version=fact.version - 1)
+    return fact
+
+
+def _embed(content: str) -> tuple[Vectors | None, str]:
+    """The vector of a content and the name of its model; None while the embedder is away: it comes later."""
+    embedder = get_embedder()
+    try:
+        return embedder.embed_passages([content])[0], embedder.name
+    except EmbedderUnavailable as error:
+        log.warning("fact_without_vector", error=type(error).__name__)
+        return None, ""
+
+
+def _must_be_member(principal: Principal, legacy_id: UUID) -> None:
+    if not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
+        raise NotFound("There is no such legacy.")
+
+
+def _must_be_new(principal: Principal, legacy_id: UUID, content: str, *, but: UUID | None = None) -> None:
+    twin = same_words(principal, legacy_id, content, but=but)
+    if twin is not None:
+        raise Conflict("You have this fact already.", code="similar_exists", fact=str(twin.pk))
+
+
+def _must_be_welcome(user_id: UUID, legacy_id: UUID, wording: Wording) -> None:
+    """Refuse an agent's statement that the person rejected or deleted, in these or in similar words."""
+    statement = (wording.content, wording.embedding)
+    if any(Tombstone.objects.matching(user_id, legacy_id, [statement], wording.embedding_model)):
+        raise Gated("The person rejected or deleted this fact. Only they can bring it back.", code="rejected_before")
+
+
+def _author(principal: Principal) -> str:
+    """What is shown as the writer of an agent's wording."""
+    return Agent.objects.values_list("name", flat=True).get(pk=str(principal.agent_id))[:80]

@@ -1,0 +1,76 @@
+"""Pure decisions about facts: who may do what, and what two statements are to each other. No database."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts import policy
+from accounts.principals import Principal
+from journal.exceptions import Conflict, NotAllowed, Refused
+from language.base import Comparison
+
+from .models import FactLink, LegacyFact
+
+Category = LegacyFact.Category
+State = LegacyFact.State
+Visibility = LegacyFact.Visibility
+
+
+def must_add(principal: Principal, visibility: str) -> UUID:
+    """Return the person's id. Raise NotAllowed when the principal may not write facts, or not share them."""
+    user_id = policy.must_remember(principal)
+    if principal.kind == "agent" and "facts" not in principal.sources:
+        raise NotAllowed("This agent has no access to facts.", code="source_not_allowed")
+    if visibility == Visibility.SHARED:
+        policy.must_decide(principal)
+    return user_id
+
+
+def must_moderate(principal: Principal) -> None:
+    """Raise NotAllowed unless the principal is a moderator."""
+    if principal.kind != "staff":
+        raise NotAllowed("Only staff hide facts of others.", code="staff_only")
+
+
+def is_own_word(principal: Principal) -> bool:
+    """Whether what the principal writes counts as the person's own word, which needs no review."""
+    return principal.may_decide
+
+
+def check_category(category: str) -> None:
+    """Raise Refused for a category that facts do not have."""
+    if category not in Category.values:
+        raise Refused(f"The category is one of {', '.join(Category.values)}.", code="bad_category")
+
+
+def check_visibility(visibility: str) -> None:
+    """Raise Refused for anything but private and shared."""
+    if visibility not in Visibility.values:
+        raise Refused("The visibility is private or shared.", code="bad_visibility")
+
+
+def check_state(fact: LegacyFact, *allowed: str) -> None:
+    """Raise Conflict (409) with the present state unless it is one of the allowed ones."""
+    if fact.state not in allowed:
+        raise Conflict(f"This fact is {fact.state}.", code="wrong_state", state=fact.state)
+
+
+def check_version(fact: LegacyFact, expected: int | None) -> None:
+    """Raise Conflict (409) with the current version when the caller saw another one."""
+    if expected is not None and expected != fact.version:
+        raise Conflict("Somebody changed this fact meanwhile.", code="version_conflict", current=fact.version)
+
+
+def relation(similarity: float, verdict: Comparison) -> str | None:
+    """The kind of link between two statements of different words, or None when they are two facts.
+
+    A contradiction counts before any similarity: "was born in 1942" and "was born in 1944" are as similar as two
+    wordings of one fact.
+    """
+    if verdict == "contradicts":
+        return FactLink.Kind.CONTRADICTS
+    if verdict == "same" or similarity >= settings.FACT_DUPLICATE_SIMILARITY:
+        return FactLink.Kind.DUPLICATE
+    return None

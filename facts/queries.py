@@ -1,0 +1,74 @@
+"""Reads behind the writing of facts: the same statement, and its nearest neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from django.conf import settings
+
+from accounts.principals import Principal
+from language.base import Comparison, Vectors
+from memories.policy import fingerprints
+from retrieval.search import nearest
+
+from . import policy
+from .models import LegacyFact
+from .querysets import FactQuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A present fact near a statement; ``mine`` when it is the person's own, else another member's shared one."""
+
+    fact_id: UUID
+    content: str
+    mine: bool
+    similarity: float
+
+    def relation(self, verdicts: Mapping[str, Comparison]) -> str | None:
+        """What the statement is to this fact, by the verdicts of ``same_fact`` on its wording."""
+        return policy.relation(self.similarity, verdicts.get(self.content, "different"))
+
+
+def same_words(principal: Principal, legacy_id: UUID, content: str, *, but: UUID | None = None) -> LegacyFact | None:
+    """The person's present fact with the same words, whatever its case, accents and punctuation."""
+    rows = _own(principal, legacy_id).exclude(pk=but) if but else _own(principal, legacy_id)
+    wanted = fingerprints(principal.user_id, content) if principal.user_id else []
+    return rows.filter(fingerprint__in=wanted).order_by("extracted_at").first()
+
+
+def neighbours(
+    principal: Principal,
+    legacy_id: UUID,
+    vector: Vectors | list[float] | None,
+    embedding_model: str,
+    *,
+    but: UUID | None = None,
+) -> list[Neighbour]:
+    """The facts nearest to a vector, the person's own first, then what other members share, each nearest first.
+
+    Exact. At most ``FACT_NEIGHBOURS`` of either, all at least ``FACT_RELATED_SIMILARITY`` near. ``but`` is left out.
+    Without a vector there are none.
+    """
+    if vector is None:
+        return []
+    others = LegacyFact.objects.of_others(principal).filter(legacy_id=legacy_id)
+    found: list[tuple[UUID, bool, float]] = []
+    for rows, mine in ((_own(principal, legacy_id), True), (others, False)):
+        hits = nearest(
+            rows.exclude(pk=but) if but else rows,
+            np.asarray(vector, dtype=np.float32),
+            embedding_model,
+            settings.FACT_NEIGHBOURS,
+            settings.FACT_RELATED_SIMILARITY,
+        )
+        found.extend((hit.id, mine, hit.similarity or 0.0) for hit in hits)
+    contents = dict(LegacyFact.objects.filter(pk__in=[pk for pk, _, _ in found]).values_list("pk", "content"))
+    return [Neighbour(pk, contents[pk], mine, similarity) for pk, mine, similarity in found if pk in contents]
+
+
+def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:
+    return LegacyFact.objects.mine(principal).present().filter(legacy_id=legacy_id)

@@ -1,0 +1,186 @@
+"""Shapes of facts over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from accounts.principals import Principal
+from journal.models import Change
+
+from .models import FactEvidence, FactVersion, LegacyFact
+from .querysets import may_see_sources
+
+
+class EvidenceSerializer(serializers.ModelSerializer[FactEvidence]):
+    """Words of the person's own that say a fact, and where they said them."""
+
+    conversation = serializers.UUIDField(source="message.conversation_id")
+    index = serializers.IntegerField(source="message.index")
+    at = serializers.DateTimeField(source="message.at")
+
+    class Meta:
+        model = FactEvidence
+        fields = ["quote", "conversation", "index", "at"]
+
+
+class LinkSerializer(serializers.Serializer[Any]):
+    """Another fact that says the same as this one, or contradicts it."""
+
+    kind = serializers.CharField()
+    fact = serializers.UUIDField()
+    content = serializers.CharField()
+    mine = serializers.BooleanField()
+    strength = serializers.FloatField()
+
+
+class FactSerializer(serializers.ModelSerializer[LegacyFact]):
+    """A fact as the principal in the context sees it.
+
+    ``quote``, ``source_conversation``, ``source_index`` and ``evidence`` lead into the author's own conversations:
+    other members, and agents that may not read turns, get null and an empty list. ``written_by`` names the model, the
+    rules or the agent whose wording it is; it is empty for the author's own.
+    """
+
+    legacy = serializers.UUIDField(source="legacy_id")
+    mine = serializers.SerializerMethodField()
+    author = serializers.CharField(source="user.get_full_name")
+    quote = serializers.SerializerMethodField()
+    source_conversation = serializers.SerializerMethodField()
+    source_index = serializers.SerializerMethodField()
+    evidence = EvidenceSerializer(many=True)
+    links = serializers.SerializerMethodField()
+
+    class Meta:
+        model = LegacyFact
+        fields = [
+            "id",
+            "legacy",
+            "category",
+            "content",
+            "visibility",
+            "state",
+            "state_reason",
+            "mine",
+            "author",
+            "version",
+            "written_by",
+            "quote",
+            "source_conversation",
+            "source_index",
+            "evidence",
+            "links",
+            "reviewed_at",
+            "extracted_at",
+            "updated_at",
+            "purge_at",
+        ]
+
+    @property
+    def _principal(self) -> Principal:
+        principal: Principal = self.context["principal"]
+        return principal
+
+    def get_mine(self, fact: LegacyFact) -> bool:
+        """Whether it is the person's own."""
+        return bool(fact.user_id == self._principal.user_id)
+
+    def _shows_source(self, fact: LegacyFact) -> bool:
+        return self.get_mine(fact) and may_see_sources(self._principal)
+
+    def get_quote(self, fact: LegacyFact) -> str | None:
+        """The first words that say it."""
+        return next((evidence.quote for evidence in fact.evidence.all()), None)
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_source_conversation(self, fact: LegacyFact) -> str | None:
+        """The conversation that it was taken from."""
+        return str(fact.source_conversation_id) if fact.source_conversation_id and self._shows_source(fact) else None
+
+    def get_source_index(self, fact: LegacyFact) -> int | None:
+        """The message of that conversation."""
+        return fact.source_index if self._shows_source(fact) else None
+
+    @extend_schema_field(LinkSerializer(many=True))
+    def get_links(self, fact: LegacyFact) -> list[dict[str, Any]]:
+        """Duplicates and contradictions that the principal may see, the nearest first."""
+        ends = [(link, link.to_fact) for link in fact.links_from.all()]
+        ends += [(link, link.from_fact) for link in fact.links_to.all()]
+        ends.sort(key=lambda end: -end[0].strength)
+        return [
+            {
+                "kind": link.kind,
+                "fact": str(other.pk),
+                "content": other.content,
+                "mine": other.user_id == self._principal.user_id,
+                "strength": round(link.strength, 4),
+            }
+            for link, other in ends
+        ]
+
+
+class NewFactSerializer(serializers.Serializer[Any]):
+    """A fact to add: one statement of 5 to 500 characters."""
+
+    content = serializers.CharField()
+    category = serializers.ChoiceField(choices=LegacyFact.Category.choices)
+    visibility = serializers.ChoiceField(choices=LegacyFact.Visibility.choices, default=LegacyFact.Visibility.PRIVATE)
+
+
+class EditFactSerializer(serializers.Serializer[Any]):
+    """Another wording, another category or both; ``version`` is the one that the caller saw."""
+
+    content = serializers.CharField(required=False)
+    category = serializers.ChoiceField(choices=LegacyFact.Category.choices, required=False)
+    version = serializers.IntegerField(min_value=1, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require something to change."""
+        if not {"content", "category"} & set(attrs):
+            raise serializers.ValidationError("Send content, category or both.")
+        return attrs
+
+
+class VisibilitySerializer(serializers.Serializer[Any]):
+    """Who is to see a fact."""
+
+    visibility = serializers.ChoiceField(choices=LegacyFact.Visibility.choices)
+
+
+class RejectSerializer(serializers.Serializer[Any]):
+    """Why a fact is not so; the person's own note."""
+
+    reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+
+
+class FactChangeSerializer(serializers.ModelSerializer[Change]):
+    """Something that happened to a fact. Staff and jobs are not named, an agent by its id."""
+
+    actor = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Change
+        fields = ["rev", "event", "actor", "old_version", "new_version", "at", "meta"]
+
+    def get_actor(self, change: Change) -> str:
+        """The kind of actor; of agents, with the id."""
+        return f"agent:{change.actor_id}" if change.actor_kind == "agent" else change.actor_kind
+
+
+class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):
+    """How a fact was worded from then on."""
+
+    class Meta:
+        model = FactVersion
+        fields = ["number", "content", "category", "created_at"]
+
+
+class FactHistorySerializer(serializers.Serializer[Any]):
+    """A page of a fact's history, oldest first, with the wordings that its changes led to."""
+
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = FactChangeSerializer(many=True)
+    versions = FactVersionSerializer(many=True)

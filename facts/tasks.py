@@ -1,0 +1,21 @@
+"""Celery wrappers: ids in, one action called."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from celery import shared_task
+
+from . import actions
+
+
+@shared_task(name="facts.index")
+def index_facts(fact_id: str | None = None) -> None:
+    """Give a fact its vector and its links; without an id all facts that wait for theirs."""
+    actions.facts_index(UUID(fact_id) if fact_id else None)
+
+
+@shared_task(name="facts.purge")
+def purge_facts() -> None:
+    """Delete the facts whose time in the archive is over."""
+    actions.facts_purge()
