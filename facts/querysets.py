@@ -109,8 +109,7 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
             rows = rows.filter(in_force)
             wording = Coalesce(_wording_at(as_of), wording)
         own_first = models.Case(models.When(user_id=principal.user_id, then=0), default=1)
-        # By keyword the name would count as a second declaration of the model's attribute.
-        return rows.annotate(**{"block_content": wording}).order_by(own_first, "extracted_at", "id")
+        return rows.annotate(block_content=wording).order_by(own_first, "extracted_at", "id")
 
     def present(self) -> FactQuerySet:
         """Facts that are neither rejected nor deleted: what is said again adds to them instead of repeating them."""

@@ -1,6 +1,7 @@
 """Changes to facts: the only code that writes them. Pages, API, admin and tasks call these functions."""
 
 from .deciding import (
+    REASON_CHARACTERS,
     fact_approve,
     fact_delete,
     fact_hide,
@@ -15,6 +16,7 @@ from .upkeep import facts_index, facts_purge
 from .wording import fact_add, fact_edit
 
 __all__ = [
+    "REASON_CHARACTERS",
     "PreparedFact",
     "fact_add",
     "fact_approve",
