@@ -199,7 +199,8 @@ def _facts(principal: Principal, conversation: Conversation, query: QueryVector)
 
 def _fact_piece(fact: LegacyFact, principal: Principal) -> Piece:
     origin = "personal" if fact.user_id == principal.user_id else "shared"
-    return _piece("facts", fact.pk, f"- [{fact.category}] {as_data(fact.block_content)} ({origin})")
+    wording: str = fact.block_content  # type: ignore[attr-defined]  # annotated by FactQuerySet.for_prompt
+    return _piece("facts", fact.pk, f"- [{fact.category}] {as_data(wording)} ({origin})")
 
 
 def _chunk_piece(chunk: ConversationChunk) -> Piece:
