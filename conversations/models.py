@@ -87,7 +87,8 @@ class Message(Searchable):
         TOOL = "tool"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    # message_index_once begins with the conversation.
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages", db_index=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="+")
     private = models.BooleanField(default=False)
@@ -114,11 +115,12 @@ class Message(Searchable):
             models.CheckConstraint(condition=Q(Range(Length("content"), (1, 32_000))), name="message_content_length"),
         ]
         indexes = [
-            # Exact vector search reads this index alone: the owner's rows with their vectors, nothing else.
+            # Exact vector search reads this index alone: the owner's rows with their vectors and what says who may see
+            # them. Rows that wait for their vector are in it too, for the configurations that keyword search asks for.
             models.Index(
                 fields=["user", "legacy", "embedding_model"],
-                include=["id", "embedding"],
-                condition=Q(embedding__isnull=False, private=False),
+                include=["id", "conversation", "search_config", "embedding"],
+                condition=Q(private=False),
                 name="message_vectors",
             ),
             models.Index(fields=["index_not_before"], condition=Q(embedding__isnull=True), name="message_unindexed"),
@@ -135,7 +137,8 @@ class ConversationChunk(Searchable):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="chunks")
+    # chunk_range_once begins with the conversation.
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="chunks", db_index=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="+")
     private = models.BooleanField(default=False)
@@ -178,7 +181,7 @@ class ConversationChunk(Searchable):
         indexes = [
             models.Index(
                 fields=["user", "legacy", "embedding_model"],
-                include=["id", "embedding"],
+                include=["id", "conversation", "search_config", "embedding"],
                 condition=Q(private=False),
                 name="chunk_vectors",
             ),

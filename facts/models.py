@@ -50,7 +50,8 @@ class LegacyFact(Searchable):
         QUARANTINED = "quarantined"  # -> active, rejected
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, related_name="facts")
+    # fact_vectors begins with the legacy, and an index of the legacy alone would be taken in its place.
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, related_name="facts", db_index=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="facts")
     category = models.CharField(max_length=20, choices=Category.choices)
     content = models.CharField(max_length=500)
@@ -137,9 +138,10 @@ class LegacyFact(Searchable):
             ),
         ]
         indexes = [
+            # Exact vector search reads this index alone: facts, their vectors and who may see them.
             models.Index(
                 fields=["legacy", "state", "embedding_model"],
-                include=["id", "user", "visibility", "embedding"],
+                include=["id", "user", "visibility", "search_config", "embedding"],
                 name="fact_vectors",
             ),
             models.Index(fields=["user", "legacy", "state"], name="fact_by_user"),

@@ -95,6 +95,7 @@ class Migration(migrations.Migration):
                 (
                     "conversation",
                     models.ForeignKey(
+                        db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="chunks",
                         to="conversations.conversation",
@@ -155,6 +156,7 @@ class Migration(migrations.Migration):
                 (
                     "conversation",
                     models.ForeignKey(
+                        db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="messages",
                         to="conversations.conversation",
@@ -213,7 +215,7 @@ class Migration(migrations.Migration):
             index=models.Index(
                 condition=models.Q(("private", False)),
                 fields=["user", "legacy", "embedding_model"],
-                include=("id", "embedding"),
+                include=("id", "conversation", "search_config", "embedding"),
                 name="chunk_vectors",
             ),
         ),
@@ -269,9 +271,9 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="message",
             index=models.Index(
-                condition=models.Q(("embedding__isnull", False), ("private", False)),
+                condition=models.Q(("private", False)),
                 fields=["user", "legacy", "embedding_model"],
-                include=("id", "embedding"),
+                include=("id", "conversation", "search_config", "embedding"),
                 name="message_vectors",
             ),
         ),

@@ -101,7 +101,10 @@ class Migration(migrations.Migration):
                 (
                     "legacy",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="facts", to="accounts.legacy"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="facts",
+                        to="accounts.legacy",
                     ),
                 ),
                 (
@@ -197,7 +200,7 @@ class Migration(migrations.Migration):
             model_name="legacyfact",
             index=models.Index(
                 fields=["legacy", "state", "embedding_model"],
-                include=("id", "user", "visibility", "embedding"),
+                include=("id", "user", "visibility", "search_config", "embedding"),
                 name="fact_vectors",
             ),
         ),
