@@ -224,7 +224,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.HasPrincipal"],
     "DEFAULT_RENDERER_CLASSES": ["memory_project.rendering.OrjsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["memory_project.parsing.OrjsonParser"],
     "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.PrincipalRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"principal": env.str("API_RATE", default="1200/min")},
     "DEFAULT_PAGINATION_CLASS": "accounts.pagination.Pages",

@@ -1,4 +1,6 @@
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from django.conf import settings
@@ -106,6 +108,31 @@ def with_key(agent, scopes=("read", "write")):
 
 
 @pytest.fixture
+def at_once():
+    """``at_once(function, 8)`` calls it in eight threads that start together; returns results or exceptions.
+
+    For tests marked ``django_db(transaction=True)``: each thread has a connection of its own.
+    """
+
+    def run(function, threads):
+        start = Barrier(threads)
+
+        def one(number):
+            start.wait(timeout=30)
+            try:
+                return function(number)
+            except Exception as error:  # The test looks at it.
+                return error
+            finally:
+                connections.close_all()
+
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(one, range(threads)))
+
+    return run
+
+
+@pytest.fixture
 def api():
     """``api(person)`` is signed in; ``api(agent)``, ``api(key)``, ``api("ks_…")`` send a key; ``api()`` is nobody.
 
@@ -114,13 +141,15 @@ def api():
 
     def client(caller=None, acts_for=None):
         made = APIClient(raise_request_exception=False)
+        headers = {}
         if isinstance(caller, User):
             made.force_login(caller)
         elif caller is not None:
             credential = caller if isinstance(caller, str) else caller.credential
-            made.credentials(HTTP_AUTHORIZATION=f"Bearer {credential}")
+            headers["HTTP_AUTHORIZATION"] = f"Bearer {credential}"
         if acts_for is not None:
-            made.defaults["HTTP_X_KEEPSAKE_USER"] = acts_for
+            headers["HTTP_X_KEEPSAKE_USER"] = acts_for.encode().decode("latin-1")  # As WSGI servers hand it on.
+        made.credentials(**headers)
         return made
 
     return client

@@ -46,6 +46,8 @@ class Command(BaseCommand):
         try:
             policy.check_scopes(scopes)
             policy.check_expiry(expires_at, timezone.now())
+            policy.check_role(options["role"])
+            options["name"] = policy.clean_name(options["name"], 100)
             user = actions.user_resolve(policy.LOCAL_ISSUER, options["user"])
             principal = principal_for_job(user.pk)
             agent = self._agent(principal, options)

@@ -1,0 +1,453 @@
+"""Legacies and their members over REST."""
+
+from hashlib import sha256
+
+import pytest
+from django.db import connection
+
+from accounts import actions, queries
+from accounts.models import ExternalIdentity, Legacy, Member, User
+from journal.actions import ledger_write
+from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide
+from journal.models import Change, IdempotencyRecord, Ledger
+from tests import factories
+from tests.factories import rev_of
+
+LEGACIES = "/api/v1/legacies/"
+
+
+def as_person(user):
+    return queries.principal_for_person(user.pk)
+
+
+def events_of(owner):
+    return list(Change.objects.of_owner(owner.pk).values_list("rev", "event", "object_type"))
+
+
+def detach(user, member):
+    with ledger_write(as_person(user).actor, member.user_id, member.legacy_id) as write:
+        actions.member_detach(write, as_person(user), member)
+
+
+class TestCreate:
+    def test_the_creator_owns_and_the_named_are_members(self, owner, member, api):
+        answer = api(owner).post(LEGACIES, {"name": "  Rosa  ", "members": ["member", "owner", "member"]})
+        assert answer.status_code == 201
+        made = Legacy.objects.get()
+        assert answer.json() == {
+            "id": str(made.pk),
+            "name": "Rosa",
+            "role": "owner",
+            "created_at": answer.json()["created_at"],
+        }
+        assert set(made.memberships.values_list("user", "role")) == {(owner.pk, "owner"), (member.pk, "member")}
+
+    def test_it_takes_a_revision_of_everybody_it_concerns(self, owner, member, api):
+        api(owner).post(LEGACIES, {"name": "Rosa", "members": ["member"]})
+        made = Legacy.objects.get()
+        assert events_of(owner) == [(1, "ADD", "legacy")]
+        assert events_of(member) == [(1, "JOIN", "member")]
+        assert events_of(made) == [(1, "ADD", "legacy"), (2, "JOIN", "member")]
+        assert [rev_of(each) for each in (owner, member, made)] == [1, 1, 2]
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({}, "name"),
+            ({"name": ""}, "name"),
+            ({"name": "   "}, "name"),
+            ({"name": "x" * 201}, "name"),
+            ({"name": "nul\x00"}, "name"),
+            ({"name": ["Rosa"]}, "name"),
+            ({"name": "Rosa", "members": "member"}, "members"),
+            ({"name": "Rosa", "members": [""]}, "members"),
+            ({"name": "Rosa", "members": ["x" * 256]}, "members"),
+            ({"name": "Rosa", "members": ["x"] * 51}, "members"),
+        ],
+    )
+    def test_a_wrong_body_says_which_field(self, owner, api, body, field):
+        answer = api(owner).post(LEGACIES, body)
+        assert answer.status_code == 400
+        assert list(answer.json()) == [field]
+        assert not Legacy.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            ("legacies/", r'{"name": "\ud800"}'),
+            ("legacies/", r'{"name": "Rosa", "members": ["\ud800"]}'),
+            ("legacies/{legacy}/members/", r'{"name": "stranger", "role": "\ud800"}'),
+            ("me/preferences/", r'{"review": "\ud800"}'),
+        ],
+    )
+    def test_half_a_character_is_refused(self, owner, legacy, api, path, body):
+        method = "PATCH" if "preferences" in path else "POST"
+        path = "/api/v1/" + path.format(legacy=legacy.pk)
+        assert api(owner).generic(method, path, body, content_type="application/json").status_code == 400
+
+    @pytest.mark.parametrize("body", ["", "{", "[]", '"Rosa"', "null", '{"name": "a"}{}', "[" * 100_000, b"\xff"])
+    def test_a_body_that_is_no_object_is_refused(self, owner, api, body):
+        answer = api(owner).generic("POST", LEGACIES, body, content_type="application/json")
+        assert answer.status_code == 400
+        assert not Legacy.objects.exists()
+
+    def test_a_body_that_is_not_json_is_refused(self, owner, api):
+        answer = api(owner).post(LEGACIES, {"name": "Rosa"}, format="multipart")
+        assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+
+    def test_names_that_are_nobody_s_are_listed_and_nothing_is_made(self, owner, member, api):
+        factories.UserFactory(username="gone", is_active=False)
+        answer = api(owner).post(LEGACIES, {"name": "Rosa", "members": ["member", "nemo", "gone"]})
+        assert answer.status_code == 400
+        assert answer.json() == {
+            "detail": "There is nobody with the user name nemo, gone.",
+            "code": "unknown_user",
+            "names": ["nemo", "gone"],
+        }
+        assert not Legacy.objects.exists()
+        assert (rev_of(owner), rev_of(member)) == (0, 0)
+        assert not User.objects.filter(username="nemo").exists()
+
+    def test_a_personal_key_with_admin_names_user_names(self, agent, member, api):
+        key = factories.AgentKeyFactory(agent=agent, scopes=["read", "write", "admin"])
+        assert api(key).post(LEGACIES, {"name": "Rosa", "members": ["ｍember"]}).status_code == 201
+        assert Legacy.objects.get().members.filter(pk=member.pk).exists()
+        assert api(key).post(LEGACIES, {"name": "Rosa", "members": ["nemo"]}).status_code == 400
+
+    def test_a_service_names_people_of_its_issuer_and_makes_them(self, service, owner, api):
+        answer = api(service, "42").post(LEGACIES, {"name": "Rosa", "members": ["43", "owner", "42"]})
+        assert answer.status_code == 201
+        made = Legacy.objects.get()
+        named = ExternalIdentity.objects.filter(user__legacies=made).order_by("external_id")
+        assert list(named.values_list("external_id", "user__memberships__role")) == [
+            ("42", "owner"),
+            ("43", "member"),
+            ("owner", "member"),
+        ]
+        assert not owner.memberships.exists()
+
+    def test_a_service_key_without_admin_names_nobody(self, service, api):
+        key = factories.AgentKeyFactory(agent=service, scopes=["read", "write"])
+        answer = api(key, "42").post(LEGACIES, {"name": "Rosa", "members": ["43"]})
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_yours_to_decide")
+        assert not ExternalIdentity.objects.filter(external_id="43").exists()
+        assert api(key, "42").post(LEGACIES, {"name": "Rosa"}).status_code == 201
+
+    def test_the_action_checks_for_itself(self, owner):
+        for name in ("", " ", "x" * 201, "nul\x00"):
+            with pytest.raises(Exception, match="A name has 1 to 200 characters"):
+                actions.legacy_create(as_person(owner), name)
+        with pytest.raises(Exception, match="at most 50 members"):
+            actions.legacy_create(as_person(owner), "Rosa", [str(number) for number in range(51)])
+
+
+class TestRead:
+    def test_a_list_has_pages(self, owner, api):
+        for name in ("c", "a", "b"):
+            factories.LegacyFactory(name=name, owner=owner)
+        first = api(owner).get(LEGACIES + "?per_page=2").json()
+        assert (first["count"], [each["name"] for each in first["results"]]) == (3, ["a", "b"])
+        second = api(owner).get(first["next"]).json()
+        assert ([each["name"] for each in second["results"]], second["next"]) == (["c"], None)
+        assert api(owner).get(second["previous"]).json()["results"] == first["results"]
+
+    @pytest.mark.parametrize("query", ["page=0", "page=3", "page=x", "page=-1"])
+    def test_a_page_that_is_not_there_is_missing(self, owner, legacy, api, query):
+        answer = api(owner).get(f"{LEGACIES}?{query}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+    def test_pages_have_at_most_a_hundred(self, owner, api):
+        factories.LegacyFactory.create_batch(101, owner=owner)
+        assert len(api(owner).get(LEGACIES + "?per_page=1000").json()["results"]) == 100
+
+    def test_each_sees_their_own_role(self, owner, member, legacy, api):
+        assert api(owner).get(f"{LEGACIES}{legacy.pk}/").json()["role"] == "owner"
+        assert api(member).get(f"{LEGACIES}{legacy.pk}/").json()["role"] == "member"
+        assert [each["role"] for each in api(member).get(LEGACIES).json()["results"]] == ["member"]
+
+    def test_only_one_s_own_are_listed(self, stranger, legacy, api):
+        assert api(stranger).get(LEGACIES).json()["results"] == []
+
+    def test_members_are_people_by_the_name_they_use(self, owner, member, legacy, api):
+        answer = api(member).get(f"{LEGACIES}{legacy.pk}/members/").json()
+        assert [(each["name"], each["role"], each["me"]) for each in answer["results"]] == [
+            ("Olga Owner", "owner", False),
+            ("Mira Member", "member", True),
+        ]
+        assert "username" not in answer["results"][0]
+
+    def test_what_is_no_id_is_nowhere(self, owner, api):
+        assert api(owner).get(LEGACIES + "42/").status_code == 404
+
+
+class TestRename:
+    def test_an_owner_renames(self, owner, member, legacy, api):
+        answer = api(owner).patch(f"{LEGACIES}{legacy.pk}/", {"name": "Rosa Maria"})
+        assert (answer.status_code, answer.json()["name"]) == (200, "Rosa Maria")
+        assert events_of(legacy) == [(1, "UPDATE", "legacy")]
+        assert (rev_of(owner), rev_of(member)) == (0, 0)
+
+    def test_the_same_name_again_is_no_change(self, owner, legacy, api):
+        assert api(owner).patch(f"{LEGACIES}{legacy.pk}/", {"name": legacy.name}).status_code == 200
+        assert rev_of(legacy) == 0
+
+    def test_a_member_does_not(self, member, legacy, api):
+        answer = api(member).patch(f"{LEGACIES}{legacy.pk}/", {"name": "Mine"})
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_owner")
+        legacy.refresh_from_db()
+        assert legacy.name == "Grandmother Rosa"
+
+    @pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": "x" * 201}, {"title": "Rosa"}])
+    def test_a_wrong_body_changes_nothing(self, owner, legacy, api, body):
+        assert api(owner).patch(f"{LEGACIES}{legacy.pk}/", body).status_code == 400
+        assert rev_of(legacy) == 0
+
+
+class TestMembers:
+    def test_an_owner_lets_somebody_in(self, owner, stranger, legacy, api):
+        answer = api(owner).post(f"{LEGACIES}{legacy.pk}/members/", {"name": "stranger"})
+        assert answer.status_code == 201
+        assert (answer.json()["name"], answer.json()["role"], answer.json()["me"]) == ("Sam Stranger", "member", False)
+        assert events_of(stranger) == [(1, "JOIN", "member")]
+        assert events_of(legacy) == [(1, "JOIN", "member")]
+        assert api(stranger).get(f"{LEGACIES}{legacy.pk}/").status_code == 200
+
+    def test_the_log_says_who_and_never_a_name(self, owner, stranger, legacy, api):
+        api(owner).post(f"{LEGACIES}{legacy.pk}/members/", {"name": "stranger", "role": "owner"})
+        change = Change.objects.of_owner(legacy.pk).get()
+        assert change.meta == {"user": str(stranger.pk), "legacy": str(legacy.pk), "role": "owner"}
+        assert (change.actor_kind, change.actor_id) == ("person", str(owner.pk))
+
+    def test_nobody_is_a_member_twice(self, owner, legacy, api):
+        answer = api(owner).post(f"{LEGACIES}{legacy.pk}/members/", {"name": "member"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "already_member")
+        assert rev_of(legacy) == 0
+
+    @pytest.mark.parametrize("body", [{}, {"name": "nemo"}, {"name": "stranger", "role": "boss"}, {"name": ""}])
+    def test_a_wrong_body_changes_nothing(self, owner, stranger, legacy, api, body):
+        assert api(owner).post(f"{LEGACIES}{legacy.pk}/members/", body).status_code == 400
+        assert legacy.memberships.count() == 2
+
+    def test_a_service_that_may_not_see_the_legacy_makes_no_person(self, service, legacy, api):
+        answer = api(service, "42").post(f"{LEGACIES}{legacy.pk}/members/", {"name": "43"})
+        assert answer.status_code == 404
+        assert not ExternalIdentity.objects.filter(external_id="43").exists()
+
+    def test_an_agent_without_admin_decides_nothing(self, agent, member, legacy, api):
+        answer = api(agent).post(f"{LEGACIES}{legacy.pk}/members/", {"name": "stranger"})
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_yours_to_decide")
+
+    def test_an_owner_hands_over(self, owner, member, legacy, api):
+        theirs = legacy.memberships.get(user=member)
+        mine = legacy.memberships.get(user=owner)
+        members = f"{LEGACIES}{legacy.pk}/members/"
+        answer = api(owner).patch(f"{members}{mine.pk}/", {"role": "member"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
+        assert api(owner).patch(f"{members}{theirs.pk}/", {"role": "owner"}).json()["role"] == "owner"
+        assert api(owner).patch(f"{members}{mine.pk}/", {"role": "member"}).json()["role"] == "member"
+        assert events_of(legacy) == [(1, "ROLE", "member"), (2, "ROLE", "member")]
+        assert events_of(member) == [(1, "ROLE", "member")]
+        answer = api(owner).patch(f"{members}{mine.pk}/", {"role": "owner"})
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_owner")
+
+    def test_the_role_one_has_is_no_change(self, owner, member, legacy, api):
+        theirs = legacy.memberships.get(user=member)
+        actions.member_set_role(as_person(owner), legacy.pk, theirs.pk, "member")
+        assert rev_of(legacy) == 0
+
+    def test_a_role_that_is_none_is_refused(self, owner, member, legacy):
+        theirs = legacy.memberships.get(user=member)
+        with pytest.raises(Exception, match="one of owner, member"):
+            actions.member_set_role(as_person(owner), legacy.pk, theirs.pk, "boss")
+
+    def test_a_member_of_another_legacy_is_missing(self, owner, legacy):
+        elsewhere = factories.LegacyFactory(owner=owner)
+        theirs = legacy.memberships.get(role="member")
+        with pytest.raises(NotFound):
+            actions.member_set_role(as_person(owner), elsewhere.pk, theirs.pk, "owner")
+
+
+class TestDetach:
+    """The part of leaving that this room knows; whoever calls it holds both ledgers."""
+
+    def test_a_member_leaves(self, member, legacy):
+        theirs = legacy.memberships.get(user=member)
+        detach(member, theirs)
+        assert not legacy.members.filter(pk=member.pk).exists()
+        assert events_of(member) == events_of(legacy) == [(1, "LEAVE", "member")]
+
+    def test_an_owner_removes_a_member(self, owner, member, legacy):
+        detach(owner, legacy.memberships.get(user=member))
+        assert list(legacy.members.all()) == [owner]
+
+    def test_a_member_removes_nobody_else(self, owner, member, legacy):
+        with pytest.raises(NotAllowed):
+            detach(member, legacy.memberships.get(user=owner))
+        assert legacy.members.count() == 2
+
+    def test_a_stranger_finds_nobody(self, stranger, legacy):
+        with pytest.raises(NotFound):
+            detach(stranger, legacy.memberships.get(role="member"))
+
+    def test_the_last_owner_hands_over_first(self, owner, member, legacy):
+        mine = legacy.memberships.get(user=owner)
+        with pytest.raises(Conflict) as refused:
+            detach(owner, mine)
+        assert refused.value.code == "last_owner"
+        assert rev_of(legacy) == 0
+        Member.objects.filter(user=member).update(role="owner")
+        detach(owner, mine)
+        assert list(legacy.members.all()) == [member]
+
+    def test_whoever_has_left_is_missing(self, member, legacy):
+        theirs = legacy.memberships.get(user=member)
+        detach(member, theirs)
+        with pytest.raises(NotFound):
+            detach(member, theirs)
+
+    def test_an_agent_without_admin_does_not_leave_for_its_person(self, agent, owner, legacy):
+        made = actions.principal_for_key(*agent.credential.removeprefix("ks_").split("."), "")
+        mine = legacy.memberships.get(user=owner)
+        with pytest.raises(NotYoursToDecide), ledger_write(made.actor, owner.pk, legacy.pk) as write:
+            actions.member_detach(write, made, mine)
+
+
+class TestOnce:
+    """Idempotency-Key."""
+
+    def post(self, client, body, key="k1"):
+        return client.post(LEGACIES, body, headers={"Idempotency-Key": key})
+
+    def test_the_same_request_again_gets_the_same_answer_and_does_nothing(self, owner, member, api):
+        body = {"name": "Rosa", "members": ["member"]}
+        first, second = self.post(api(owner), body), self.post(api(owner), body)
+        assert (first.status_code, second.status_code) == (201, 201)
+        assert first.content == second.content
+        assert "Idempotent-Replay" not in first
+        assert second["Idempotent-Replay"] == "true"
+        assert Legacy.objects.count() == 1
+        assert rev_of(owner) == 1
+
+    def test_a_replay_shows_the_object_as_it_is_now(self, owner, api):
+        first = self.post(api(owner), {"name": "Rosa"}).json()
+        api(owner).patch(f"{LEGACIES}{first['id']}/", {"name": "Maria"})
+        assert self.post(api(owner), {"name": "Rosa"}).json() == {**first, "name": "Maria"}
+
+    def test_a_replay_of_what_is_gone_is_missing(self, owner, api):
+        self.post(api(owner), {"name": "Rosa"})
+        Legacy.objects.all().delete()
+        answer = self.post(api(owner), {"name": "Rosa"})
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+    def test_another_body_under_the_same_key_is_refused(self, owner, api):
+        self.post(api(owner), {"name": "Rosa"})
+        answer = self.post(api(owner), {"name": "Maria"})
+        assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_mismatch")
+        assert Legacy.objects.count() == 1
+
+    def test_the_bytes_sent_decide_and_nothing_else(self, owner, api):
+        sent = '{"name": "Rosa", "members": []}'
+        client = api(owner)
+        for _ in range(2):
+            client.generic("POST", LEGACIES, sent, content_type="application/json", HTTP_IDEMPOTENCY_KEY="k1")
+        stored = IdempotencyRecord.objects.get().request_hash
+        assert stored == sha256(f"POST {LEGACIES}\n{sent}".encode()).hexdigest()
+
+    def test_the_same_key_at_another_address_is_another_request(self, owner, legacy, api):
+        self.post(api(owner), {"name": "member"})
+        answer = api(owner).post(
+            f"{LEGACIES}{legacy.pk}/members/", {"name": "member"}, headers={"Idempotency-Key": "k1"}
+        )
+        assert answer.status_code == 422
+
+    def test_a_refused_request_leaves_its_key_free(self, owner, api):
+        assert self.post(api(owner), {"name": "Rosa", "members": ["nemo"]}).status_code == 400
+        assert self.post(api(owner), {"name": "Rosa"}).status_code == 201
+
+    def test_keys_of_two_people_are_two_keys(self, owner, stranger, agent, api):
+        for who in (owner, stranger, agent):
+            assert self.post(api(who), {"name": "Rosa"}).status_code == 201
+        assert Legacy.objects.count() == 3
+
+    def test_people_of_one_service_do_not_share_keys(self, service, api):
+        assert self.post(api(service, "42"), {"name": "Rosa"}).status_code == 201
+        assert self.post(api(service, "43"), {"name": "Maria"}).status_code == 201
+
+    def test_a_key_is_free_again_after_a_day(self, owner, api):
+        self.post(api(owner), {"name": "Rosa"})
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE journal_idempotencyrecord SET created_at = now() - interval '24 hours 1 minute'")
+        assert self.post(api(owner), {"name": "Maria"}).status_code == 201
+        assert Legacy.objects.count() == 2
+
+    @pytest.mark.parametrize("key", ["", "x" * 256, "tab\tbed"])
+    def test_a_key_that_is_none_is_refused(self, owner, api, key):
+        answer = self.post(api(owner), {"name": "Rosa"}, key)
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_idempotency_key")
+        assert not Legacy.objects.exists()
+
+    def test_the_record_holds_no_text(self, owner, api):
+        self.post(api(owner), {"name": "Rosa of the hills"})
+        record = IdempotencyRecord.objects.get()
+        assert (record.object_type, record.object_ids, record.status_code, record.rev) == (
+            "legacy",
+            [str(Legacy.objects.get().pk)],
+            201,
+            1,
+        )
+        assert "Rosa" not in str(vars(record))
+
+    def test_members_and_agents_honour_it_too(self, owner, stranger, legacy, api):
+        client = api(owner)
+        paths = {
+            f"{LEGACIES}{legacy.pk}/members/": {"name": "stranger"},
+            "/api/v1/agents/": {"name": "new"},
+        }
+        for number, (path, body) in enumerate(paths.items()):
+            first = client.post(path, body, headers={"Idempotency-Key": str(number)})
+            again = client.post(path, body, headers={"Idempotency-Key": str(number)})
+            assert first.status_code == again.status_code == 201
+            assert first.content == again.content
+
+    @pytest.mark.django_db(transaction=True)
+    def test_eight_at_once_do_it_once(self, owner, member, api, at_once):
+        answers = at_once(lambda _: self.post(api(owner), {"name": "Rosa", "members": ["member"]}), 8)
+        assert [answer.status_code for answer in answers] == [201] * 8
+        assert len({answer.content for answer in answers}) == 1
+        assert sum("Idempotent-Replay" in answer for answer in answers) == 7
+        assert Legacy.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAtOnce:
+    def test_revisions_have_no_holes(self, owner, member, legacy, api, at_once):
+        """Writes that lock one, two or three ledgers in all orders; nothing is lost and nobody waits forever."""
+
+        def write(number):
+            who, other = (owner, "member") if number % 2 else (member, "owner")
+            client = api(who)
+            for step in range(4):
+                made = client.post(LEGACIES, {"name": f"{number}.{step}", "members": [other]})
+                assert made.status_code == 201, made.content
+                changed = client.patch("/api/v1/me/preferences/", {"language": f"x{'abcdefgh'[number]}-{step:02}"})
+                assert changed.status_code == 200, changed.content
+
+        assert at_once(write, 8) == [None] * 8
+        assert Legacy.objects.count() == 1 + 8 * 4
+        for ledger in Ledger.objects.all():
+            revs = list(Change.objects.of_owner(ledger.pk).values_list("rev", flat=True))
+            assert revs == list(range(1, ledger.rev + 1))
+        assert rev_of(owner) >= 8 * 4
+
+    def test_two_owners_who_leave_at_once_leave_one(self, owner, member, legacy, at_once):
+        Member.objects.update(role="owner")
+        people = [owner, member]
+        results = at_once(lambda number: detach(people[number], legacy.memberships.get(user=people[number])), 2)
+        assert sorted(type(result).__name__ for result in results) == ["Conflict", "NoneType"]
+        assert legacy.memberships.count() == 1
+
+    def test_eight_invitations_at_once_make_one_member(self, owner, stranger, legacy, api, at_once):
+        path = f"{LEGACIES}{legacy.pk}/members/"
+        statuses = at_once(lambda _: api(owner).post(path, {"name": "stranger"}).status_code, 8)
+        assert sorted(statuses) == [201] + [409] * 7
+        assert rev_of(legacy) == 1
