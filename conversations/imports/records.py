@@ -49,11 +49,6 @@ class ParsedFile:
     conversations: tuple[ParsedConversation, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def message_count(self) -> int:
-        """How many messages there are in all conversations."""
-        return sum(len(conversation.messages) for conversation in self.conversations)
-
 
 def checked(place: str, message: ParsedMessage) -> ParsedMessage:
     """The message, if it may be stored. Raises ImportFileError that names its place."""
@@ -124,4 +119,4 @@ class Node:
 
     def fail(self, reason: str) -> None:
         """Raise ImportFileError for this place."""
-        raise ImportFileError(self.path, reason)
+        raise ImportFileError(self.path or "the document", reason)

@@ -2,6 +2,7 @@
 
 import io
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -247,7 +248,7 @@ def test_waiting_for_what_another_worker_holds(run, model, monkeypatch):
         user_id=conversation.user_id,
         state="running",
         lease_token=conversation.pk,
-        lease_until=timezone.now() + timezone.timedelta(hours=1),
+        lease_until=timezone.now() + timedelta(hours=1),
     )
     pauses = []
 

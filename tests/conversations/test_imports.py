@@ -137,8 +137,8 @@ class TestLocomo:
         ("text", "reason"),
         [
             ("[]", "the file holds no conversation"),
-            ("{}", "is no list"),
-            ("3", "is no list"),
+            ("{}", "the document: is no list"),
+            ("3", "the document: is no list"),
             ("[3]", "[0]: is no object"),
             ('[{"sample_id": "x"', "line 1, column 19: is no JSON"),
             (changed(locomo(), 0, "sample_id", drop=True), "[0].sample_id: is missing"),
@@ -203,6 +203,7 @@ class TestBeam:
         ("text", "reason"),
         [
             ('{"chats": []}', "chats: the file holds no conversation"),
+            ("[]", "the document: is no object"),
             ("{}", "chats: is missing"),
             (changed(beam(), "chats", 0, "id", value=None), "chats[0].id: is missing"),
             (changed(beam(), "chats", 0, "id", value=True), "chats[0].id: is no text"),
@@ -280,7 +281,7 @@ class TestJsonLines:
     @given(st.text())
     def test_any_text_parses_or_is_refused(self, text):
         with contextlib.suppress(ImportFileError):
-            assert parse_jsonl(text).message_count > 0
+            assert parse_jsonl(text).conversations
 
     @given(st.lists(st.tuples(st.sampled_from("ab"), st.text(min_size=1, max_size=20)), min_size=1))
     def test_every_message_comes_out_once_in_its_conversation(self, said):
