@@ -112,22 +112,36 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
         policy.check_state(fact, State.ARCHIVED, State.REJECTED)
-        twin = same_words(principal, fact.legacy_id, fact.content)
-        if twin is not None:
-            raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
+        _unbury(change, principal)
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
         else:
             change.activate(reviewed=True)
-        tombstone_lift(
-            change.write,
-            user_id=fact.user_id,
-            legacy_id=fact.legacy_id,
-            texts=[fact.content],
-            object_id=fact.pk,
-        )
-        change.compare_later()
         change.log("RESTORE")
+    return fact
+
+
+def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) -> LegacyFact:
+    """Let a fact wait for review again, private, as it was before it was approved, shared, rejected or deleted.
+
+    With ``proposed`` it is in no prompt until it is approved. Raises NotYoursToDecide, NotFound, Conflict (409
+    ``wrong_state``, also for what staff have hidden, or ``similar_exists`` as ``fact_restore``).
+    """
+    must_decide(principal)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        fact = change.fact
+        policy.check_state(fact, State.PROPOSED, State.ACTIVE, State.ARCHIVED, State.REJECTED)
+        if fact.hidden_at is not None:
+            raise Conflict("Staff have hidden this fact.", code="wrong_state", state=State.HIDDEN)
+        if fact.state in {State.ARCHIVED, State.REJECTED}:
+            _unbury(change, principal)
+        if proposed:
+            change.leave(State.PROPOSED, reason="")
+        else:
+            change.activate(reviewed=False)
+            change.unshare()
+        fact.reviewed_at = None
+        change.log("RESTORE", waits=True)
     return fact
 
 
@@ -156,6 +170,18 @@ def fact_unhide(principal: Principal, fact_id: UUID) -> LegacyFact:
         change.activate(reviewed=False)
         change.log("RESTORE")
     return change.fact
+
+
+def _unbury(change: FactWrite, principal: Principal) -> None:
+    """Let what is taken back be found, compared and extracted again, unless the person has it anew by now."""
+    fact = change.fact
+    twin = same_words(principal, fact.legacy_id, fact.content)
+    if twin is not None:
+        raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
+    tombstone_lift(
+        change.write, user_id=fact.user_id, legacy_id=fact.legacy_id, texts=[fact.content], object_id=fact.pk
+    )
+    change.compare_later()
 
 
 def _bury(change: FactWrite) -> None:
