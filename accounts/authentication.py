@@ -12,6 +12,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.request import Request
+from structlog.contextvars import bind_contextvars
 
 from journal.exceptions import Refused
 
@@ -32,7 +33,7 @@ def principal_of(request: Request | HttpRequest) -> Principal:
         return user
     if user is None or isinstance(user, AnonymousUser) or not user.is_authenticated:
         raise exceptions.NotAuthenticated
-    return queries.principal_for_person(user.pk)
+    return _noted(queries.principal_for_person(user.pk))
 
 
 class AgentKeyAuthentication(BaseAuthentication):
@@ -46,11 +47,17 @@ class AgentKeyAuthentication(BaseAuthentication):
         match = _CREDENTIAL.fullmatch(header.strip())
         if match is None:
             raise exceptions.AuthenticationFailed("Send Authorization: Bearer ks_<public>.<secret>.", "bad_key")
-        return actions.principal_for_key(match[1], match[2], _person_named(request)), None
+        return _noted(actions.principal_for_key(match[1], match[2], _person_named(request))), None
 
     def authenticate_header(self, request: Request) -> str:
         """What a 401 answer asks for."""
         return "Bearer"
+
+
+def _noted(principal: Principal) -> Principal:
+    """Write who it is into every later line of this request's log."""
+    bind_contextvars(user_id=str(principal.user_id), actor=f"{principal.kind}:{principal.actor_id}")
+    return principal
 
 
 def _person_named(request: Request) -> str:
@@ -73,7 +80,7 @@ class PersonSessionAuthentication(SessionAuthentication):
         signed_in = super().authenticate(request)
         if signed_in is None:
             return None
-        return queries.principal_for_person(signed_in[0].pk), None
+        return _noted(queries.principal_for_person(signed_in[0].pk)), None
 
 
 class AgentKeyScheme(OpenApiAuthenticationExtension):

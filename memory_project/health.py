@@ -6,7 +6,7 @@ from functools import cache
 
 import structlog
 from celery import current_app
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, ProgrammingError
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, JsonResponse
@@ -46,6 +46,8 @@ def ready(request: HttpRequest) -> JsonResponse:
 def _check_database() -> str:
     try:
         applied = set(MigrationRecorder.Migration.objects.values_list("app", "name"))
+    except ProgrammingError:
+        return "not migrated"  # There is no table of migrations yet.
     except (DatabaseError, InterfaceError, PoolTimeout) as error:
         log.warning("database_away", error=type(error).__name__)
         return "away"
@@ -61,7 +63,7 @@ def _wanted_migrations() -> frozenset[tuple[str, str]]:
 def _check_broker() -> str:
     try:
         with current_app.connection_for_write() as connection:
-            connection.ensure_connection(max_retries=1, timeout=1)
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=1)
     except (BrokerError, OSError) as error:
         log.warning("broker_away", error=type(error).__name__)
         return "away"

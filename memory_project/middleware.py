@@ -1,4 +1,4 @@
-"""Limits that hold for every request."""
+"""What holds for every request: a limit on its size, and two lines in the log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django_structlog.middlewares import RequestMiddleware
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -27,3 +28,12 @@ class BodyLimit:
             limit = settings.MAX_BODY_BYTES // 1_048_576
             return JsonResponse({"detail": f"The body is larger than {limit} MB.", "code": "too_large"}, status=413)
         return self.get_response(request)
+
+
+class RequestLog(RequestMiddleware):
+    """Log that a request came and how it ended, without its query string: people search for what others told them."""
+
+    @staticmethod
+    def format_request(request: HttpRequest) -> str:
+        """The method and the path."""
+        return f"{request.method} {request.path}"

@@ -92,6 +92,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 0.5,
     "socket_timeout": 5,
     "global_keyprefix": "keepsake-queue:",
+    # A request must not wait for a broker that is away: the sweep finds what could not be queued.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0,
+    "interval_max": 0,
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
@@ -139,7 +144,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "django_structlog.middlewares.RequestMiddleware",
+    "memory_project.middleware.RequestLog",
 ]
 
 ROOT_URLCONF = "memory_project.urls"
@@ -293,4 +298,5 @@ TOMBSTONE_SIMILARITY = env.float("TOMBSTONE_SIMILARITY", default=0.97)
 # --- Logs -----------------------------------------------------------------------------------------------------
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+DJANGO_STRUCTLOG_USER_ID_FIELD = None  # Authentication notes it; asking here would read the session of every request.
 LOGGING = logging_config(LOG_LEVEL, json_lines=env.bool("LOG_JSON", default=False))

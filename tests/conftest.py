@@ -121,7 +121,7 @@ def at_once():
             start.wait(timeout=30)
             try:
                 return function(number)
-            except Exception as error:  # The test looks at it.
+            except Exception as error:  # noqa: BLE001 - the test looks at it.
                 return error
             finally:
                 connections.close_all()
