@@ -230,7 +230,8 @@ def claim_job(job_id: uuid.UUID, *, lease_seconds: int) -> JobRun | None:
             attempts=F("attempts") + 1,
         )
     )
-    return JobRun.objects.get(pk=job_id) if taken else None
+    # By the token too: a lease that is over at once may be somebody else's by now.
+    return JobRun.objects.filter(pk=job_id, lease_token=token).first() if taken else None
 
 
 def renew_lease(job: JobRun, *, lease_seconds: int, done: int | None = None, total: int | None = None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from django.utils.functional import Promise
 from rest_framework.renderers import JSONRenderer
 
 
@@ -13,6 +14,8 @@ def _plain(value: Any) -> Any:
     """What orjson does not know by itself: Django's lazy strings, DRF's result types, decimals."""
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, Promise):
+        return str(value)
     if isinstance(value, str):
         return str.__str__(value)
     if hasattr(value, "tolist"):

@@ -20,6 +20,8 @@ ALTER TABLE accounts_legacy ADD CONSTRAINT accounts_legacy_has_ledger
 
 CREATE FUNCTION accounts_drop_ledger() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    -- A write that holds the ledger ends first, so that its changes are seen and go too.
+    PERFORM 1 FROM journal_ledger WHERE id = OLD.id FOR UPDATE;
     DELETE FROM journal_change WHERE ledger_id = OLD.id;
     DELETE FROM journal_ledger WHERE id = OLD.id;
     RETURN OLD;

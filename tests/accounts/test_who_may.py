@@ -2,6 +2,9 @@
 
 import pytest
 
+from accounts.models import Agent, AgentKey, Legacy, Member
+from accounts.principals import SCOPES, Principal
+from accounts.queries import principal_for_staff
 from tests import factories
 
 CALLERS = ["owner", "member", "stranger", "staff", "agent", "other_agent", "nobody"]
@@ -15,6 +18,7 @@ TABLE = [
     ("GET", "legacies/{legacy}/members/", None, [200, 200, 404, 404, 200, 404, 401]),
     ("POST", "legacies/{legacy}/members/", {"name": "newcomer"}, [201, 403, 404, 404, 403, 403, 401]),
     ("PATCH", "legacies/{legacy}/members/{member}/", {"role": "owner"}, [200, 403, 404, 404, 403, 403, 401]),
+    ("DELETE", "legacies/{legacy}/members/{member}/", None, [204, 204, 404, 404, 403, 403, 401]),
     ("GET", "me/preferences/", None, [200, 200, 200, 200, 200, 200, 401]),
     ("PATCH", "me/preferences/", {"review": "before"}, [200, 200, 200, 200, 403, 403, 401]),
     ("GET", "agents/", None, [200, 200, 200, 200, 200, 200, 401]),
@@ -107,3 +111,11 @@ def test_the_list_of_agents_takes_the_same_queries_however_long(api, owner, agen
         # The session, its user, the principal; the count, the agents, their keys.
         with django_assert_num_queries(6):
             assert client.get("/api/v1/agents/").status_code == 200
+
+
+def test_a_principal_that_acts_for_nobody_sees_nothing_and_staff_see_all(staff, legacy, agent):
+    nobody = Principal(kind="job", actor_id="1", user_id=None, scopes=frozenset(SCOPES))
+    moderator = principal_for_staff(staff)
+    for model in (Agent, AgentKey, Legacy, Member):
+        assert not model.objects.visible_to(nobody).exists()
+        assert model.objects.visible_to(moderator).count() == model.objects.count() > 0
