@@ -13,44 +13,63 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NOT = listed("not never no nobody none cannot without neither nor nothing hardly")
 _FILLER = (
     listed(
-        """a an the of to in on at for with by as is was were are be been being am do does did has have had will and that
-        his her their its he she they it my s very really so quite always usually often also just too still still ever
-        indeed truly simply all such who when much lot dearly used would only user's""",
+        """a an the of to in on at for with by as is was were are be been being am do does did has have had will and
+        that his her their its he she they it my s very really so quite always usually often also just too still
+        still ever indeed truly simply all such who when much lot dearly used would only""",
     )
     | ADVERBS
 ) - HABIT_ADVERBS - {"first", "only", "later"} | {"always", "usually", "often"}
 # Words that stand for one thing here. What the user says of "mum" is the same as of "mother".
 _SYNONYMS = {
-    "adore": "love", "enjoy": "love", "like": "love", "cherish": "love", "fond": "love", "dislike": "hate", "detest": "hate",
-    "despise": "hate", "loathe": "hate", "wed": "marry", "married": "marry", "favorite": "favourite", "reside": "live",
-    "kids": "child", "children": "child", "kid": "child", "soccer": "football", "movie": "film", "job": "work",
-    "died": "die", "called": "name", "named": "name", "emigrate": "move", "immigrate": "move", "begin": "start",
-    "timid": "shy", "generosity": "generous", "color": "colour", "mum": "mother", "mom": "mother", "dad": "father",
-}  # fmt: skip
-_ANTONYMS = tuple(
+    word: sense
+    for sense, words in {
+        "love": "adore enjoy like cherish fond",
+        "hate": "dislike detest despise loathe",
+        "marry": "wed married",
+        "favourite": "favorite",
+        "live": "reside",
+        "child": "kids children kid",
+        "football": "soccer",
+        "film": "movie",
+        "work": "job",
+        "die": "died",
+        "name": "called named",
+        "move": "emigrate immigrate",
+        "begin": "start",
+        "shy": "timid",
+        "generous": "generosity",
+        "colour": "color",
+    }.items()
+    for word in words.split()
+}
+_ANTONYMS = frozenset(
     frozenset(pair.split("/"))
-    for pair in (
-        "love/hate patient/impatient quiet/loud early/late generous/stingy tall/short happy/sad kind/unkind kind/cruel "
-        "honest/dishonest lazy/hardworking tidy/messy strict/lenient shy/outgoing introverted/extroverted rich/poor "
-        "brave/cowardly calm/nervous oldest/youngest eldest/youngest older/younger first/last married/single alive/dead "
-        "polite/rude optimistic/pessimistic left-handed/right-handed vegetarian/carnivore religious/atheist morning/evening "
-        "introvert/extrovert careful/careless tidy/untidy morning/night"
-    ).split()
+    for pair in listed(
+        """love/hate patient/impatient quiet/loud early/late generous/stingy tall/short happy/sad kind/unkind kind/cruel
+        honest/dishonest lazy/hardworking tidy/messy strict/lenient shy/outgoing introverted/extroverted rich/poor
+        brave/cowardly calm/nervous oldest/youngest eldest/youngest older/younger first/last married/single alive/dead
+        polite/rude optimistic/pessimistic left-handed/right-handed vegetarian/carnivore religious/atheist
+        morning/evening morning/night introvert/extrovert careful/careless tidy/untidy""",
+    )
 )
 # Said of a person, each of these has one answer; two different answers can't both be true.
-_SINGLE = (
-    re.compile(r"\b(?P<key>born) (?P<what>in|on) (?P<value>.+)$"),
-    re.compile(r"\b(?P<key>died|die|passed away) (?P<what>in|on) (?P<value>.+)$"),
-    re.compile(r"\b(?P<key>name|birthday|pronouns|maiden name|middle name|nickname|hometown|blood type|time zone)(?: is| was| are)(?: on)? (?P<value>.+)$"),
-    re.compile(r"\b(?P<key>favou?rite [\w ]{1,30}?)(?: is| was) (?P<value>.+)$"),
-    re.compile(r"\b(?:is|was) (?P<value>[\w-]+(?: [\w-]+)?) (?:years old|feet tall)(?P<key>)"),
-    re.compile(r"\b(?P<key>had|has|have) (?P<value>\w+) (?P<what>children|kids|sons|daughters|brothers|sisters|siblings|grandchildren)\b"),
-    re.compile(r"\b(?:is|was) (?P<key>married) to (?P<value>\w+)$"),
-)  # fmt: skip
+_SINGLE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\b(?P<key>born) (?P<what>in|on) (?P<value>.+)$",
+        r"\b(?P<key>died|die|passed away) (?P<what>in|on) (?P<value>.+)$",
+        r"\b(?P<key>name|birthday|pronouns|maiden name|middle name|nickname|hometown|blood type|time zone)"
+        r"(?: is| was| are)(?: on)? (?P<what>)(?P<value>.+)$",
+        r"\b(?P<key>favou?rite [\w ]{1,30}?)(?: is| was) (?P<what>)(?P<value>.+)$",
+        r"\b(?:is|was) (?P<value>[\w-]+(?: [\w-]+)?) (?P<what>years old|feet tall)(?P<key>)",
+        r"\b(?P<key>)(?:had|has|have) (?P<value>\w+) "
+        r"(?P<what>children|kids|sons|daughters|brothers|sisters|siblings|grandchildren)\b",
+        r"\b(?:is|was) (?P<key>married) to (?P<what>)(?P<value>\w+)$",
+    )
+)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_DIGITS = {word: str(number) for number, word in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
-)}  # fmt: skip
+_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_DIGITS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,22 +165,14 @@ def _decides(words: frozenset[str]) -> bool:
 
 
 def _single_values_differ(one: Sense, other: Sense) -> bool:
+    """Whether both give the same one-valued thing of the same subject another value."""
+    if one.denied or other.denied:
+        return False
     for pattern in _SINGLE:
-        first = pattern.search(one.text)
-        second = pattern.search(other.text)
-        if first is None or second is None:
-            continue
-        same_key = first.groupdict().get("key") == second.groupdict().get("key")
-        if (
-            not same_key
-            or one.denied
-            or other.denied
-            or not _same_subject(one.text[: first.start()], other.text[: second.start()])
-        ):
-            continue
-        if first.groupdict().get("what") != second.groupdict().get("what"):
-            continue
-        return _values_differ(first["value"], second["value"])
+        first, second = pattern.search(one.text), pattern.search(other.text)
+        if first and second and first["key"] == second["key"] and first["what"] == second["what"]:
+            same = _same_subject(one.text[: first.start()], other.text[: second.start()])
+            return same and _values_differ(first["value"], second["value"])
     return False
 
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from language.offline.lexicon import verbs
-from language.offline.lexicon.words import DETERMINERS, listed
+from language.offline.lexicon.words import DETERMINERS, by_first_word, listed
 from language.offline.tokens import Token
 
-_POLITE = tuple(
-    tuple(phrase.split())
-    for phrase in (
+Phrases: TypeAlias = dict[str, tuple[tuple[str, ...], ...]]
+
+_POLITE = by_first_word(
+    (
         "can you", "could you", "would you", "will you", "i want you to", "i would like you to", "i need you to",
-        "please", "and", "also", "so", "oh", "ok", "okay", "hey", "then", "but", "well", "just", "kindly", ",", "always",
+        "please", "and", "also", "so", "oh", "ok", "okay", "hey", "then", "but", "well", "just", "kindly", ",",
     )
 )  # fmt: skip
-_REMEMBER = tuple(
-    tuple(phrase.split())
-    for phrase in (
+_REMEMBER = by_first_word(
+    (
         "remember", "keep in mind", "bear in mind", "do not forget", "never forget", "make a note", "take note",
-        "note", "for future reference", "for your reference", "for the record", "for next time", "fyi",
+        "for future reference", "for next time",
     )
 )  # fmt: skip
-_HENCEFORTH = tuple(tuple(phrase.split()) for phrase in ("from now on", "going forward", "from here on", "in future"))
+_HENCEFORTH = by_first_word(("from now on", "going forward", "from here on", "in future"))
 _LINKS = listed("that this : , - – . of the_following")
 # "Remember to …" is a reminder and "remember when …" is talk, neither says what to keep.
 _NOT_WHAT = listed("to when how what where who why me us him them if whether")
@@ -32,7 +33,7 @@ _POINTING = listed("that this it these")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """``tokens`` is what to remember; ``order`` is true when it is an instruction; empty tokens mean what was said before."""
+    """``tokens`` is what to remember, none of them what was said before; ``order`` is true for an instruction."""
 
     tokens: tuple[Token, ...]
     order: bool = False
@@ -86,7 +87,9 @@ def _what(tokens: Sequence[Token], after: int) -> Request | None:
     if not rest or (len(rest) <= 2 and rest[0].low in _POINTING):
         return Request(())
     start = _links(tokens, after)
-    return Request(tuple(tokens[start:]), order=_is_order(tokens[start:]))
+    # "Remember, practice makes perfect" is advice; what is to be kept is said with "that", a colon, or of oneself.
+    advice = tokens[after].low == "," and start == after + 1 and tokens[start].low not in {"i", "my"}
+    return None if advice else Request(tuple(tokens[start:]), order=_is_order(tokens[start:]))
 
 
 def _links(tokens: Sequence[Token], position: int) -> int:
@@ -95,29 +98,19 @@ def _links(tokens: Sequence[Token], position: int) -> int:
     return position
 
 
-def _skip(tokens: Sequence[Token], position: int, phrases: Sequence[tuple[str, ...]]) -> int:
-    moved = True
-    while moved:
-        moved = False
-        for phrase in phrases:
-            after = _phrase(tokens, position, phrase)
-            if after is not None:
-                position = after
-                moved = True
+def _skip(tokens: Sequence[Token], position: int, phrases: Phrases) -> int:
+    while (after := _marker(tokens, position, phrases)) is not None:
+        position = after
     return position
 
 
-def _marker(tokens: Sequence[Token], position: int, phrases: Sequence[tuple[str, ...]]) -> int | None:
-    for phrase in phrases:
-        after = _phrase(tokens, position, phrase)
-        if after is not None:
-            return after
+def _marker(tokens: Sequence[Token], position: int, phrases: Phrases) -> int | None:
+    """Return where one of the phrases ends if it stands at ``position``."""
+    for phrase in phrases.get(tokens[position].low, ()) if position < len(tokens) else ():
+        end = position + len(phrase)
+        if tuple(token.low for token in tokens[position:end]) == phrase:
+            return end
     return None
-
-
-def _phrase(tokens: Sequence[Token], position: int, phrase: tuple[str, ...]) -> int | None:
-    end = position + len(phrase)
-    return end if tuple(token.low for token in tokens[position:end]) == phrase else None
 
 
 def _is_order(tokens: Sequence[Token]) -> bool:
@@ -125,7 +118,7 @@ def _is_order(tokens: Sequence[Token]) -> bool:
     if position >= len(tokens):
         return False
     low = tokens[position].low
-    if low == "never" or (low == "do" and position + 1 < len(tokens) and tokens[position + 1].low == "not"):
+    if low in {"never", "always"} or (low == "do" and position + 1 < len(tokens) and tokens[position + 1].low == "not"):
         return True
     following = tokens[position + 1].low if position + 1 < len(tokens) else ""
     return verbs.is_base(low) and (
@@ -137,7 +130,7 @@ def _is_order(tokens: Sequence[Token]) -> bool:
 
 def order_words(tokens: Sequence[Token]) -> tuple[bool, tuple[Token, ...]]:
     """Return whether an order forbids something, and its words from the verb on."""
-    position = _skip(tokens, 0, tuple(phrase for phrase in _POLITE if phrase != ("always",)))
+    position = _skip(tokens, 0, _POLITE)
     if tokens[position].low == "do" and tokens[position + 1].low == "not":
         return True, tuple(tokens[position + 2 :])
     return False, tuple(tokens[position:])

@@ -13,6 +13,7 @@ from language.base import (
 )
 from language.offline.categories import DEFAULT_IMPORTANCE, IMPORTANCE, fact_category, memory_category
 from language.offline.compare import Sense, compare, compare_senses, sense_of
+from language.offline.lines import lines_of
 from language.offline.reading import Found, read_statements
 from language.offline.summary import episodes, summarise
 
@@ -22,9 +23,9 @@ EXPLICIT_IMPORTANCE = 4
 class OfflineModel:
     """Answers by fixed rules, the same on every run, with no network and no key.
 
-    The rules read English. Text in another language gives no facts and no memories rather than wrong ones; summaries are
-    extracts and work in any script. What is not said in so many words is not found: the rules prefer to miss a fact
-    over stating one that was not meant.
+    The rules read English. Text in another language gives no facts and no memories rather than wrong ones; summaries
+    are extracts and work in any script. What is not said in so many words is not found: the rules would rather miss a
+    fact than state one that was not meant.
     """
 
     name = "offline rules 1"
@@ -32,13 +33,14 @@ class OfflineModel:
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Summarise a batch and list what its user messages say; never raises."""
-        found = read_statements(request)
+        lines = lines_of(request.messages)
+        found = read_statements(request, lines)
         return Extraction(
-            summary=summarise(request),
+            summary=summarise(request, lines),
             model=self.name,
             facts=_facts(found, request),
             memories=_memories(found, request),
-            episodes=episodes(request),
+            episodes=episodes(request, lines),
         )
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from language.offline.lexicon.words import (
+    FAMILY,
     FEMALE_NAMES,
     FIRST_NAMES,
     HE,
@@ -28,9 +29,10 @@ Role = Literal["user", "legacy", "other"]
 _KIN_ADJECTIVES = listed(
     """late dear dearest own old older elder eldest oldest younger youngest big little beloved sweet poor darling
     maternal paternal wonderful amazing lovely only best first second eldest middle step ex new former current good
-    close closest dearest childhood great""",
+    close closest childhood great other""",
 )
 _FORMAL_KIN = listed("mother father grandmother grandfather aunt uncle auntie aunty")
+_MEMORIALISED = FAMILY | {"friend", "mentor"}
 _NAME_PARTICLES = listed("de da do dos das di del van von der la le el bin al")
 _REPORTING = listed(
     "said says say told tells tell thinks thought mentioned asked asks wrote writes called calls claims"
@@ -96,13 +98,14 @@ class Cast:
     known: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, legacy_name: str | None, sentences: Iterable[Sequence[Token]]) -> Cast:
-        """Learn the cast from the user's own sentences and the legacy's name, if there is one."""
-        sentences = list(sentences)
+    def of(
+        cls, legacy_name: str | None, sentences: Sequence[Sequence[Token]], replies: Sequence[Sequence[Token]] = ()
+    ) -> Cast:
+        """Learn the cast from the user's own sentences, what the other side asked, and the legacy's name if any."""
         cast = cls()
         if legacy_name and legacy_name.strip():
             cast._set_legacy(legacy_name.strip())
-        cast._learn(sentences)
+        cast._learn(sentences, replies)
         return cast
 
     def _set_legacy(self, name: str) -> None:
@@ -120,36 +123,35 @@ class Cast:
             gender = name_gender(own[0])
         self.legacy = Person("legacy", gender, self.legacy_name)
 
-    def _learn(self, sentences: Sequence[Sequence[Token]]) -> None:
-        bound: Counter[str] = Counter()
-        elsewhere: set[str] = set()
-        spoken_of: Counter[str] = Counter()
-        pronouns: Counter[str] = Counter()
-        named = False
+    def _learn(self, sentences: Sequence[Sequence[Token]], replies: Sequence[Sequence[Token]]) -> None:
+        evidence = _Evidence()
         for tokens in sentences:
-            for position, token in enumerate(tokens):
-                if token.low in SHE or token.low in HE:
-                    pronouns["f" if token.low in SHE else "m"] += 1
-                named = named or (token.low in self.names and token.capital)
-                group = KIN.get(token.low)
-                if group is None:
-                    continue
-                given = _name_beside(tokens, position)
-                if given and given.lower() in self.names:
-                    bound[group] += 1
-                elif given:
-                    elsewhere.add(group)
-                    self.known.add(given.lower())
-                elif _is_own_kin(tokens, position) and not _reports(tokens, position):
-                    spoken_of[group] += 1
+            evidence.take(tokens, self.names)
+        for tokens in replies:
+            evidence.spoken_of.update(
+                KIN[token.low]
+                for position, token in enumerate(tokens)
+                if token.low in KIN and position and tokens[position - 1].low == "your"
+            )
+        self.known |= evidence.given
         if self.legacy is None:
             return
-        self.groups |= set(bound) - elsewhere
-        if not self.groups and not named and len(spoken_of) == 1:
-            (group,) = spoken_of
-            if group not in elsewhere and self._fits(KIN_GENDER[group], pronouns):
-                self.groups.add(group)
-        self._settle_gender(pronouns)
+        if not self.names and len(evidence.given) == 1 and evidence.elsewhere <= self.groups:
+            # The legacy is called by a word of kin alone, and this is the only name that goes with such a word.
+            self.names = self.full_name = frozenset(evidence.given)
+            evidence.elsewhere.clear()
+        self.groups |= evidence.bound - evidence.elsewhere
+        if not self.groups and not evidence.named:
+            self.groups |= self._consistent(evidence)
+        self._settle_gender(evidence.pronouns)
+
+    def _consistent(self, evidence: _Evidence) -> set[str]:
+        """The one member of the family of whom the talk is, twice as often as of all others together."""
+        for group, count in evidence.spoken_of.most_common(1):
+            others = evidence.spoken_of.total() - count + evidence.spoken_of_named
+            if group in _MEMORIALISED and count >= 2 * others and self._fits(KIN_GENDER[group], evidence.pronouns):
+                return {group}
+        return set()
 
     def _fits(self, gender: str, pronouns: Counter[str]) -> bool:
         assert self.legacy is not None
@@ -220,7 +222,8 @@ class Cast:
     def _as_mention(self, person: Person, start: int, end: int, owner: bool, group: str) -> Mention:
         if self.legacy is not None and person.owner == USER:
             first = person.given.split(" ")[0].lower()
-            if first in self.names or (group in self.groups and not first and "step" not in person.kin):
+            another = {"other", "step", "ex"} & set(person.kin.split(" "))
+            if first in self.names or (group in self.groups and not first and not another):
                 person = self.legacy
         return Mention(person, start, end, owner)
 
@@ -253,10 +256,42 @@ class Cast:
     def _named(self, tokens: Sequence[Token], start: int) -> Mention | None:
         end, owner = _name_end(tokens, start)
         words = [_without_ending(token) for token in tokens[start:end]]
-        if self.legacy is not None and words[0].lower() in self.names:
-            if all(word.lower() in self.full_name for word in words):
-                return Mention(self.legacy, start, end, owner)
+        own = words[0].lower() in self.names and all(word.lower() in self.full_name for word in words)
+        if self.legacy is not None and own:
+            return Mention(self.legacy, start, end if owner else _after_apposition(tokens, end), owner)
         return Mention(Person("other", name_gender(words[0]), " ".join(words)), start, end, owner)
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """What the user's sentences show about kin: whose names go with which words, and who is spoken of."""
+
+    bound: set[str] = field(default_factory=set)
+    elsewhere: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
+    spoken_of: Counter[str] = field(default_factory=Counter)
+    spoken_of_named: int = 0
+    pronouns: Counter[str] = field(default_factory=Counter)
+    named: bool = False
+
+    def take(self, tokens: Sequence[Token], names: frozenset[str]) -> None:
+        """Take in one sentence of the user; ``names`` are those of the legacy."""
+        for position, token in enumerate(tokens):
+            if token.low in SHE or token.low in HE:
+                self.pronouns["f" if token.low in SHE else "m"] += 1
+            self.named = self.named or (token.low in names and token.capital)
+            group = KIN.get(token.low)
+            if group is None:
+                continue
+            given = _name_beside(tokens, position)
+            if given and given.lower() in names:
+                self.bound.add(group)
+            elif given:
+                self.elsewhere.add(group)
+                self.given.add(given.lower())
+                self.spoken_of_named += 1
+            elif _is_own_kin(tokens, position) and not _is_beside_the_point(tokens, position):
+                self.spoken_of[group] += 1
 
 
 def _without_ending(token: Token) -> str:
@@ -286,9 +321,18 @@ def _given_after(tokens: Sequence[Token], position: int, *, apposition: bool = T
         return " ".join(_without_ending(token) for token in tokens[position:end]), end, owner
     if apposition and position + 1 < len(tokens) and tokens[position].low == "," and _is_name(tokens[position + 1]):
         end, owner = _name_end(tokens, position + 1)
-        if end < len(tokens) and tokens[end].low == ",":
-            return " ".join(token.text for token in tokens[position + 1 : end]), end + 1, owner
+        if end == len(tokens) or not tokens[end].is_word:
+            return " ".join(token.text for token in tokens[position + 1 : end]), min(end + 1, len(tokens)), owner
     return "", position, False
+
+
+def _after_apposition(tokens: Sequence[Token], position: int) -> int:
+    """Return where ", my grandfather," ends if it stands at ``position``, else ``position``."""
+    ahead = [token.low for token in tokens[position : position + 6]]
+    if ahead[:2] not in ([",", "my"], [",", "our"]) or "," not in ahead[2:]:
+        return position
+    end = ahead.index(",", 2)
+    return position + end + 1 if ahead[end - 1] in KIN else position
 
 
 def _is_own_kin(tokens: Sequence[Token], position: int) -> bool:
@@ -302,11 +346,19 @@ def _is_own_kin(tokens: Sequence[Token], position: int) -> bool:
     )
 
 
-def _reports(tokens: Sequence[Token], position: int) -> bool:
-    return position + 1 < len(tokens) and tokens[position + 1].low in _REPORTING
+def _is_beside_the_point(tokens: Sequence[Token], position: int) -> bool:
+    """Whether kin is named only as who tells it, or as what they are to the one who is spoken of."""
+    ahead = [token.low for token in tokens[position + 1 : position + 6]]
+    if not ahead:
+        return False
+    if tokens[position].owner:
+        return ahead[0] in KIN
+    return ahead[0] in _REPORTING or (
+        ahead[0] in {"is", "was"} and ahead[1:2] in (["her"], ["his"]) and any(word in KIN for word in ahead[2:])
+    )
 
 
-def _name_beside(tokens: Sequence[Token], position: int) -> str:
+def _name_beside(tokens: Sequence[Token], position: int) -> str:  # noqa: PLR0911
     """Return the name that a sentence gives to the kin at ``position``: "my grandmother Rosa", "Rosa, my grandma"."""
     given, _, _ = _given_after(tokens, position + 1)
     if given:
@@ -327,43 +379,3 @@ def _name_beside(tokens: Sequence[Token], position: int) -> str:
     if before >= 1 and tokens[before].low in {",", "is", "was"} and _is_name(tokens[before - 1]):
         return tokens[before - 1].text
     return ""
-
-
-@dataclass(slots=True)
-class Discourse:
-    """Whom "he" and "she" mean at this point of the conversation; None where that can't be told."""
-
-    cast: Cast
-    meant: dict[str, Person | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Start again: only the legacy, if there is one, can be meant."""
-        legacy = self.cast.legacy
-        self.meant = {gender: legacy if legacy and legacy.gender in (gender, "?") else None for gender in "fm"}
-
-    def resolve(self, pronoun: str) -> Person | None:
-        """Return whom a pronoun means, or None."""
-        return self.meant["f" if pronoun in SHE else "m"] if pronoun in SHE | HE else None
-
-    def heard(self, subject: Person | None, others: Iterable[Person]) -> None:
-        """Take in one clause: its subject and everybody else whom it names."""
-        for person in others:
-            for gender in _genders(person):
-                # Somebody else of the same gender has come up, so a later pronoun could mean either.
-                current = self.meant[gender]
-                self.meant[gender] = person if current in (None, person) and person.gender != "?" else None
-                if current is not None and current != person:
-                    self.meant[gender] = None
-        if subject is not None and subject.role != "user":
-            rivals = {gender for person in others if person != subject for gender in _genders(person)}
-            for gender in _genders(subject):
-                self.meant[gender] = None if gender in rivals else subject
-
-
-def _genders(person: Person) -> str:
-    if person.role == "user":
-        return ""
-    return person.gender if person.gender in ("f", "m") else "fm"

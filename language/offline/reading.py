@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 
 from language.base import ExtractionRequest, Utterance
 from language.offline import modality
-from language.offline.clauses import Reader
+from language.offline.discourse import Discourse
 from language.offline.explicit import Request, find_request
-from language.offline.people import Cast, Discourse
-from language.offline.sentences import MAX_CHARACTERS, Sentence, own_words, split_sentences
+from language.offline.lines import Line, Lines
+from language.offline.people import Cast, Person
+from language.offline.reader import Reader
 from language.offline.statements import Composer, Statement
-from language.offline.tokens import Token, tokenize
-
-MAX_TOKENS = 160
+from language.offline.tokens import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +26,10 @@ class Found:
     explicit: bool = False
 
 
-@dataclass(slots=True)
-class _Line:
-    """A sentence of a message with its words; no words when rules may not read it."""
-
-    sentence: Sentence
-    tokens: list[Token]
-
-
-def read_statements(request: ExtractionRequest) -> list[Found]:
+def read_statements(request: ExtractionRequest, lines: Lines) -> list[Found]:
     """List what the user says of themself, of the legacy and of others, in the order it is said."""
-    lines = {message.index: _lines(message) for message in request.messages if message.role in ("user", "assistant")}
-    own = [line.tokens for message in request.messages if message.role == "user" for line in lines[message.index]]
-    cast = Cast.of(request.legacy_name, own)
+    own, replies = _readable(request, lines, "user"), _readable(request, lines, "assistant")
+    cast = Cast.of(request.legacy_name, own, replies)
     discourse = Discourse(cast)
     reading = _Reading(Reader(cast, discourse), Composer(cast, request.user_name), discourse)
     found: list[list[Found]] = []
@@ -48,11 +38,10 @@ def read_statements(request: ExtractionRequest) -> list[Found]:
             reading.hear(lines[message.index])
         if message.role != "user":
             continue
-        if cast.legacy is None:
-            discourse.forget()
+        discourse.next_message()
         if modality.is_instruction(message.content):
             continue
-        if modality.is_retraction(message.content):
+        if any(modality.is_retraction(line.sentence.text) for line in lines[message.index]):
             if _is_only_retraction(lines[message.index]) and found:
                 found.pop()
             continue
@@ -60,16 +49,12 @@ def read_statements(request: ExtractionRequest) -> list[Found]:
     return [statement for batch in found for statement in batch]
 
 
-def _lines(message: Utterance) -> list[_Line]:
-    content = own_words(message.content[:MAX_CHARACTERS])
-    lines = []
-    for sentence in split_sentences(content):
-        tokens = tokenize(sentence.text, sentence.start) if modality.is_readable(sentence) else []
-        lines.append(_Line(sentence, tokens if len(tokens) <= MAX_TOKENS and modality.is_english(tokens) else []))
-    return lines
+def _readable(request: ExtractionRequest, lines: Lines, role: str) -> list[Sequence[Token]]:
+    messages = [message for message in request.messages if message.role == role]
+    return [line.tokens for message in messages for line in lines[message.index] if line.readable]
 
 
-def _is_only_retraction(lines: Sequence[_Line]) -> bool:
+def _is_only_retraction(lines: Sequence[Line]) -> bool:
     """Whether a message says no more than "never mind", and so speaks of the message before it."""
     return sum(len(line.sentence.text.split()) for line in lines) <= 8
 
@@ -81,17 +66,19 @@ class _Reading:
         self.discourse = discourse
         self.cast = reader.cast
 
-    def hear(self, lines: Sequence[_Line]) -> None:
+    def hear(self, lines: Sequence[Line]) -> None:
         """Take in whom the other side names: a later "she" may mean them."""
         for line in lines:
+            if not line.readable:
+                continue
             mentions = self.cast.mentions(line.tokens, my="your")
             self.discourse.heard(None, [mention.person for mention in mentions])
 
-    def statements(self, message: Utterance, lines: Sequence[_Line]) -> list[Found]:
+    def statements(self, message: Utterance, lines: Sequence[Line]) -> list[Found]:
         """List what one message states."""
         done: list[list[Found]] = []
         for line in lines:
-            if not line.tokens:
+            if not line.readable:
                 done.append([])
                 continue
             request = find_request(line.tokens)
@@ -110,12 +97,17 @@ class _Reading:
         for clause_tokens in modality.stated_clauses(tokens):
             clause = self.reader.read(clause_tokens)
             mentioned = [mention.person for mention in self.cast.mentions(clause_tokens)]
-            if clause is not None:
-                statement = self.composer.compose(clause, message.at)
-                if statement is not None:
-                    yield _found(message, statement)
+            meant = self._owner(clause_tokens)
+            statement = self.composer.compose(clause, message.at) if clause is not None else None
+            statement = statement or self.composer.favourite(clause_tokens, message.at, meant)
+            if statement is not None:
+                yield _found(message, statement)
             person = clause.subject.person if clause is not None and not clause.subject.thing else None
             self.discourse.heard(person, [other for other in mentioned if other != person])
+
+    def _owner(self, tokens: Sequence[Token]) -> Person | None:
+        """Whom the first "his" or "her" of a clause means."""
+        return next((self.discourse.resolve(token.low) for token in tokens if token.low in {"his", "her"}), None)
 
     def _asked(self, message: Utterance, request: Request) -> list[Found]:
         if request.order:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from language.offline.lexicon import verbs
 from language.offline.lexicon.words import (
@@ -29,9 +29,13 @@ _PAST_OR_PRESENT = listed("read put cut cost hit quit set let hurt shut beat spr
 _TRAILING = OPENERS | listed(
     "too either though tho lol haha of_course you_know right btw anyway really either.. again then well already now"
 )
+_TAGS = {("by", "the", "way"), ("to", "be", "honest"), ("i", "must", "say"), ("as", "you", "know")}
 _POINTING = listed("here this these those there")
 _WEAK_ENDS = PREPOSITIONS - listed("in on off up down out over around back by through along") | listed(
     "a an the and or but my his her their to of because than that so very"
+)
+_TAKES_THAT = listed(
+    "be believe say know think hope mean insist swear decide prefer want dream promise agree claim wish feel"
 )
 _REFLEXIVE = listed("myself ourselves yourself")
 
@@ -51,7 +55,10 @@ def trimmed(tokens: Sequence[Token]) -> list[Token]:
     while kept and changed:
         changed = False
         last = kept[-1]
-        if (not last.is_word and last.low not in {"%", "+", "(date)"}) or last.low in _TRAILING:
+        if tuple(token.low for token in kept[-3:]) in _TAGS:
+            del kept[-3:]
+            changed = True
+        elif (not last.is_word and last.low not in {"%", "+", "(date)"}) or last.low in _TRAILING:
             kept.pop()
             changed = True
         elif len(kept) > 2 and kept[-2].low == "," and last.capital and last.low not in NOT_NAMES and _called_out(kept):
@@ -69,7 +76,7 @@ def _called_out(tokens: Sequence[Token]) -> bool:
     )
 
 
-class Unclear(Exception):  # noqa: N818
+class Unclear(Exception):
     """The words can't be put in the third person without guessing."""
 
 
@@ -78,26 +85,28 @@ def rewritten(
 ) -> list[Token]:
     """Put words in the third person.
 
-    ``main`` is the subject they follow, whom he, she and the reflexives mean; ``agree`` says that the first verb has the
-    user as its subject and takes the third person. Raises Unclear where a pronoun means nobody who can be named.
+    ``main`` is the subject they follow, whom the reflexives mean; ``agree`` says that the first verb has the user as
+    its subject and takes the third person. Raises Unclear where a pronoun means nobody who can be named.
     """
     result: list[Token] = []
-    present = False
+    shares = False
     pending = agree
     for position, token in enumerate(tokens):
         low = token.low
         if pending and low not in ADVERBS and low != "not":
-            token, present = _agreeing(tokens, position)  # noqa: PLW2901
+            token, shares = _agreeing(tokens, position)  # noqa: PLW2901
             pending = False
             result.append(token)
             continue
-        if present and _continues(tokens, position, result):
-            result.append(replace(token, text=verbs.third_person(low)))
+        if shares and _continues(tokens, position, result):
+            result.append(token._replace(text=verbs.third_person(low)))
             continue
-        if low in ADVERBS_LEFT_OUT and position < 3 and agree:
+        if low in ADVERBS_LEFT_OUT and position < 3:
             continue
+        if low == "us" and [word.low for word in result[-2:]] == ["all", "of"]:
+            del result[-2:]
         if low == "i":
-            result.append(replace(token, text=voice.user))
+            result.append(token._replace(text=voice.user))
             pending = True
             continue
         result.append(_pronoun(tokens, position, voice, main, plural_allowed))
@@ -108,47 +117,47 @@ def _pronoun(tokens: Sequence[Token], position: int, voice: Voice, main: Person 
     token = tokens[position]
     low = token.low
     if low == "me":
-        return replace(token, text=voice.user)
+        return token._replace(text=voice.user)
     if low in {"my", "mine"}:
-        return replace(token, text=f"{voice.user}'s")
+        return token._replace(text=f"{voice.user}'s")
     if low in _REFLEXIVE:
         if low == "myself" and main is not None and main.role == "user":
-            return replace(token, text="themselves")
+            return token._replace(text="themselves")
         raise Unclear(low)
     if low in {"we", "us"} and token.text != "US":
         if not plural_allowed:
             raise Unclear(low)
-        return replace(token, text=f"{voice.user} and others")
+        return token._replace(text=f"{voice.user} and others")
     if low in GROUP_PRONOUNS and token.text != "US":
         family = low == "our" and position + 1 < len(tokens) and tokens[position + 1].low in {"family", "household"}
         if not family:
             raise Unclear(low)
-        return replace(token, text=f"{voice.user}'s")
+        return token._replace(text=f"{voice.user}'s")
     if low in YOU_PRONOUNS:
         raise Unclear(low)
     return token
 
 
 def _agreeing(tokens: Sequence[Token], position: int) -> tuple[Token, bool]:
-    """Put the verb at ``position`` in the third person; also say whether it is in the present tense."""
+    """Put the verb at ``position`` in the third person; also say whether a verb after "and" can share its subject."""
     token = tokens[position]
     low = token.low
-    if low in MODALS | {"was", "had", "did"}:
+    if low in MODALS | {"had", "did"}:
         return token, False
-    if low in {"am", "are"}:
-        return replace(token, text="is"), False
+    if low in {"am", "are", "was"}:
+        return token._replace(text="was" if low == "was" else "is"), True
     if low == "were" or not low.isalpha():
         raise Unclear(low)
     if low in _PAST_OR_PRESENT:
         words = {word.low for word in tokens}
         if words & {"every", "always", "usually", "often", "daily", "each"}:
-            return replace(token, text=verbs.third_person(low)), True
+            return token._replace(text=verbs.third_person(low)), True
         raise Unclear(low)
     if verbs.is_past(low):
-        return token, False
+        return token, True
     if low in {"have", "do"} or verbs.is_base(low):
         helping = low == "do" and "not" in {word.low for word in tokens[position + 1 : position + 3]}
-        return replace(token, text=verbs.third_person(low)), not helping
+        return token._replace(text=verbs.third_person(low)), not helping
     raise Unclear(low)
 
 
@@ -199,13 +208,24 @@ def _points_elsewhere(words: Sequence[str]) -> bool:
         following = words[position + 1] if position + 1 < len(words) else ""
         if word in _POINTING and not (word == "there" and following in {"is", "was", "are", "were"}):
             return True
-        if word == "that" and (not following or following in {"is", "was", "too", "one", "and", "much", "way"}):
+        if word == "that" and (not following or _points(words, position, following)):
+            return True
+        if word in {"former", "latter", "other"} and words[position - 1] == "the" and not following:
             return True
         if word in {"such", "it's", "ones", "thing", "things", "stuff"} and position >= len(words) - 2:
             return True
         if word == "same" or (word in {"so", "that"} and position == len(words) - 1):
             return True
     return False
+
+
+def _points(words: Sequence[str], position: int, following: str) -> bool:
+    """Whether "that" points at something ("with that name") rather than opens a clause ("films that move people")."""
+    if following in {"is", "was", "too", "one", "and", "much", "way"}:
+        return True
+    previous = words[position - 1] if position else ""
+    form = verbs.verb_form(previous)
+    return previous in PREPOSITIONS or (form is not None and form.lemma not in _TAKES_THAT)
 
 
 _NOUN_ENDS = ("s", "ren", "men", "ple")

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from language.offline.clauses import Clause
+from language.offline.checks import names_town
+from language.offline.clauses import skip_openers
 from language.offline.explicit import order_words
 from language.offline.lexicon import verbs
-from language.offline.lexicon.words import KIN, NATIONALITIES, NOT_NAMES, listed
+from language.offline.lexicon.words import KIN, NATIONALITIES, NOT_NAMES, YOU_PRONOUNS, listed
 from language.offline.people import USER, Cast, Person
+from language.offline.reader import Clause
 from language.offline.rewrite import Unclear, Voice, acceptable, finished, pronouns_hold, rewritten, trimmed
-from language.offline.rules import classify, named_city
+from language.offline.rules import classify
 from language.offline.things import Thing, read_thing
 from language.offline.times import with_dates
 from language.offline.tokens import Token, joined
@@ -21,8 +23,10 @@ THE_USER = "the user"
 
 _REASONS = listed("because although though whereas which")
 _TONE_WORDS = listed(
-    "short shorter brief concise formal informal casual direct friendly polite blunt simple detailed emojis emoji bullet"
+    "short shorter brief concise formal informal casual direct friendly polite blunt simple detailed emojis emoji"
 )
+_OF_KIN = listed("relationship name occupation origin birth death milestone residence")
+_FAVOURITE = listed("favourite favourites favorite favorites")
 _ANSWERING = listed("reply answer write speak respond talk")
 _UNNAMED = listed("he she they it that this if when his her their its there what so")
 
@@ -71,10 +75,29 @@ class Composer:
         kind = "relationship" if clause.subject.person.role == "other" else "note"
         return Statement(kind, content, self._about(clause), clause.start, clause.end, _subject(clause))
 
+    def favourite(self, tokens: Sequence[Token], at: datetime, of: Person | None) -> Statement | None:
+        """Read "green is my favourite colour", or "her favourite" where ``of`` is whom "he" or "she" means."""
+        words = trimmed(tokens[skip_openers(tokens) :])
+        verb = next((place for place, token in enumerate(words[:6]) if token.low in {"is", "are", "was", "were"}), 0)
+        after = verb + 3 if [token.low for token in words[verb + 1 : verb + 3]] == ["one", "of"] else verb + 1
+        if not verb or after + 1 >= len(words) or words[after + 1].low not in _FAVOURITE:
+            return None
+        person = USER if words[after].low == "my" else of if words[after].low in {"his", "her"} else None
+        lows = {token.low for token in words[:verb]}
+        if person is None or person.role == "other" or lows & (_UNNAMED | YOU_PRONOUNS | {"my", "which", "one"}):
+            return None
+        dated = with_dates(words[after + 1 :], at)
+        if dated is None:
+            return None
+        owner = person.called(THE_USER, self.cast.legacy_name)
+        named = [*words[:after], words[after]._replace(text=f"{owner}'s", low="")]
+        content = self._third_person("", [*named, *dated], None)
+        return Statement("preference", content, person, words[0].start, tokens[-1].end) if content else None
+
     def verbatim(self, tokens: Sequence[Token], at: datetime) -> Statement | None:
         """Return words about no person ("the deadline is 5 May"), because the user asked for them to be remembered."""
         dated = with_dates(trimmed(tokens), at)
-        if not dated or dated[0].low in _UNNAMED or not any(_is_finite(token.low) for token in dated[1:]):
+        if not dated or dated[0].low in _UNNAMED or verbs.is_base(dated[0].low) or not _has_verb(dated[1:]):
             return None
         content = self._third_person("", dated, USER)
         if content is None:
@@ -108,7 +131,12 @@ class Composer:
     def _kind(self, clause: Clause) -> Thing | None:
         if self._tells_relation(clause):
             return Thing("relationship")
-        kind = "name" if _gives_name(clause) else classify(clause)
+        if _gives_name(clause):
+            return Thing("name")
+        kind = "relationship" if _is_named(clause) else classify(clause)
+        if kind and self.cast.legacy is not None and clause.subject.person.owner == self.cast.legacy:
+            # What the legacy's kin did is kept as what they were to the legacy.
+            return Thing("relationship") if kind in _OF_KIN else None
         return Thing(kind) if kind else None
 
     def _third_person(self, opening: str, tokens: Sequence[Token], main: Person | None) -> str | None:
@@ -123,8 +151,9 @@ class Composer:
     def _written(self, clause: Clause, at: datetime) -> str | None:
         subject = clause.subject
         person = subject.person
-        dated = with_dates(trimmed(_without_reasons(clause.body)), at)
-        lead = with_dates(clause.lead, at)
+        past = clause.predicate.tense == "past"
+        dated = with_dates(trimmed(_without_reasons(clause.body)), at, past=past)
+        lead = with_dates(clause.lead, at, past=past)
         if not dated or lead is None:
             return None
         # Facts about the legacy are read by other members too, so they name the user.
@@ -153,7 +182,9 @@ class Composer:
         genders = [mention.person.gender for mention in self.cast.mentions(dated) if mention.person.gender != "?"]
         lows = [token.low for token in (*opening, *words)]
         content = finished(name, words, opening)
-        return content if pronouns_hold(lows, person, bool(company), genders) and acceptable(content) else None
+        named = subject.thing and subject.thing[-1].low == "pronouns"
+        holds = named or pronouns_hold(lows, person, bool(company), genders)
+        return content if holds and acceptable(content) else None
 
     def _about(self, clause: Clause) -> Person:
         """Whom a clause is about: somebody's kin count as part of what is said about the legacy."""
@@ -187,9 +218,9 @@ def _possessive(person: Person) -> str:
     return {"f": "her", "m": "his"}.get(person.gender, "")
 
 
-def _is_finite(word: str) -> bool:
-    form = verbs.verb_form(word)
-    return word in {"must", "can", "will"} or (form is not None and bool(form.kinds & {"s", "past", "base"}))
+def _has_verb(tokens: Sequence[Token]) -> bool:
+    forms = [verbs.verb_form(token.low) for token in tokens]
+    return any(form is not None and form.kinds & {"s", "past", "base"} for form in forms)
 
 
 def _is_given(token: Token) -> bool:
@@ -207,6 +238,16 @@ def _gives_name(clause: Clause) -> bool:
     return len(rest) == 1 or rest[1].low in {",", ".", "!", "and", "from"}
 
 
+def _is_named(clause: Clause) -> bool:
+    """Read "my boss is Alec"."""
+    person = clause.subject.person
+    words = [token for token in clause.predicate.rest if token.is_word]
+    unnamed = (
+        person.role == "other" and not person.given and not clause.subject.thing and clause.predicate.lemma == "be"
+    )
+    return unnamed and not clause.predicate.negated and len(words) == 1 and _is_given(words[0])
+
+
 def _called(tokens: Sequence[Token]) -> str:
     """Return the name in "call me Sam"."""
     asked = [token.low for token in tokens[:2]] == ["call", "me"]
@@ -219,10 +260,7 @@ def _subject(clause: Clause) -> str:
     person = clause.subject.person
     if person.role != "other":
         return ""
-    words = [token for token in clause.predicate.rest if token.is_word]
-    if clause.predicate.lemma == "be" and not person.given and len(words) == 1 and _is_given(words[0]):
-        return words[0].text
-    return person.subject
+    return clause.predicate.rest[0].text if _is_named(clause) else person.subject
 
 
 def _field(clause: Clause, kind: str) -> str:
@@ -233,12 +271,12 @@ def _field(clause: Clause, kind: str) -> str:
         return "preferred_name"
     if kind == "residence":
         where = predicate.rest[1:] if predicate.lemma == "be" else predicate.rest
-        return "city" if named_city([token.low for token in where], [token.text for token in where]) else ""
+        return "city" if names_town([token.low for token in where], [token.text for token in where]) else ""
     return ""
 
 
 def _without_reasons(tokens: Sequence[Token]) -> list[Token]:
     for position, token in enumerate(tokens):
-        if token.low in _REASONS and position:
+        if position and (token.low in _REASONS or (token.low in {"so", "please"} and tokens[position - 1].low == ",")):
             return list(tokens[:position])
     return list(tokens)

@@ -6,23 +6,43 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from language.base import EpisodeCandidate, ExtractionRequest, Utterance
+from language.base import EpisodeCandidate, ExtractionRequest
 from language.offline import modality
 from language.offline.lexicon import verbs
-from language.offline.lexicon.topics import TONES
-from language.offline.lexicon.words import DAYS, MONTHS, NUMBERS, STOPWORDS
-from language.offline.sentences import MAX_CHARACTERS, Sentence, own_words, split_sentences
+from language.offline.lexicon.topics import HOBBY_NOUNS, TONES
+from language.offline.lexicon.words import (
+    DAYS,
+    DETERMINERS,
+    GROUP_PRONOUNS,
+    HE,
+    KIN,
+    MONTHS,
+    NUMBERS,
+    SHE,
+    STOPWORDS,
+    THEY,
+    USER_PRONOUNS,
+    YOU_PRONOUNS,
+    listed,
+)
+from language.offline.lines import MAX_SENTENCE, Line, Lines
 from language.offline.tokens import Token, tokenize
 
 MAX_EXTRACT = 240
 MAX_EXTRACTS = 2
 MAX_TOPICS = 4
-MAX_EPISODE = 280
+MAX_WORD = 30
+MAX_DECISION = 30
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_DECIDED = re.compile(
-    r"^(?:so |ok |okay |well |and |then |, )*i (?:have |finally |just )*(?:decided|chose|agreed|promised) (?:to|on|that) (?P<what>[a-z].{2,160})$"
+_DECIDED = listed("decided chose agreed promised")
+_BEFORE_DECIDED = listed("i have finally just")
+_AFTER_DECIDED = listed("to on that")
+_UNCLEAR = (
+    USER_PRONOUNS | GROUP_PRONOUNS | YOU_PRONOUNS | HE | SHE | THEY | listed("it this that these those there here")
 )
+_TONE_OF = {word: tone for tone, words in TONES.items() for word in words}
 _TOPICLESS = STOPWORDS | DAYS | MONTHS | NUMBERS
 
 
@@ -36,38 +56,37 @@ class _Said:
     order: int
     keys: frozenset[str]
     tokens: tuple[Token, ...]
+    english: bool
 
 
-def summarise(request: ExtractionRequest) -> str:
+def summarise(request: ExtractionRequest, lines: Lines) -> str:
     """Return two to four sentences: what was talked about, one or two sentences as they were said, and the tone.
 
     The sentences are the user's own, in any script; other speakers' are used only when the user says nothing.
     """
-    said = _said(request.messages, ("user",)) or _said(request.messages, ("assistant", "tool", "system"))
+    said = _said(request, lines, ("user",)) or _said(request, lines, ("assistant",))
     name = request.user_name.strip() or "The user"
+    about = (request.legacy_name or "").strip()
+    topics = _topics(said, about)
+    opening = f"{name} talked about {_enumerated([about, *topics] if about else topics)}." if about or topics else ""
+    opening = opening or f"{name} and others exchanged {_counted(len(request.messages))}."
     if not said:
-        return f"A conversation with {name} of {_counted(len(request.messages))}. Nothing was put into words."
-    topics = _topics(said)
-    opening = (
-        f"{name} talked about {_enumerated(topics)}."
-        if topics
-        else f"A conversation with {name} of {_counted(len(request.messages))}."
-    )
-    about = f" The conversation was about {request.legacy_name}." if request.legacy_name and not topics else ""
+        return f"{opening} Nothing of it was in plain words."
     extracts = [f"{one.speaker} said: “{_cut(one.text)}”" for one in _central(said)]
     tone = _tone(said)
-    closing = f" The tone was {_enumerated(tone)}." if tone else ""
-    return f"{opening}{about} {' '.join(extracts)}{closing}"
+    closing = [f"The tone was {_enumerated(tone)}."] if tone else []
+    return " ".join([opening, *extracts, *closing])
 
 
-def episodes(request: ExtractionRequest) -> tuple[EpisodeCandidate, ...]:
+def episodes(request: ExtractionRequest, lines: Lines) -> tuple[EpisodeCandidate, ...]:
     """Return up to two sentences in the past tense on what the user talked about and decided."""
-    said = [one for one in _said(request.messages, ("user",)) if modality.is_english(one.tokens)]
+    said = [one for one in _said(request, lines, ("user",)) if one.english]
     found: list[EpisodeCandidate] = []
-    topics = _topics(said, fewest=2)
+    topics = _topics(said, request.legacy_name or "", fewest=2)
     if len(topics) >= 2:
-        indices = tuple(sorted({one.index for one in said if one.keys & {topic.lower() for topic in topics}}))
-        found.append(EpisodeCandidate(f"Talked about {_enumerated(topics)}."[:MAX_EPISODE], indices))
+        keys = {topic.lower() for topic in topics}
+        indices = tuple(sorted({one.index for one in said if one.keys & keys}))
+        found.append(EpisodeCandidate(f"Talked about {_enumerated(topics)}.", indices))
     decided = _decision(said)
     if decided is not None:
         found.append(decided)
@@ -78,30 +97,30 @@ def _counted(count: int) -> str:
     return f"{count} message{'' if count == 1 else 's'}"
 
 
-def _said(messages: Sequence[Utterance], roles: Sequence[str]) -> list[_Said]:
+def _said(request: ExtractionRequest, lines: Lines, roles: Sequence[str]) -> list[_Said]:
     said: list[_Said] = []
-    for message in messages:
+    for message in request.messages:
         if message.role not in roles or modality.is_instruction(message.content):
             continue
         speaker = message.speaker.strip() or message.role
-        for sentence in split_sentences(own_words(message.content[:MAX_CHARACTERS])):
-            said.append(_one(message.index, speaker, sentence, len(said)))
+        said += [
+            _one(message.index, speaker, line, len(said) + place) for place, line in enumerate(lines[message.index])
+        ]
     return said
 
 
-def _one(index: int, speaker: str, sentence: Sentence, order: int) -> _Said:
-    text = " ".join(sentence.text.split())
-    tokens = tuple(tokenize(text[: 4 * MAX_EXTRACT]))
+def _one(index: int, speaker: str, line: Line, order: int) -> _Said:
+    text = line.sentence.text
     if _CJK.search(text):
-        letters = [character for character in text[: 4 * MAX_EXTRACT] if character.isalnum()]
-        keys = frozenset("".join(pair) for pair in zip(letters, letters[1:], strict=False))
+        letters = [character for character in text[:MAX_SENTENCE] if character.isalnum()]
+        keys = frozenset("".join(pair) for pair in pairwise(letters))
     else:
-        keys = frozenset(token.low for token in tokens if _carries(token))
-    return _Said(index, speaker, text, order, keys, tokens)
+        keys = frozenset(token.low for token in line.tokens if _carries(token))
+    return _Said(index, speaker, text, order, keys, line.tokens, line.english)
 
 
 def _carries(token: Token) -> bool:
-    return len(token.low) > 2 and token.low[0].isalpha() and token.low not in _TOPICLESS
+    return 2 < len(token.low) <= MAX_WORD and token.low[0].isalpha() and token.low not in _TOPICLESS
 
 
 def _central(said: Sequence[_Said]) -> list[_Said]:
@@ -131,30 +150,35 @@ def _weight(one: _Said, counts: Counter[str], covered: set[str]) -> float:
 
 
 def _cut(text: str) -> str:
-    text = text.replace("“", "'").replace("”", "'").replace('"', "'")
+    text = " ".join(text.split()).replace("“", "'").replace("”", "'").replace('"', "'")
     if len(text) <= MAX_EXTRACT:
-        return text
+        return text if not text[-1].isalnum() else f"{text}."
     shortened = text[: MAX_EXTRACT - 1]
     head, _, _ = shortened.rpartition(" ")
     return (head if len(head) > MAX_EXTRACT // 2 else shortened).rstrip(" ,;:") + "…"
 
 
-def _topics(said: Sequence[_Said], fewest: int = 1) -> list[str]:
-    """Return the words that come up in most sentences, as they were written; none for text in no known language."""
+def _topics(said: Sequence[_Said], known: str, fewest: int = 1) -> list[str]:
+    """Return the words that come up most, as they were written; none from sentences that are not in English.
+
+    Words of ``known``, the name of whom all of it is about, are left out.
+    """
+    left_out = {word.low for word in tokenize(known)} | KIN.keys()
     counts: Counter[str] = Counter()
     written: dict[str, str] = {}
     first: dict[str, int] = {}
     for one in said:
-        if not modality.is_english(one.tokens):
+        if not one.english:
             continue
-        for token in one.tokens:
-            if token.low not in one.keys or token.owner or _is_verbal(token):
+        for position, token in enumerate(one.tokens):
+            if token.low not in one.keys or token.low in left_out or token.owner or not _names(one.tokens, position):
                 continue
-            key = token.low
-            counts[key] += 2 if token.capital and token.start else 1
-            first.setdefault(key, one.order)
-            if key not in written or (token.capital and token.start):
-                written[key] = token.text if token.capital and token.start else token.low
+            # The first word of a sentence has its capital from there.
+            named = token.capital and position > 0
+            counts[token.low] += 2 if named else 1
+            first.setdefault(token.low, one.order)
+            if named or token.low not in written:
+                written[token.low] = token.text if named else token.low
     ranked = sorted((key for key in counts if counts[key] >= fewest), key=lambda key: (-counts[key], first[key], key))
     chosen: list[str] = []
     for key in ranked:
@@ -165,37 +189,42 @@ def _topics(said: Sequence[_Said], fewest: int = 1) -> list[str]:
     return [written[key] for key in sorted(chosen, key=lambda key: first[key])]
 
 
-def _is_verbal(token: Token) -> bool:
-    """Whether a word is only a verb form, and so names nothing that was talked about."""
+def _names(tokens: Sequence[Token], position: int) -> bool:
+    """Whether a word names what is talked about: a word that can be a verb does so after "the" or "her"."""
+    token = tokens[position]
     form = verbs.verb_form(token.low)
-    return form is not None and not token.capital and bool(form.kinds & {"past", "part", "s", "base"})
+    if form is None or token.low in HOBBY_NOUNS or (token.capital and position):
+        return True
+    return position > 0 and (tokens[position - 1].low in DETERMINERS or tokens[position - 1].owner)
 
 
 def _tone(said: Sequence[_Said]) -> list[str]:
     counts: Counter[str] = Counter()
     for one in said:
         words = [token.low for token in one.tokens]
-        if not set(words) & {"i", "me", "my", "we", "us"}:
+        if not set(words) & {"i", "me", "we", "us"}:
             continue
         for position, word in enumerate(words):
-            denied = set(words[max(0, position - 3) : position]) & {"not", "never", "no"}
-            for tone, names in TONES.items():
-                if word in names and not denied:
-                    counts[tone] += 1
+            denied = word in _TONE_OF and set(words[max(0, position - 3) : position]) & {"not", "never", "no"}
+            if word in _TONE_OF and not denied:
+                counts[_TONE_OF[word]] += 1
     return [tone for tone, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:2]]
 
 
 def _decision(said: Sequence[_Said]) -> EpisodeCandidate | None:
+    """Read "I've decided to sell the house"; None when it isn't clear by itself what was decided."""
     for one in said:
-        low = " ".join(token.low for token in one.tokens if token.is_word)
-        match = _DECIDED.match(low)
-        if match and not one.text.endswith("?"):
-            what = match.group("what")
-            if not re.search(r"\b(?:i|me|my|we|us|our|you|your|it|this|that|they|them|he|she|him|her)\b", what):
-                verb = re.search(r"decided|chose|agreed|promised", low)
-                assert verb is not None
-                link = low[verb.end() :].split()[0]
-                return EpisodeCandidate(f"{verb.group().capitalize()} {link} {what}."[:MAX_EPISODE], (one.index,))
+        words = [token for token in one.tokens if token.is_word]
+        lows = [token.low for token in words]
+        verb = next((place for place, low in enumerate(lows) if low in _DECIDED), 0)
+        what = lows[verb + 1 :]
+        if not verb or lows[verb - 1] not in _BEFORE_DECIDED or "i" not in lows[:verb] or "not" in lows[:verb]:
+            continue
+        if len(what) < 2 or len(what) > MAX_DECISION or what[0] not in _AFTER_DECIDED or set(what) & _UNCLEAR:
+            continue
+        if not one.text.endswith("?"):
+            content = f"{lows[verb].capitalize()} {' '.join(token.text for token in words[verb + 1 :])}."
+            return EpisodeCandidate(content, (one.index,))
     return None
 
 

@@ -1,11 +1,11 @@
-"""Statements about what belongs to somebody: "my favourite colour is green", "her job was hard", "my dog is called Rex"."""
+"""Statements about what belongs to somebody: "my favourite colour is green", "my dog is called Rex"."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from language.offline.clauses import Clause
 from language.offline.lexicon.words import PETS, listed
+from language.offline.reader import Clause
 from language.offline.times import one_off
 
 _BE_KINDS: tuple[tuple[str, frozenset[str]], ...] = (
@@ -17,7 +17,7 @@ _BE_KINDS: tuple[tuple[str, frozenset[str]], ...] = (
     ("occupation", listed("job profession occupation career trade role position title employer")),
     ("hobby", listed("hobby hobbies passion pastime")),
     ("goal", listed("goal goals dream ambition aim resolution")),
-    ("origin", listed("hometown birthplace roots family")),
+    ("origin", listed("hometown birthplace roots")),
     ("language", listed("language tongue")),
     ("health", listed("diet allergy allergies diagnosis")),
     ("identity", listed("faith religion")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from language.offline.lexicon import verbs
 from language.offline.lexicon.words import ADVERBS, HE, SHE, listed
@@ -32,12 +32,11 @@ _AFTER_IS = listed(
 _STATIVE = listed("retired married gone tired divorced engaged born finished done called named buried dressed")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word or sign. ``low`` is it in lower case with a straight apostrophe; ``start`` and ``end`` are its place.
 
-    A word made of a contraction keeps the place of the whole contraction. ``owner`` is true for a possessive (``Dad's``),
-    whose ``low`` is then the owner without its ending.
+    A word made of a contraction keeps the place of the whole contraction. ``owner`` is true for a possessive
+    (``Dad's``), whose ``low`` is then the owner without its ending.
     """
 
     text: str
@@ -69,6 +68,9 @@ def tokenize(text: str, offset: int = 0) -> list[Token]:
         surface = match.group().replace("’", "'")
         low = surface.lower()
         low = _WITHOUT_APOSTROPHE.get(low, low)
+        if low == "cause" and raw and raw[-1].low == "'" and raw[-1].end == match.start() + offset:
+            raw.pop()
+            low = "because"
         raw.append(Token(surface, low, match.start() + offset, match.end() + offset, match.start() > previous_end))
         previous_end = match.end()
     tokens: list[Token] = []
@@ -77,12 +79,12 @@ def tokenize(text: str, offset: int = 0) -> list[Token]:
     return tokens
 
 
-def _expanded(token: Token, raw: Sequence[Token], position: int) -> list[Token]:
+def _expanded(token: Token, raw: Sequence[Token], position: int) -> list[Token]:  # noqa: PLR0911
     low = token.low
     if low in _WHOLE:
         return _parts(token, _WHOLE[low])
     if "'" not in low:
-        return [token] if low != "i" else [replace(token, text="I")]
+        return [token] if low != "i" else [token._replace(text="I")]
     if low.endswith("n't"):
         return _parts(token, (low[:-3], "not"))
     stem, _, tail = low.rpartition("'")
@@ -95,9 +97,9 @@ def _expanded(token: Token, raw: Sequence[Token], position: int) -> list[Token]:
     if clitic == "'s":
         if stem in _IS_AFTER or (following and (following[0] in _AFTER_IS or verbs.is_gerund(following[0]))):
             return _parts(token, (stem, _has_or_is(following)))
-        return [replace(token, low=stem, owner=True)]
+        return [token._replace(low=stem, owner=True)]
     if clitic == "'":
-        return [replace(token, low=stem, owner=True)] if stem.endswith("s") else [replace(token, low=stem)]
+        return [token._replace(low=stem, owner=True)] if stem.endswith("s") else [token._replace(low=stem)]
     return [token]
 
 
@@ -108,8 +110,8 @@ def _parts(token: Token, words: Sequence[str]) -> list[Token]:
     elif token.capital:
         # The surface keeps the writing of a name: "McKay's" → "McKay".
         first = token.text[: len(first)] if token.low.startswith(words[0]) else first.capitalize()
-    built = [replace(token, text=first, low=words[0])]
-    built += [replace(token, text=word, low=word, spaced=True) for word in words[1:]]
+    built = [token._replace(text=first, low=words[0])]
+    built += [token._replace(text=word, low=word, spaced=True) for word in words[1:]]
     return built
 
 

@@ -11,21 +11,23 @@ _IRREGULAR = """
 be was been/arise arose arisen/awake awoke awoken/bear bore born/beat beat beaten/become became become/
 begin began begun/bend bent bent/bet bet bet/bind bound bound/bite bit bitten/bleed bled bled/blow blew blown/
 break broke broken/breed bred bred/bring brought brought/build built built/burn burnt burnt/buy bought bought/
-catch caught caught/choose chose chosen/come came come/cost cost cost/creep crept crept/cut cut cut/deal dealt dealt/
-dig dug dug/do did done/draw drew drawn/dream dreamt dreamt/drink drank drunk/drive drove driven/eat ate eaten/
-fall fell fallen/feed fed fed/feel felt felt/fight fought fought/find found found/flee fled fled/fly flew flown/
-forbid forbade forbidden/forget forgot forgotten/forgive forgave forgiven/freeze froze frozen/get got got/
-give gave given/go went gone/grind ground ground/grow grew grown/hang hung hung/have had had/hear heard heard/
-hide hid hidden/hit hit hit/hold held held/hurt hurt hurt/keep kept kept/kneel knelt knelt/knit knit knit/know knew known/
-lay laid laid/lead led led/lean leant leant/learn learnt learnt/leave left left/lend lent lent/let let let/lie lay lain/
-light lit lit/lose lost lost/make made made/mean meant meant/meet met met/pay paid paid/put put put/quit quit quit/
-read read read/ride rode ridden/ring rang rung/rise rose risen/run ran run/say said said/see saw seen/seek sought sought/
-sell sold sold/send sent sent/set set set/sew sewed sewn/shake shook shaken/shine shone shone/shoot shot shot/
-show showed shown/shut shut shut/sing sang sung/sink sank sunk/sit sat sat/sleep slept slept/slide slid slid/sow sowed sown/
-smell smelt smelt/speak spoke spoken/spell spelt spelt/spend spent spent/spin spun spun/split split split/spoil spoilt spoilt/
-spread spread spread/stand stood stood/steal stole stolen/stick stuck stuck/sting stung stung/stink stank stunk/
-strike struck struck/strive strove striven/swear swore sworn/sweep swept swept/swim swam swum/swing swung swung/
-take took taken/teach taught taught/tear tore torn/tell told told/think thought thought/throw threw thrown/
+catch caught caught/choose chose chosen/come came come/cost cost cost/creep crept crept/cut cut cut/
+deal dealt dealt/dig dug dug/do did done/draw drew drawn/dream dreamt dreamt/drink drank drunk/
+drive drove driven/eat ate eaten/fall fell fallen/feed fed fed/feel felt felt/fight fought fought/
+find found found/flee fled fled/fly flew flown/forbid forbade forbidden/forget forgot forgotten/
+forgive forgave forgiven/freeze froze frozen/get got got/give gave given/go went gone/grind ground ground/
+grow grew grown/hang hung hung/have had had/hear heard heard/hide hid hidden/hit hit hit/hold held held/
+hurt hurt hurt/keep kept kept/kneel knelt knelt/knit knit knit/know knew known/lay laid laid/lead led led/
+lean leant leant/learn learnt learnt/leave left left/lend lent lent/let let let/lie lay lain/light lit lit/
+lose lost lost/make made made/mean meant meant/meet met met/pay paid paid/put put put/quit quit quit/
+read read read/ride rode ridden/ring rang rung/rise rose risen/run ran run/say said said/see saw seen/
+seek sought sought/sell sold sold/send sent sent/set set set/sew sewed sewn/shake shook shaken/
+shine shone shone/shoot shot shot/show showed shown/shut shut shut/sing sang sung/sink sank sunk/sit sat sat/
+sleep slept slept/slide slid slid/sow sowed sown/smell smelt smelt/speak spoke spoken/spell spelt spelt/
+spend spent spent/spin spun spun/split split split/spoil spoilt spoilt/spread spread spread/stand stood stood/
+steal stole stolen/stick stuck stuck/sting stung stung/stink stank stunk/strike struck struck/
+strive strove striven/swear swore sworn/sweep swept swept/swim swam swum/swing swung swung/take took taken/
+teach taught taught/tear tore torn/tell told told/think thought thought/throw threw thrown/
 undergo underwent undergone/understand understood understood/upset upset upset/wake woke woken/wear wore worn/
 weave wove woven/weep wept wept/win won won/wind wound wound/withdraw withdrew withdrawn/write wrote written/
 overcome overcame overcome/outlive outlived outlived/raise raised raised
@@ -35,31 +37,32 @@ overcome overcame overcome/outlive outlived outlived/raise raised raised
 _ALSO_REGULAR = listed("burn dream knit lean learn smell spell spoil light wake")
 
 _REGULAR = """
-abandon accept accompany ache achieve act add admire admit adopt adore advise agree aim allow amaze announce annoy answer
-apologize appear appreciate argue arrange arrive ask attend attract avoid bake bathe battle believe belong boil borrow
-bother bowl breathe brew brush bury call camp care carry carve celebrate challenge change chat check cheer cherish chop
-clean climb close coach code collect comfort commute compete complain complete compose conduct consider construct
-contact contribute cook cope correct count cover craft create crochet cross cry cuddle cycle dance date decide declare
-decorate dedicate defend deliver depend describe deserve design despise destroy detest develop devote die direct
-disagree disappear discover discuss dislike divorce donate doubt drag dress drop earn edit embarrass embrace embroider
-emigrate employ encourage end enjoy enlist ensure enter entertain escape establish exercise exist expect experience
-explain explore express face fail farm fast favour favor fear file fill finish fish fix follow fool force forage
-forward foster found frame fund garden gather golf graduate greet guess guide hate haul head heal help hike hire
-honour honor hope host hug hum hunt identify ignore illustrate imagine immigrate import impress improve inherit insist
-inspire install intend introduce invent invest invite iron jog join joke juggle jump kayak kick kill kiss knock label
-lack last laugh launch lecture like limp listen live loathe lock look love maintain major manage march mark marry
-master matter meditate mend mentor migrate mind miss mix move mow name need nurse obey object observe offer open operate
-order organise organize outsource own pack paint pass perform persuade photograph pick plan plant play please plough
-polish post pour practice practise praise pray preach prefer prepare present preserve pretend print produce promise
-promote protect prove publish pull punish push quilt race raise reach realise realize receive recite recommend record
-recover refuse regret relate relax rely remain remarry remember remind renovate rent repair repeat replace rescue
-research reside resign respect rest restore restart retire return roam rock rule sail save scold scream seem serve
-settle share shave shop shout ski skate sketch skip slice smile smoke snore solve spark specialise specialize spoil
-sponsor start stay step stitch stop store stretch struggle study style succeed suffer suggest supply support suppose
-surf surprise survive swap switch talk tap taste tend thank tidy tie touch track trade train translate travel treasure
-treat trust try tune turn type use vacation value visit volunteer vote wait walk want wash waste watch water weigh
-welcome whistle whittle wish wonder work worry worship wrap yell climb dye dabble decline sign snack stream swear tutor
-upgrade bike blog juggle knit relocate rehearse reuse resent scuba-dive sightsee transfer translate babysit
+abandon accept accompany ache achieve act add admire admit adopt adore advise agree aim allow amaze announce annoy
+answer apologize appear appreciate argue arrange arrive ask attend attract avoid bake bathe battle believe belong
+boil borrow bother bowl breathe brew brush bury call camp care carry carve celebrate challenge change chat check
+cheer cherish chop clean climb close coach code collect comfort commute compete complain complete compose conduct
+consider construct contact contribute cook cope correct count cover craft create crochet cross cry cuddle cycle
+dance date decide declare decorate dedicate defend deliver depend describe deserve design despise destroy detest
+develop devote die direct disagree disappear discover discuss dislike divorce donate doubt drag dress drop earn edit
+embarrass embrace embroider emigrate employ encourage end enjoy enlist ensure enter entertain escape establish
+exercise exist expect experience explain explore express face fail farm fast favour favor fear file fill finish fish
+fix follow fool force forage forward foster found frame fund garden gather golf graduate greet guess guide hate haul
+head heal help hike hire honour honor hope host hug hum hunt identify ignore illustrate imagine immigrate import
+impress improve inherit insist inspire install intend introduce invent invest invite iron jog join joke juggle jump
+kayak kick kill kiss knock label lack last laugh launch lecture like limp listen live loathe lock look love maintain
+major manage march mark marry master matter meditate mend mentor migrate mind miss mix move mow name need nurse obey
+object observe offer open operate order organise organize outsource own pack paint pass perform persuade photograph
+pick plan plant play please plough polish post pour practice practise praise pray preach prefer prepare present
+preserve pretend print produce promise promote protect prove publish pull punish push quilt race raise reach realise
+realize receive recite recommend record recover refuse regret relate relax rely remain remarry remember remind
+renovate rent repair repeat replace rescue research reside resign respect rest restore restart retire return roam
+rock rule sail save scold scream seem serve settle share shave shop shout ski skate sketch skip slice smile smoke
+snore solve spark specialise specialize spoil sponsor start stay step stitch stop store stretch struggle study style
+succeed suffer suggest supply support suppose surf surprise survive swap switch talk tap taste tend thank tidy tie
+touch track trade train translate travel treasure treat trust try tune turn type use vacation value visit volunteer
+vote wait walk want wash waste watch water weigh welcome whistle whittle wish wonder work worry worship wrap yell
+climb dye dabble decline sign snack stream swear tutor upgrade bike blog juggle knit relocate rehearse reuse resent
+scuba-dive sightsee babysit reply respond smell mention claim chase
 """
 
 _DOUBLED = listed(

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def listed(text: str) -> frozenset[str]:
     """Turn a block of words separated by white space into a set; ``_`` stands for a space inside an entry."""
     return frozenset(word.replace("_", " ") for word in text.split())
+
+
+def by_first_word(phrases: Iterable[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Split phrases into words and index them by the first one, the longest first."""
+    index: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in sorted((tuple(phrase.split()) for phrase in phrases), key=len, reverse=True):
+        index.setdefault(phrase[0], []).append(phrase)
+    return {first: tuple(found) for first, found in index.items()}
 
 
 USER_PRONOUNS = listed("i me my mine myself")
@@ -41,13 +51,13 @@ DETERMINERS = listed("a an the this that these those my your his her its our the
 PREPOSITIONS = listed(
     "in on at for from with to of by as about near during after before until since through over under around into "
     "onto without within across along behind beside between beyond despite like outside inside upon against towards "
-    "throughout among per off out up down back"
+    "throughout among per off out up down back away"
 )
 NUMBERS = listed(
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand"
 )
-DAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
+DAYS = listed("monday tuesday wednesday thursday friday saturday sunday tues wed thurs")
 MONTHS = listed(
     "january february march april may june july august september october november december jan feb mar apr jun jul "
     "aug sep sept oct nov dec"
@@ -175,36 +185,38 @@ PETS = listed(
 TITLES = listed("mr mrs ms miss dr doctor prof professor sir lady father sister brother st saint rev reverend captain")
 
 FEMALE_NAMES = listed(
-    """mary patricia jennifer linda elizabeth barbara susan jessica sarah karen lisa nancy betty margaret sandra
-    ashley kimberly emily donna michelle carol amanda dorothy melissa deborah stephanie rebecca sharon laura cynthia
-    kathleen amy angela shirley anna ana brenda pamela emma nicole helen samantha katherine catherine christine debra
-    rachel carolyn janet maria maría heather diane ruth julie olivia joyce virginia victoria kelly lauren christina
-    joan evelyn judith megan andrea cheryl hannah jacqueline martha gloria teresa ann anne sara madison frances kathryn
-    janice jean abigail alice julia judy sophia grace denise amber doris marilyn danielle beverly isabella theresa
-    diana natalie brittany charlotte marie kayla alexis lori rosa rose inês ines beatriz lucia lucía sofia sofía clara
-    carla elena eleanor ellen irene eva nora ivy mia chloe zoe leah lucy ella lily isla ava aisha fatima amina priya
-    anita sunita mei yuki ingrid astrid greta hilda edith agnes ethel florence gertrude mabel pearl hazel iris violet
-    daisy molly nina tina gina paula claire caroline melanie joanna jolene miriam esther naomi deb mel jo jen kate
-    katie liz beth sue rosie maggie peggy penny wendy tracy stacy audrey vera olga natasha svetlana carmen pilar
-    dolores mercedes consuelo guadalupe luísa luisa joana catarina helena teodora amália amalia francesca giulia chiara
-    bridget maeve siobhan fiona morag eileen phyllis lois rita norma wanda loretta bonnie sally tamara leila layla
-    yasmin zainab nadia sonia monica veronica gabriela gabriella daniela valentina camila mariana juliana alma""",
+    """mary patricia jennifer linda elizabeth barbara susan jessica sarah karen lisa nancy betty margaret sandra ashley
+    kimberly emily donna michelle carol amanda dorothy melissa deborah stephanie rebecca sharon laura cynthia
+    kathleen amy angela shirley anna ana brenda pamela emma nicole helen samantha katherine catherine christine
+    debra rachel carolyn janet maria maría heather diane ruth julie olivia joyce virginia victoria kelly lauren
+    christina joan evelyn judith megan andrea cheryl hannah jacqueline martha gloria teresa ann anne sara
+    madison frances kathryn janice jean abigail alice julia judy sophia grace denise amber doris marilyn
+    danielle beverly isabella theresa diana natalie brittany charlotte marie kayla alexis lori rosa rose inês
+    ines beatriz lucia lucía sofia sofía clara carla elena eleanor ellen irene eva nora ivy mia chloe zoe leah
+    lucy ella lily isla ava aisha fatima amina priya anita sunita mei yuki ingrid astrid greta hilda edith agnes
+    ethel florence gertrude mabel pearl hazel iris violet daisy molly nina tina gina paula claire caroline
+    melanie joanna jolene miriam esther naomi deb mel jo jen kate katie liz beth sue rosie maggie peggy penny
+    wendy tracy stacy audrey vera olga natasha svetlana carmen pilar dolores mercedes consuelo guadalupe luísa
+    luisa joana catarina helena teodora amália amalia francesca giulia chiara bridget maeve siobhan fiona morag
+    eileen phyllis lois rita norma wanda loretta bonnie sally tamara leila layla yasmin zainab nadia sonia
+    monica veronica gabriela gabriella daniela valentina camila mariana juliana alma""",
 )
 MALE_NAMES = listed(
     """james robert john michael david william richard joseph thomas charles christopher daniel matthew anthony mark
-    donald steven paul andrew joshua kenneth kevin brian george timothy ronald edward jason jeffrey ryan jacob gary
-    nicholas eric jonathan stephen larry justin scott brandon benjamin samuel gregory alexander patrick frank raymond
-    jack dennis jerry tyler aaron jose josé adam nathan henry zachary douglas peter kyle noah ethan jeremy walter
-    christian keith roger terry austin sean gerald carl harold dylan arthur lawrence jordan jesse bryan billy bruce
-    gabriel joe logan alan juan albert willie elijah wayne randy vincent mason roy ralph bobby russell bradley philip
-    eugene tom tim tony ted ben bob bill jim mike dave steve dan sam max leo oscar hugo luis luís carlos miguel manuel
-    joão joao pedro paulo antónio antonio francisco fernando ricardo rafael diego pablo javier jorge alejandro marco
-    mario luigi giovanni giuseppe pietro paolo hans karl heinz fritz otto klaus jürgen stefan lars sven erik olaf
-    ivan sergei dmitri vladimir boris mohammed muhammad ahmed ali omar hassan ibrahim yusuf kwame kofi chidi raj
-    arjun rahul vikram ravi amit hiroshi kenji takeshi wei ming nate alec alex greg darryl craig stuart neil ian
-    graham derek barry trevor nigel simon colin duncan ewan liam owen rhys gareth declan cormac padraig seamus ernest
-    ernie stanley walt herbert leonard bernard norman clarence cecil percy reginald rupert edgar edmund felix luke
-    lucas luca matteo martin rodrigo tiago duarte nuno vasco álvaro alvaro joaquim domingos""",
+    donald steven paul andrew joshua kenneth kevin brian george timothy ronald edward jason jeffrey ryan jacob
+    gary nicholas eric jonathan stephen larry justin scott brandon benjamin samuel gregory alexander patrick
+    frank raymond jack dennis jerry tyler aaron jose josé adam nathan henry zachary douglas peter kyle noah
+    ethan jeremy walter christian keith roger terry austin sean gerald carl harold dylan arthur lawrence jordan
+    jesse bryan billy bruce gabriel joe logan alan juan albert willie elijah wayne randy vincent mason roy ralph
+    bobby russell bradley philip eugene tom tim tony ted ben bob bill jim mike dave steve dan sam max leo oscar
+    hugo luis luís carlos miguel manuel joão joao pedro paulo antónio antonio francisco fernando ricardo rafael
+    diego pablo javier jorge alejandro marco mario luigi giovanni giuseppe pietro paolo hans karl heinz fritz
+    otto klaus jürgen stefan lars sven erik olaf ivan sergei dmitri vladimir boris mohammed muhammad ahmed ali
+    omar hassan ibrahim yusuf kwame kofi chidi raj arjun rahul vikram ravi amit hiroshi kenji takeshi wei ming
+    nate alec alex greg darryl craig stuart neil ian graham derek barry trevor nigel simon colin duncan ewan
+    liam owen rhys gareth declan cormac padraig seamus ernest ernie stanley walt herbert leonard bernard norman
+    clarence cecil percy reginald rupert edgar edmund felix luke lucas luca matteo martin rodrigo tiago duarte
+    nuno vasco álvaro alvaro joaquim domingos""",
 ) - {"jordan"}
 FIRST_NAMES = FEMALE_NAMES | MALE_NAMES
 
@@ -232,20 +244,21 @@ NATIONALITIES = listed(
 )
 LANGUAGES = listed(
     """english french german spanish portuguese italian irish gaelic welsh chinese mandarin cantonese japanese korean
-    hindi urdu bengali punjabi tamil telugu russian polish dutch swedish norwegian danish finnish greek turkish arabic
-    hebrew yiddish ukrainian czech slovak hungarian romanian bulgarian serbian croatian swahili yoruba igbo zulu
-    tagalog vietnamese thai indonesian malay persian farsi catalan basque galician latin""",
+    hindi urdu bengali punjabi tamil telugu russian polish dutch swedish norwegian danish finnish greek turkish
+    arabic hebrew yiddish ukrainian czech slovak hungarian romanian bulgarian serbian croatian swahili yoruba
+    igbo zulu tagalog vietnamese thai indonesian malay persian farsi catalan basque galician latin""",
 )
 # Not cities; who lives in one of them has not named a city.
 REGIONS = listed(
-    """portugal spain france germany italy england scotland wales ireland britain uk usa us america canada mexico brazil
-    argentina chile peru colombia china japan korea india russia poland netherlands holland belgium luxembourg
-    switzerland austria sweden norway denmark finland iceland greece turkey egypt morocco nigeria ghana kenya ethiopia
-    australia zealand ukraine romania hungary bulgaria croatia serbia israel iran iraq pakistan bangladesh vietnam
-    thailand indonesia malaysia philippines europe africa asia california texas florida ohio oregon washington
-    michigan illinois georgia virginia carolina dakota jersey massachusetts maine vermont hampshire connecticut
-    minnesota wisconsin iowa kansas nebraska missouri arkansas louisiana mississippi alabama tennessee kentucky
-    indiana pennsylvania maryland delaware colorado utah nevada arizona idaho montana wyoming alaska hawaii oklahoma
-    bavaria tuscany catalonia andalusia normandy brittany provence quebec ontario algarve alentejo sicily sardinia
-    cornwall devon yorkshire kent sussex montserrat cuba jamaica bahamas barbados wisconsin lebanon syria jordan""",
+    """portugal spain france germany italy england scotland wales ireland britain uk usa us america canada mexico
+    brazil argentina chile peru colombia china japan korea india russia poland netherlands holland belgium
+    luxembourg switzerland austria sweden norway denmark finland iceland greece turkey egypt morocco nigeria
+    ghana kenya ethiopia australia zealand ukraine romania hungary bulgaria croatia serbia israel iran iraq
+    pakistan bangladesh vietnam thailand indonesia malaysia philippines europe africa asia california texas
+    florida ohio oregon washington michigan illinois georgia virginia carolina dakota jersey massachusetts maine
+    vermont hampshire connecticut minnesota wisconsin iowa kansas nebraska missouri arkansas louisiana
+    mississippi alabama tennessee kentucky indiana pennsylvania maryland delaware colorado utah nevada arizona
+    idaho montana wyoming alaska hawaii oklahoma bavaria tuscany catalonia andalusia normandy brittany provence
+    quebec ontario algarve alentejo sicily sardinia cornwall devon yorkshire kent sussex montserrat cuba jamaica
+    bahamas barbados wisconsin lebanon syria jordan""",
 )

@@ -1,0 +1,236 @@
+"""One call of the Messages API that always ends: bounded in time, in tries and in size."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import structlog
+from anthropic import (
+    AnthropicError,
+    APIConnectionError,
+    APIRequest,
+    APIStatusError,
+    APITimeoutError,
+    AsyncAnthropic,
+    AsyncAPIResponse,
+    AsyncCallNext,
+    DefaultAsyncHttpxClient,
+    Middleware,
+)
+from anthropic.types import Message, TextBlock
+from asgiref.sync import async_to_sync
+
+from language.anthropic_model.errors import (
+    ModelAnswerCut,
+    ModelAnswerRefused,
+    ModelCallRejected,
+    ModelKeyRefused,
+    ModelNotFound,
+    ModelNotPaid,
+    ModelOverloaded,
+    ModelRateLimited,
+    ModelServerError,
+    ModelTimedOut,
+    ModelUnreachable,
+)
+from language.base import LanguageError, ModelAnswerInvalid, ModelUnavailable, Usage
+
+log = structlog.get_logger(__name__)
+
+# At DEBUG the SDK logs whole requests, and with them what people said. It sets its own level from its environment
+# variable when it is imported, so this has to come after the import.
+logging.getLogger("anthropic").setLevel(logging.INFO)
+
+CONNECT_SECONDS = 5.0
+MOST_TOKENS = 16_000
+"""Tokens of one answer. A model that thinks before it answers spends them on that as well."""
+
+MOST_BYTES = 4_194_304
+"""Bytes of one answer; more can't come out of ``MOST_TOKENS``."""
+
+_REFUSALS = {
+    401: ModelKeyRefused,
+    402: ModelNotPaid,
+    403: ModelKeyRefused,
+    404: ModelNotFound,
+    429: ModelRateLimited,
+    503: ModelOverloaded,
+    529: ModelOverloaded,
+}
+_WHOLE = {"end_turn", "stop_sequence"}
+_CUT = {"max_tokens", "model_context_window_exceeded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to call, and how long to try. ``timeout_seconds`` bounds the whole call, retries and waits included."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+    timeout_seconds: float
+    retries: int
+
+
+def ask(
+    endpoint: Endpoint, *, model: str, instructions: str, content: str, schema: dict[str, Any]
+) -> tuple[str, Usage]:
+    """Send instructions (kept in the server's prompt cache) and content; return the answer's text and its tokens.
+
+    ``schema`` is the JSON schema that the answer has to follow. Call it from code that runs in no event loop.
+    Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
+    """
+    request: dict[str, Any] = {
+        "model": model,
+        "max_tokens": MOST_TOKENS,
+        "system": [{"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}}],
+        "messages": [{"role": "user", "content": content}],
+        "output_config": {"format": {"type": "json_schema", "schema": schema}},
+    }
+    began = time.monotonic()
+    answered = async_to_sync(_attempt)(endpoint, request)
+    seconds = round(time.monotonic() - began, 2)
+    if isinstance(answered, LanguageError):
+        log.warning("model_call_failed", model=model, code=type(answered).__name__, seconds=seconds)
+        raise answered
+    usage = _usage_of(answered)
+    log.info(
+        "model_called",
+        model=model,
+        seconds=seconds,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+    )
+    return _text_of(answered), usage
+
+
+async def _attempt(endpoint: Endpoint, request: dict[str, Any]) -> Message | LanguageError:
+    """Make the call, with the SDK's own retries.
+
+    The SDK's timeouts count from byte to byte, so an answer that drips never runs into one. Only a cancelled task ends
+    such a call in whatever it is doing, which is why the client is the asynchronous one.
+
+    Failures are returned, not raised: an error raised while the SDK's own is handled would carry that one, and with it
+    the request, into every traceback.
+    """
+    try:
+        async with asyncio.timeout(endpoint.timeout_seconds) as deadline, _client(endpoint, deadline) as client:
+            return await client.messages.create(**request)
+    except (TimeoutError, AnthropicError, ValueError, RecursionError) as error:
+        return _failure(error)
+
+
+def _client(endpoint: Endpoint, deadline: asyncio.Timeout) -> AsyncAnthropic:
+    """A client for one call: an event loop's connections can't be used in the next one's.
+
+    It follows no redirect, so what people said goes nowhere but to the address in the settings.
+    """
+    timeout = httpx2.Timeout(endpoint.timeout_seconds, connect=min(CONNECT_SECONDS, endpoint.timeout_seconds))
+    return AsyncAnthropic(
+        api_key=endpoint.api_key,
+        base_url=endpoint.base_url,
+        max_retries=endpoint.retries,
+        timeout=timeout,
+        http_client=DefaultAsyncHttpxClient(
+            timeout=timeout, follow_redirects=False, event_hooks={"response": [_limit_size]}
+        ),
+        middleware=[_WaitsNotInVain(deadline)],
+        # Given at all, it keeps an environment variable from putting messages into traces.
+        open_telemetry={"traces": {"content_mode": "metadata_only"}},
+    )
+
+
+class _WaitsNotInVain(Middleware):
+    """Takes the server's no for an answer when it asks to wait longer than the call may take."""
+
+    def __init__(self, deadline: asyncio.Timeout) -> None:
+        self.deadline = deadline
+
+    async def handle_async(self, request: APIRequest, call_next: AsyncCallNext) -> AsyncAPIResponse[Any]:
+        response = await call_next(request)
+        try:
+            wait = float(response.headers.get("retry-after", ""))
+        except ValueError:
+            return response
+        ends = self.deadline.when()
+        if ends is not None and asyncio.get_running_loop().time() + wait >= ends:
+            response.http_response.headers["x-should-retry"] = "false"
+        return response
+
+
+class _AnswerTooLongError(AnthropicError):
+    """The server sends more than an answer can be. An error of the SDK's own kind, so that it isn't tried again."""
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """A response's bytes, up to ``MOST_BYTES``: an endless answer ends before it fills the memory."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self.stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        received = 0
+        async for chunk in self.stream:
+            received += len(chunk)
+            if received > MOST_BYTES:
+                raise _AnswerTooLongError
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+
+async def _limit_size(response: httpx2.Response) -> None:
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    response.stream = _Limited(response.stream)
+
+
+_FAILURES: tuple[tuple[type[Exception], type[LanguageError], str], ...] = (
+    (TimeoutError, ModelTimedOut, "The model took longer than it may."),
+    (APITimeoutError, ModelTimedOut, "The model took longer than it may."),
+    (APIConnectionError, ModelUnreachable, "The connection to the model failed or was cut."),
+    (_AnswerTooLongError, ModelAnswerCut, f"The answer has more than {MOST_BYTES} bytes."),
+    (AnthropicError, ModelUnavailable, "The client of the model failed."),
+    (ValueError, ModelAnswerInvalid, "The server's answer is not JSON."),
+    (RecursionError, ModelAnswerInvalid, "The server's answer is nested too deeply."),
+)
+
+
+def _failure(error: Exception) -> LanguageError:
+    """What an error of the client means here. The server's own words may quote the request, so they don't go on."""
+    if isinstance(error, APIStatusError):
+        kind = _REFUSALS.get(error.status_code, ModelServerError if error.status_code >= 500 else ModelCallRejected)
+        return kind(f"The model's server answered {error.status_code}.")
+    return next(kind(text) for expected, kind, text in _FAILURES if isinstance(error, expected))
+
+
+def _text_of(message: Message) -> str:
+    """The text of a whole answer. Servers differ and the SDK checks no types, so nothing is taken for granted."""
+    stop_reason = getattr(message, "stop_reason", None)
+    if stop_reason == "refusal":
+        raise ModelAnswerRefused("The model declined to answer.")
+    if stop_reason in _CUT:
+        raise ModelAnswerCut("The answer broke off at the most tokens that it may have.")
+    blocks = getattr(message, "content", None)
+    if stop_reason not in _WHOLE or not isinstance(blocks, list):
+        raise ModelAnswerInvalid("The server's answer is not a finished message.")
+    return "".join(block.text for block in blocks if isinstance(block, TextBlock) and isinstance(block.text, str))
+
+
+def _usage_of(message: Message) -> Usage:
+    """The tokens of a call. What went into the prompt cache or came from it counts as input too."""
+    usage = getattr(message, "usage", None)
+
+    def tokens(*names: str) -> int:
+        counts = (getattr(usage, name, None) for name in names)
+        return sum(count for count in counts if isinstance(count, int))
+
+    return Usage(
+        input_tokens=tokens("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+        output_tokens=tokens("output_tokens"),
+    )

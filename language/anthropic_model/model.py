@@ -1,0 +1,89 @@
+"""``language.base.LanguageModel`` over the Messages API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+from django.conf import settings
+
+from language.anthropic_model import prompts
+from language.anthropic_model.answers import (
+    FIELDS,
+    LONGEST_CONTENT,
+    extraction_schema,
+    read_extraction,
+    read_verdicts,
+    verdicts_schema,
+)
+from language.anthropic_model.call import Endpoint, ask
+from language.base import Comparison, Extraction, ExtractionRequest
+
+log = structlog.get_logger(__name__)
+
+
+class AnthropicModel:
+    """A model of Anthropic's, or another one behind a server that speaks the Messages API.
+
+    Making one opens no connection. One call a batch; a failure changes nothing and says by its class what went wrong
+    (``language.anthropic_model.errors``).
+    """
+
+    offline = False
+
+    def __init__(self, name: str, endpoint: Endpoint) -> None:
+        self.name = name
+        self.endpoint = endpoint
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
+        """Summarise a batch and list what its user messages say.
+
+        Raises ModelUnavailable when there is no answer in time, ModelAnswerInvalid when it is refused, cut off or not
+        of the form asked for. Single candidates without a message behind them are dropped.
+        """
+        instructions = prompts.load("extract").substitute(
+            fact_categories=", ".join(request.fact_categories),
+            memory_categories=", ".join(request.memory_categories),
+            fields=", ".join(FIELDS),
+            longest=LONGEST_CONTENT,
+        )
+        text, usage = ask(
+            self.endpoint,
+            model=self.name,
+            instructions=instructions,
+            content=prompts.conversation(request),
+            schema=extraction_schema(request.fact_categories, request.memory_categories),
+        )
+        extraction, dropped = read_extraction(text, request, model=self.name, usage=usage)
+        if dropped:
+            log.info("model_candidates_dropped", model=self.name, dropped=dropped)
+        return extraction
+
+    def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+        """Compare all pairs in one call; no pairs, no call.
+
+        Raises ModelUnavailable, ModelAnswerInvalid (also when a pair is left out).
+        """
+        if not pairs:
+            return []
+        text, _ = ask(
+            self.endpoint,
+            model=self.name,
+            instructions=prompts.load("same_fact").template,
+            content=prompts.statement_pairs(pairs),
+            schema=verdicts_schema(),
+        )
+        return read_verdicts(text, len(pairs))
+
+
+def from_settings() -> AnthropicModel:
+    """The model that ``KEEPSAKE_MODEL`` names, at ``ANTHROPIC_BASE_URL``."""
+    return AnthropicModel(
+        settings.KEEPSAKE_MODEL,
+        Endpoint(
+            base_url=settings.ANTHROPIC_BASE_URL,
+            api_key=settings.ANTHROPIC_API_KEY,
+            timeout_seconds=settings.KEEPSAKE_MODEL_TIMEOUT_SECONDS,
+            retries=settings.KEEPSAKE_MODEL_RETRIES,
+        ),
+    )

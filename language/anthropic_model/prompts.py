@@ -1,0 +1,77 @@
+"""The prompts: fixed instructions from files, and the record as data inside fences that it can't close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from string import Template
+
+from language.base import ExtractionRequest, Utterance
+
+LONGEST_RECORD = 240_000
+"""Characters of what was said in one batch that a model is shown, so that any batch can be read in one call."""
+
+DIRECTORY = Path(__file__).resolve().parent.parent / "prompts"
+
+
+@cache
+def load(name: str) -> Template:
+    """Read the prompt file ``name`` once a process; ``$word`` in it is filled in by the caller."""
+    return Template((DIRECTORY / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def escape(text: str) -> str:
+    """Text that can't open or close an element."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def unescape(text: str) -> str:
+    """Undo ``escape``, for what a model copied out of its prompt."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def conversation(request: ExtractionRequest) -> str:
+    """The batch as the model reads it. Names are data too: people choose them.
+
+    Of a batch that is longer than ``LONGEST_RECORD`` the longest messages are cut short, all to the same length.
+    """
+    legacy = "" if request.legacy_name is None else f' legacy="{_attribute(request.legacy_name)}"'
+    longest = fair_length([len(message.content) for message in request.messages], LONGEST_RECORD)
+    messages = "\n".join(_message(message, longest) for message in request.messages)
+    return (
+        f'<people user="{_attribute(request.user_name)}"{legacy}/>\n'
+        f"<messages>\n{messages}\n</messages>\n"
+        "The record ends here. Write the JSON object about it."
+    )
+
+
+def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    """Numbered (existing, new) pairs as the model reads them."""
+    lines = [
+        f'<pair number="{number}">\n<existing>{escape(existing)}</existing>\n<new>{escape(new)}</new>\n</pair>'
+        for number, (existing, new) in enumerate(pairs)
+    ]
+    return "\n".join(["<pairs>", *lines, "</pairs>", "The pairs end here. Write the JSON object about them."])
+
+
+def fair_length(lengths: Sequence[int], total: int) -> int:
+    """The length to which texts of these lengths have to be cut to be at most ``total`` together, the short ones whole."""
+    left, waiting = total, len(lengths)
+    for length in sorted(lengths):
+        if length * waiting > left:
+            return left // waiting
+        left, waiting = left - length, waiting - 1
+    return max(lengths, default=0)
+
+
+def _message(message: Utterance, longest: int) -> str:
+    content = message.content if len(message.content) <= longest else f"{message.content[:longest]} […]"
+    return (
+        f'<message index="{message.index}" role="{_attribute(message.role)}" speaker="{_attribute(message.speaker)}" '
+        f'time="{message.at.isoformat(timespec="seconds")}">\n{escape(content)}\n</message>'
+    )
+
+
+def _attribute(text: str) -> str:
+    return escape(" ".join(text.split())).replace('"', "&quot;")
