@@ -33,15 +33,15 @@ _READY_SECONDS = 60.0
 def main() -> int:
     """Run until asked to stop; return the exit status."""
     raise_stop_on_signals()
+    status = 0
     try:
         run(Path(os.environ.get("KEEPSAKE_VAR") or BASE / "var").resolve(), os.environ)
     except Stop:
         say("Stopped.")
-        return 0
     except ServerError as error:
         say(f"\n{error}")
-        return 1
-    return 0
+        status = 1
+    return status
 
 
 def run(var: Path, given: Mapping[str, str]) -> None:
@@ -105,8 +105,13 @@ def _port(given: Mapping[str, str]) -> int:
 @contextmanager
 def _locked(var: Path) -> Iterator[None]:
     """Hold the lock of this copy. The kernel lets go of it when this process ends, however it ends."""
-    var.mkdir(mode=0o711, parents=True, exist_ok=True)
-    with (var / "lock").open("a+", encoding="utf-8") as file:
+    try:
+        var.mkdir(mode=0o711, parents=True, exist_ok=True)
+        file = (var / "lock").open("a+", encoding="utf-8")
+    except PermissionError as error:
+        msg = f"{error.filename} belongs to another user. Start this copy as that user, or remove {var}."
+        raise ServerError(msg) from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -15,6 +15,7 @@ from .embedded.errors import ServerError
 from .embedded.processes import Child, tail
 
 _POLL_SECONDS = 0.25
+_FIRST_DELAY_SECONDS = 0.5
 _STEADY_SECONDS = 60.0
 _MOST_RESTARTS = 5
 _HURRY_SECONDS = 2.0
@@ -108,6 +109,6 @@ class Supervisor:
             if watched.deaths > _MOST_RESTARTS:
                 msg = f"{child.name} keeps ending ({child.ending}). The end of {child.log}:\n{tail(child.log)}"
                 raise ServerError(msg)
-            delay = 0.5 * 2 ** (watched.deaths - 1)
+            delay = _FIRST_DELAY_SECONDS * 2 ** (watched.deaths - 1)
             say(f"{child.name} ended ({child.ending}); starting it again in {delay:g} s. See {child.log}")
             watched.start_at = now + delay

@@ -27,7 +27,16 @@ def main() -> None:
     """Make or mend the environment in the current directory for the lock file named on the command line."""
     if sys.version_info[:2] < OLDEST:
         run_with_newer_python()
-    lock_file = Path(sys.argv[1])
+    try:
+        fit_environment(Path(sys.argv[1]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except PermissionError as error:
+        sys.exit(f"{error.filename} belongs to another user. Use this copy as that user, or remove .venv and var.")
+
+
+def fit_environment(lock_file: Path) -> None:
+    """Make the environment if it is missing or unfit, and install what the lock file names unless that was done."""
     Path("var").mkdir(mode=0o711, exist_ok=True)
     with Path("var", "venv.lock").open("w", encoding="utf-8") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)

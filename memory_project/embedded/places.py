@@ -44,9 +44,11 @@ def data_directory(var: Path, account: Account) -> Path:
 
 
 def _new_shared_directory(var: Path) -> Path:
-    _SHARED_DATA.mkdir(mode=0o755, parents=True, exist_ok=True)
     directory = _SHARED_DATA / secrets.token_hex(8)
-    directory.mkdir(mode=0o711)
+    directory.mkdir(parents=True)
+    # Whatever the umask says: the account has to get to its own directories in there.
+    _SHARED_DATA.chmod(0o755)
+    directory.chmod(0o711)
     (directory / "checkout").write_text(str(var), encoding="utf-8")
     return directory
 
@@ -103,7 +105,8 @@ def _installed(package: str) -> Path:
 def _copy_once(target: Path, sources: dict[str, Path]) -> Path:
     """Copy directories to ``target`` unless that was done before; a half-made copy never carries the final name."""
     if not target.exists():
-        target.parent.mkdir(mode=0o755, exist_ok=True)
+        target.parent.mkdir(exist_ok=True)
+        target.parent.chmod(0o755)
         draft = target.with_name(target.name + ".new")
         shutil.rmtree(draft, ignore_errors=True)
         for name, source in sources.items():

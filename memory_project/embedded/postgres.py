@@ -66,7 +66,6 @@ class Postgres(Server):
         self.sockets = sockets
         self.passwords = passwords
         self.throw_away = throw_away
-        self._account = account
         settings = _SETTINGS | (_THROW_AWAY_SETTINGS if throw_away else {})
         settings["unix_socket_directories"] = str(sockets)
         options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
@@ -82,12 +81,12 @@ class Postgres(Server):
 
     def start(self) -> None:
         """Start the server, after anything that an earlier one left behind; it may not answer yet."""
-        is_ours = functools.partial(serves, program="postgres", argument=str(self.data), account=self._account)
+        is_ours = functools.partial(serves, program="postgres", argument=str(self.data), account=self.account)
         stop_leftovers(is_ours, _FAST_THEN_IMMEDIATE)
         if not self.data.exists():
             self._create_cluster()
         for lock in (self.data / "postmaster.pid", self.sockets / ".s.PGSQL.5432.lock"):
-            _forget_foreign_owner(lock)
+            _remove_if_stale(lock)
         self._write_access_rules()
         super().start()
 
@@ -114,7 +113,7 @@ class Postgres(Server):
         draft = self.data.with_name(self.data.name + ".new")
         if draft.exists():
             shutil.rmtree(draft)
-        account = self._account
+        account = self.account
         account.make_directory(draft)
         command: list[str | Path] = [
             *(self.programs / "initdb", "-D", draft, "--username", _SUPERUSER, "--encoding=UTF8"),
@@ -132,7 +131,7 @@ class Postgres(Server):
 
     def _write_access_rules(self) -> None:
         """Let the two roles in by password, and the superuser only for whoever started this copy."""
-        account = self._account
+        account = self.account
         account.write(
             self.data / "pg_hba.conf",
             f"local all {_SUPERUSER} peer map=operator\nlocal all all scram-sha-256\n",
@@ -188,15 +187,14 @@ class Postgres(Server):
                 connection.execute(sql.SQL("ALTER EXTENSION {} UPDATE").format(name))
 
 
-def _forget_foreign_owner(lock: Path) -> None:
-    """Remove a lock file whose process id now belongs to some other program, as after a reboot.
+def _remove_if_stale(lock: Path) -> None:
+    """Remove a lock file that is unreadable after a power cut, or whose process id now belongs to another program.
 
-    PostgreSQL itself removes one whose process is gone, but takes any process with that id for a live server. No
-    server of ours runs on this data directory when this is called. Memory still in use it checks on its own.
+    No server runs on this data when this is called. PostgreSQL itself copes with a lock whose process is gone, and then
+    looks for memory still in use, but it takes any process with that id for a live server and stops at an empty file.
     """
-    try:
-        pid = int(lock.read_text().split("\n", 1)[0])
-    except (FileNotFoundError, ValueError):
+    if not lock.exists():
         return
-    if psutil.pid_exists(abs(pid)):
+    first_line = lock.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+    if not first_line.isdecimal() or psutil.pid_exists(int(first_line)):
         lock.unlink()

@@ -49,7 +49,7 @@ class Child:
         self.log = log
         self.environment = dict(environment)
         self.directory = directory
-        self.account = account
+        self.account = account or Account.current()
         self.stop_signals = stop_signals
         self.orphan_signal = orphan_signal
         self.started_at = 0.0
@@ -72,7 +72,7 @@ class Child:
                     start_new_session=True,
                     # Safe, as no other thread runs here that could hold a lock.
                     preexec_fn=_tied_to_this_process(self.orphan_signal),  # noqa: PLW1509
-                    **(self.account.process_options if self.account else {}),
+                    **self.account.process_options,
                 )
             except OSError as error:
                 msg = f"{self.name} can't be started: {error}"

@@ -38,7 +38,6 @@ class Valkey(Server):
         self.socket = sockets / "valkey.sock"
         self.configuration = data / "valkey.conf"
         self.throw_away = throw_away
-        self._account = account
         super().__init__(
             "Valkey",
             [program, self.configuration],
@@ -51,16 +50,16 @@ class Valkey(Server):
     def start(self) -> None:
         """Start the server, after anything that an earlier one left behind; it may not answer yet."""
         is_ours = functools.partial(
-            serves, program="valkey-server", argument=str(self.configuration), account=self._account
+            serves, program="valkey-server", argument=str(self.configuration), account=self.account
         )
         stop_leftovers(is_ours, _STOP)
-        self._account.make_directory(self.data)
+        self.account.make_directory(self.data)
         text = _CONFIGURATION.format(
             socket=self.socket,
             data=str(self.data).replace("\\", "\\\\").replace('"', '\\"'),
             appendonly="no" if self.throw_away else "yes",
         )
-        self._account.write(self.configuration, text)
+        self.account.write(self.configuration, text)
         super().start()
 
     @property
