@@ -91,7 +91,8 @@ def messages_append(
     now = timezone.now()
     new = []
     for message in messages:
-        prepared = prepare(message.content, principal.language)
+        at = message.at or now
+        prepared = prepare(message.content, principal.language, heading=policy.heading(message.speaker, at))
         new.append(
             Message(
                 user_id=user_id,
@@ -99,7 +100,7 @@ def messages_append(
                 speaker=message.speaker,
                 content=message.content,
                 tokens=count_tokens(message.content),
-                at=message.at or now,
+                at=at,
                 search_text=prepared.text,
                 search_config=prepared.config,
                 search_length=prepared.length,
@@ -234,7 +235,7 @@ WHERE m.id IN (
       AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s)
     ORDER BY index_not_before LIMIT %(batch)s
     FOR UPDATE SKIP LOCKED)
-RETURNING m.id, m.content, m.index_attempts
+RETURNING m.id, m.content, m.speaker, m.at, m.index_attempts
 """
 
 
@@ -253,7 +254,7 @@ def messages_index(
     indexed = 0
     while batch := _take_unindexed(conversation_id):
         try:
-            vectors = embedder.embed_passages([content for _, content, _ in batch])
+            vectors = embedder.embed_passages([text for _, text, _ in batch])
         except EmbedderUnavailable as error:
             longest = min(3_600, 30 * 2 ** min(max(attempts for _, _, attempts in batch), 8))
             later = timezone.now() + timedelta(seconds=longest)
@@ -272,6 +273,7 @@ def messages_index(
 
 
 def _take_unindexed(conversation_id: UUID | None) -> list[tuple[UUID, str, int]]:
+    """Take a batch of messages: their ids, what is to be embedded, and how often that was tried."""
     values: dict[str, str | int | datetime | None] = {
         "now": timezone.now(),
         "conversation": str(conversation_id) if conversation_id else None,
@@ -280,4 +282,7 @@ def _take_unindexed(conversation_id: UUID | None) -> list[tuple[UUID, str, int]]
     }
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_UNINDEXED, values)
-        return cursor.fetchall()
+        return [
+            (pk, policy.passage(content, speaker, at), attempts)
+            for pk, content, speaker, at, attempts in cursor.fetchall()
+        ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 from django.conf import settings
 
@@ -26,6 +27,18 @@ def check_message(role: str, content: str, speaker: str = "") -> None:
         raise Refused(f"the speaker's name has more than {SPEAKER_MAX_CHARACTERS} characters.", code="too_long")
     if not (is_storable(content) and is_storable(speaker)):
         raise Refused("it holds a NUL character or half a surrogate pair, which can't be stored.", code="bad_text")
+
+
+def heading(speaker: str, at: datetime) -> str:
+    """Say when a message was said and by whom, for search: questions name both, and the words themselves lack them."""
+    moment = at.astimezone(UTC)
+    day = f"{moment.day} {moment:%B %Y}"
+    return f"{day}, {speaker}" if speaker else day
+
+
+def passage(content: str, speaker: str, at: datetime) -> str:
+    """What is embedded of a message: its heading and its content."""
+    return f"{heading(speaker, at)}: {content}"
 
 
 def is_storable(text: str) -> bool:

@@ -96,13 +96,13 @@ class Prepared:
     length: int
 
 
-def prepare(content: str, language: str = "") -> Prepared:
+def prepare(content: str, language: str = "", *, heading: str = "") -> Prepared:
     """Find the words of a text and the configuration that fits its language. Never raises, whatever the text.
 
     ``language`` (``de``, ``pt-BR``, …) is taken at its word when given; without one the language is detected, and
-    unsure means ``simple``, which does not stem.
+    unsure means ``simple``, which does not stem. The words of ``heading`` come first; the language is not theirs.
     """
-    words = list_words(content)
+    words = list_words(heading) + list_words(content)
     config = config_for(language) if language else detect_config(content)
     return Prepared(" ".join(words), config, len(words))
 

@@ -1,0 +1,111 @@
+"""What PostgreSQL does for a search: it reads one owner's rows, the vectors from a covering index alone."""
+
+import json
+from functools import partial
+from unittest import mock
+
+import numpy as np
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from accounts.models import Legacy, Member
+from conversations.models import Conversation, ConversationChunk, Message
+from facts.models import LegacyFact
+from retrieval import search as searching
+from retrieval.search import Corpus, SearchQuery, hybrid_search, nearest
+from tests import factories
+from tests.retrieval.rows import MODEL, principal, unit
+
+PEOPLE = 15
+ROWS = 160
+"""Rows of each person, or legacy, in each table."""
+
+INDEXES = {Message: "message_vectors", ConversationChunk: "chunk_vectors", LegacyFact: "fact_vectors"}
+
+
+@pytest.fixture
+def filled(transactional_db):
+    """Fill the three tables with rows of many people, mixed as they come in; return one person."""
+    random = np.random.default_rng(7)
+    people = [factories.UserFactory() for _ in range(PEOPLE)]
+    legacies = [factories.LegacyFactory(owner=person) for person in people]
+    talks = Conversation.objects.bulk_create([Conversation(user=person) for person in people])
+    for model in INDEXES:
+        model.objects.bulk_create(
+            model(**searchable(random, number), user=person, **of_its_own(model, number, legacy, talk))
+            for number in range(ROWS)
+            for person, legacy, talk in zip(people, legacies, talks, strict=True)
+        )
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE " + ", ".join(model._meta.db_table for model in (*INDEXES, Member, Legacy)))
+    return legacies[7]
+
+
+def searchable(random, number):
+    vector = random.normal(size=384)
+    return {
+        "embedding": vector / np.linalg.norm(vector),
+        "embedding_model": MODEL,
+        "search_config": "english",
+        "search_text": f"word{number} bees garden",
+        "search_length": 3,
+    }
+
+
+def of_its_own(model, number, legacy, talk):
+    if model is LegacyFact:
+        return {
+            "legacy": legacy,
+            "category": "other",
+            "content": "She kept bees.",
+            "tokens": 1,
+            "active_since": timezone.now(),
+        }
+    if model is ConversationChunk:
+        return {"conversation": talk, "message_range_start": number, "message_range_end": number + 1}
+    return {"conversation": talk, "index": number, "role": "user", "content": "x", "tokens": 1, "at": timezone.now()}
+
+
+def visible_rows(model, legacy):
+    person = principal(legacy.memberships.get().user)
+    if model is LegacyFact:
+        return model.objects.visible_to(person).filter(legacy=legacy, state="active")
+    return model.objects.visible_to(person).recallable(None)
+
+
+def plan_of(call):
+    """The nodes of the plan of the one statement that ``call`` sends, with the rows that each gave."""
+    with mock.patch.object(searching, "_run", wraps=searching._run) as run:
+        assert call()
+    (rows, name), parts = run.call_args
+    sql, params = searching._fill(searching._statement(name), parts)
+    with connections[rows.db].cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", params)
+        (answer,) = cursor.fetchone()
+    found = json.loads(answer) if isinstance(answer, str) else answer
+    todo, nodes = [found[0]["Plan"]], []
+    while todo:
+        nodes.append(todo.pop())
+        todo += nodes[-1].get("Plans", [])
+    return nodes
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+def test_a_search_reads_one_owners_rows_and_their_vectors_from_the_index_alone(filled):
+    vector = unit(*range(1, 385))
+    query = SearchQuery("bees in the garden, word7", vector, MODEL, 10)
+    for model, index in INDEXES.items():
+        rows = visible_rows(model, filled)
+        for call in (
+            partial(hybrid_search, rows, query, Corpus(ROWS, 3 * ROWS)),
+            partial(nearest, rows, vector, MODEL, 10, -1),
+        ):
+            nodes = plan_of(call)
+            scans = [node for node in nodes if node.get("Relation Name") == model._meta.db_table]
+            assert "Seq Scan" not in {node["Node Type"] for node in scans}
+            assert not [node for node in nodes if "hnsw" in node.get("Index Name", "")]
+            only = [node for node in scans if node["Node Type"] == "Index Only Scan"]
+            assert {node["Index Name"] for node in only} == {index}
+            assert {node["Heap Fetches"] for node in only} == {0}
+            assert {node["Actual Rows"] for node in scans} == {ROWS}
