@@ -260,7 +260,11 @@ SPECTACULAR_SETTINGS = {
 
 # --- Language -------------------------------------------------------------------------------------------------
 
-KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="offline")
+ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="").strip()
+ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="") or "https://api.anthropic.com"
+KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="") or ("claude-haiku-5-5" if ANTHROPIC_API_KEY else "offline")
+KEEPSAKE_MODEL_TIMEOUT_SECONDS = env.float("KEEPSAKE_MODEL_TIMEOUT_SECONDS", default=60.0)
+KEEPSAKE_MODEL_RETRIES = env.int("KEEPSAKE_MODEL_RETRIES", default=2)
 KEEPSAKE_EMBEDDER = env.str("KEEPSAKE_EMBEDDER", default="bundled")
 KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
 
@@ -273,6 +277,8 @@ SUMMARY_BATCH_MESSAGES = 20
 WINDOW_MESSAGES = 20
 IDLE_FINISH_SECONDS = 3_600
 BATCH_LEASE_SECONDS = 180
+# A batch asks the model twice and embeds, all of it while its lease holds.
+MODEL_TIMEOUT_MAX_SECONDS = 75
 TURN_BUDGET_TOKENS = 16_000
 FACTS_BLOCK_TOKENS = 4_000
 RECALLED_CHUNKS = 3
@@ -294,6 +300,22 @@ FACT_DUPLICATE_SIMILARITY = env.float("FACT_DUPLICATE_SIMILARITY", default=0.98)
 FACT_RELATED_SIMILARITY = env.float("FACT_RELATED_SIMILARITY", default=0.86)
 FACT_NEIGHBOURS = 8
 TOMBSTONE_SIMILARITY = env.float("TOMBSTONE_SIMILARITY", default=0.97)
+
+# --- What can't be right together -----------------------------------------------------------------------------
+
+for _holds, _fault in (
+    (KEEPSAKE_MODEL == "offline" or ANTHROPIC_API_KEY, "KEEPSAKE_MODEL names a model, which needs ANTHROPIC_API_KEY"),
+    (len(KEEPSAKE_MODEL) <= 80, "KEEPSAKE_MODEL may have 80 characters: it is stored with what the model wrote"),
+    (ANTHROPIC_API_KEY.isascii() and not any(map(str.isspace, ANTHROPIC_API_KEY)), "ANTHROPIC_API_KEY is no key"),
+    (ANTHROPIC_BASE_URL.startswith(("https://", "http://")), "ANTHROPIC_BASE_URL must be an http(s):// address"),
+    (
+        0 < KEEPSAKE_MODEL_TIMEOUT_SECONDS <= MODEL_TIMEOUT_MAX_SECONDS,
+        f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {MODEL_TIMEOUT_MAX_SECONDS}",
+    ),
+    (KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
+):
+    if not _holds:
+        raise ImproperlyConfigured(_fault)
 
 # --- Logs -----------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ import pytest
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config):
+    os.environ["KEEPSAKE_MODEL"] = "offline"  # A key on this machine is for the expensive tests alone.
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker:
         os.environ["REDIS_URL"] = own_database(os.environ["REDIS_URL"], int(worker.removeprefix("gw")) + 1)
@@ -52,5 +53,5 @@ def start_servers(config):
 def own_database(url, number):
     """Give one parallel worker a database of its own in the same server, in either spelling of the address."""
     if url.startswith("unix:"):
-        return re.sub(r"(\?db=\d+)?$", f"?db={number}", url)
+        return re.sub(r"(\?db=\d+)?$", f"?db={number}", url, count=1)
     return re.sub(r"^(rediss?://[^/]+)(/\d*)?", rf"\g<1>/{number}", url)

@@ -56,7 +56,7 @@ def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def fair_length(lengths: Sequence[int], total: int) -> int:
-    """The length to which texts of these lengths have to be cut to be at most ``total`` together, the short ones whole."""
+    """The length to which the longest of these texts are cut, so that all are at most ``total`` together."""
     left, waiting = total, len(lengths)
     for length in sorted(lengths):
         if length * waiting > left:

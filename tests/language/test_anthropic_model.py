@@ -665,8 +665,7 @@ needs_key = pytest.mark.skipif(
 @pytest.fixture
 def real():
     base_url = os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
-    name = os.environ.get("KEEPSAKE_EVALUATED_MODEL") or MODEL
-    return AnthropicModel(name, Endpoint(base_url, os.environ["ANTHROPIC_API_KEY"], timeout_seconds=75, retries=2))
+    return AnthropicModel(MODEL, Endpoint(base_url, os.environ["ANTHROPIC_API_KEY"], timeout_seconds=75, retries=2))
 
 
 @pytest.mark.expensive
@@ -684,7 +683,7 @@ def test_a_real_model_finds_what_was_said_and_only_that(real):
     assert found.summary
     assert "bread" in told
     assert "spy" not in told
-    assert "bee" not in told
+    assert not re.search(r"\bbees?\b", told)
     assert any(memory.explicit and "nut" in memory.content for memory in found.memories)
     assert found.usage.input_tokens > 500
 

@@ -31,6 +31,7 @@ def test_a_process_has_one_instance(settings):
 
 @pytest.mark.parametrize("value", ["gpt", "", None, ["offline"]])
 def test_an_unknown_choice_fails_loudly_and_names_the_choices(settings, value):
+    settings.ANTHROPIC_API_KEY = ""
     settings.KEEPSAKE_MODEL = value
     settings.KEEPSAKE_EMBEDDER = value
     with pytest.raises(ImproperlyConfigured, match=r"KEEPSAKE_MODEL.*offline"):
