@@ -1,0 +1,134 @@
+"""What the demo holds, read from the YAML files beside this module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_HERE = Path(__file__).parent
+# How long one takes to read what the other said and to type an answer.
+_SECONDS_TO_BEGIN = 20
+_SECONDS_A_CHARACTER = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    """Somebody in the demo. Only who has a password can sign in."""
+
+    name: str
+    display_name: str
+    password: str | None
+    preferences: dict[str, Any]
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class DemoConversation:
+    """One talk: ``said`` holds (role, text) in turn. It ended ``days_ago`` days before the demo is loaded."""
+
+    id: str
+    person: str
+    title: str
+    days_ago: int
+    starts: time
+    said: tuple[tuple[str, str], ...]
+
+    def times(self, now: datetime) -> list[datetime]:
+        """When each message was said, by the time it took to type it."""
+        at = datetime.combine(now.date() - timedelta(days=self.days_ago), self.starts, now.tzinfo)
+        times = []
+        for _, text in self.said:
+            at += timedelta(seconds=round(_SECONDS_TO_BEGIN + _SECONDS_A_CHARACTER * len(text)))
+            times.append(at)
+        return times
+
+
+@dataclass(frozen=True, slots=True)
+class DemoDecision:
+    """What ``person`` decides about their facts whose wording holds every word of ``words``."""
+
+    person: str
+    words: tuple[str, ...]
+    decision: str
+    reason: str = ""
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoContent:
+    """The whole demo."""
+
+    people: tuple[DemoPerson, ...]
+    staff: DemoPerson
+    legacy: str
+    owner: str
+    members: tuple[str, ...]
+    agent: str
+    issuer: str
+    conversations: tuple[DemoConversation, ...]
+    decisions: tuple[DemoDecision, ...]
+
+
+@cache
+def read_content() -> DemoContent:
+    """Read the files."""
+    house = _read(_HERE / "people.yaml")
+    password = house["password"]
+    people = [_person(each, password) for each in house["people"]]
+    conversations = [_conversation(_read(file)) for file in sorted((_HERE / "conversations").glob("*.yaml"))]
+    decisions = [
+        DemoDecision(
+            person=each["person"],
+            words=tuple(each["words"].split()),
+            decision=each["decision"],
+            reason=each.get("reason", ""),
+            content=each.get("content", ""),
+        )
+        for each in _read(_HERE / "decisions.yaml")
+    ]
+    return DemoContent(
+        people=tuple(people),
+        staff=_person(house["staff"], password),
+        legacy=house["legacy"]["name"],
+        owner=house["legacy"]["owner"],
+        members=tuple(house["legacy"]["members"]),
+        agent=house["agent"]["name"],
+        issuer=house["agent"]["issuer"],
+        conversations=tuple(conversations),
+        decisions=tuple(decisions),
+    )
+
+
+def _read(file: Path) -> Any:
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def _person(given: dict[str, Any], password: str) -> DemoPerson:
+    return DemoPerson(
+        name=given["name"],
+        display_name=given["display_name"],
+        password=password if given.get("signs_in", True) else None,
+        preferences=given.get("preferences", {}),
+        what=given.get("what", ""),
+    )
+
+
+def _conversation(given: dict[str, Any]) -> DemoConversation:
+    said = tuple(
+        ("assistant" if role == "agent" else role, text.strip())
+        for turn in given["said"]
+        for role, text in turn.items()
+    )
+    return DemoConversation(
+        id=given["id"],
+        person=given["person"],
+        title=given["title"],
+        days_ago=given["days_ago"],
+        starts=time.fromisoformat(given["starts"]),
+        said=said,
+    )

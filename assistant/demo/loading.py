@@ -1,0 +1,182 @@
+"""Loads the demo through the functions that serve real people and agents. Nothing is put into a table here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from accounts import actions as accounts
+from accounts.models import Agent, Legacy, User
+from accounts.principals import Principal
+from accounts.queries import principal_for_person, principal_for_staff
+from conversations import actions as conversations
+from conversations.models import Conversation
+from facts import actions as facts
+from facts.models import LegacyFact
+from journal.exceptions import Unavailable
+
+from ..actions import conversation_finish, maybe_summarize
+from .content import DemoContent, DemoConversation, DemoDecision, DemoPerson, read_content
+
+CHANNEL = "demo"
+PROCESSING_SECONDS = 180
+KEY_SCOPES = ("read", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """How somebody of the demo signs in, and what there is to see as them."""
+
+    name: str
+    password: str
+    what: str
+
+
+def demo_is_loaded() -> bool:
+    """Whether the demo's people are here. Asks for nobody's data, so no principal is needed."""
+    content = read_content()
+    return Agent.objects.filter(name=content.agent, issuer=content.issuer, owner__username=content.staff.name).exists()
+
+
+def demo_sign_ins() -> list[SignIn]:
+    """Who of the demo can sign in; nobody when it is not loaded."""
+    if not demo_is_loaded():
+        return []
+    content = read_content()
+    people = (*content.people, content.staff)
+    return [SignIn(person.name, person.password, person.what) for person in people if person.password]
+
+
+def demo_load() -> None:
+    """Load the demo, or what is missing of it: running it again changes nothing.
+
+    Raises Refused (400) when one of its names belongs to somebody else, Unavailable (503) when the conversations could
+    not be processed in time; what is there by then stays, and the next run goes on.
+    """
+    content = read_content()
+    if not demo_is_loaded():
+        _found(content)
+    legacy = Legacy.objects.visible_to(_person(content.owner)).get(name=content.legacy)
+    missing = [talk for talk in content.conversations if not _is_done(talk)]
+    if missing:
+        with _agent_principals(content) as principal_of:
+            for talk in missing:
+                _talk(principal_of(talk.person), legacy.pk, talk)
+    for decision in content.decisions:
+        _decide(content, legacy.pk, decision)
+    facts.facts_index()
+
+
+def _found(content: DemoContent) -> None:
+    """Make the people, their legacy and the service agent: all of them or none."""
+    with transaction.atomic():
+        for person in content.people:
+            _user_create(person)
+            if person.preferences:
+                accounts.preferences_set(_person(person.name), **person.preferences)
+        staff = _user_create(content.staff)
+        staff.is_staff = staff.is_superuser = True
+        staff.save(update_fields=["is_staff", "is_superuser"])
+        accounts.legacy_create(_person(content.owner), content.legacy, content.members)
+        accounts.agent_create(
+            principal_for_person(staff.pk), content.agent, kind=Agent.Kind.SERVICE, issuer=content.issuer
+        )
+
+
+def _user_create(person: DemoPerson) -> User:
+    return accounts.user_create(person.name, display_name=person.display_name, password=person.password)
+
+
+def _person(name: str) -> Principal:
+    return principal_for_person(User.objects.get(username=name).pk)
+
+
+@contextmanager
+def _agent_principals(content: DemoContent) -> Iterator[Callable[[str], Principal]]:
+    """Let the service agent in for as long as it takes: its key ends with the block."""
+    owner = _person(content.staff.name)
+    agent = Agent.objects.visible_to(owner).get(name=content.agent)
+    key, credential = accounts.agent_key_create(owner, agent.pk, KEY_SCOPES)
+    public, _, secret = credential.removeprefix("ks_").partition(".")
+    try:
+        yield partial(accounts.principal_for_key, public, secret)
+    finally:
+        accounts.agent_key_revoke(owner, key.pk)
+
+
+def _is_done(talk: DemoConversation) -> bool:
+    """Whether a conversation is in and no message of it waits to be summarised."""
+    own = Conversation.objects.visible_to(_person(talk.person)).filter(channel=CHANNEL, external_id=talk.id)
+    return own.filter(message_count__gte=len(talk.said), summarized_upto=F("message_count")).exists()
+
+
+def _talk(principal: Principal, legacy_id: UUID, talk: DemoConversation) -> None:
+    """Append what is missing of a conversation, have it summarised as usual, and end it."""
+    conversation = conversations.conversation_create(
+        principal, legacy_id=legacy_id, title=talk.title, channel=CHANNEL, external_id=talk.id
+    )
+    speakers = {"user": principal.name, "assistant": read_content().agent}
+    said = [
+        conversations.NewMessage(role=role, content=text, speaker=speakers[role], at=at)
+        for (role, text), at in zip(talk.said, talk.times(timezone.now()), strict=True)
+    ][conversation.message_count :]
+    if said:
+        conversations.messages_append(principal, conversation.pk, said)
+        conversations.messages_index(conversation.pk)
+        maybe_summarize(conversation.pk)
+        conversation_finish(principal, conversation.pk)
+    _wait_until_processed(conversation.pk)
+
+
+def _wait_until_processed(conversation_id: UUID) -> None:
+    """Summarise what is due. A worker that runs beside may have taken the batch already; it is waited for then."""
+    deadline = time.monotonic() + PROCESSING_SECONDS
+    while maybe_summarize(conversation_id) or Conversation.objects.get(pk=conversation_id).unsummarized:
+        if time.monotonic() > deadline:
+            raise Unavailable("The demo's conversations could not be processed in time. Run seed_demo again.")
+        time.sleep(0.2)
+
+
+def _decide(content: DemoContent, legacy_id: UUID, decision: DemoDecision) -> None:
+    """Decide about the person's facts that hold the words and that they have not decided about yet."""
+    principal = _person(decision.person)
+    rows = (
+        LegacyFact.objects.mine(principal)
+        .present()
+        .filter(legacy_id=legacy_id, source_conversation__channel=CHANNEL, reviewed_at__isnull=True)
+    )
+    for word in decision.words:
+        rows = rows.filter(content__icontains=word)
+    for fact_id in rows.values_list("pk", flat=True):
+        _DECISIONS[decision.decision](content, principal, fact_id, decision)
+
+
+def _share(content: DemoContent, principal: Principal, fact_id: UUID, decision: DemoDecision) -> None:
+    facts.fact_approve(principal, fact_id)
+    facts.fact_set_visibility(principal, fact_id, LegacyFact.Visibility.SHARED)
+
+
+def _hide(content: DemoContent, principal: Principal, fact_id: UUID, decision: DemoDecision) -> None:
+    _share(content, principal, fact_id, decision)
+    staff = principal_for_staff(User.objects.get(username=content.staff.name))
+    facts.fact_hide(staff, fact_id, decision.reason)
+
+
+_DECISIONS: dict[str, Callable[[DemoContent, Principal, UUID, DemoDecision], object]] = {
+    "approve": lambda content, principal, fact_id, decision: facts.fact_approve(principal, fact_id),
+    "share": _share,
+    "reword": lambda content, principal, fact_id, decision: facts.fact_edit(
+        principal, fact_id, content=decision.content
+    ),
+    "reject": lambda content, principal, fact_id, decision: facts.fact_reject(principal, fact_id, decision.reason),
+    "delete": lambda content, principal, fact_id, decision: facts.fact_delete(principal, fact_id),
+    "hide": _hide,
+}

@@ -1,0 +1,62 @@
+"""Signed-in browsers without JavaScript, and facts that came out of real conversations."""
+
+import pytest
+from django.test import Client
+
+from accounts.queries import principal_for_person
+from assistant.actions import conversation_finish, maybe_summarize
+from conversations.actions import NewMessage, conversation_create, messages_append
+from facts.models import LegacyFact
+
+
+@pytest.fixture(autouse=True)
+def _hashed_vectors(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+
+
+@pytest.fixture
+def visit():
+    """``visit(person)`` is a signed-in browser, ``visit()`` nobody's; ``visit(person, htmx=True)`` runs htmx."""
+
+    def visit(person=None, *, htmx=False, **kwargs):
+        client = Client(headers={"HX-Request": "true"} if htmx else None, **kwargs)
+        if person is not None:
+            client.force_login(person)
+        return client
+
+    return visit
+
+
+@pytest.fixture
+def told():
+    """``told(person, legacy, "Rosa was a midwife.")``: the person says it, the offline rules find the facts."""
+
+    def told(person, legacy, *texts, title="Sunday talk"):
+        principal = principal_for_person(person.pk)
+        conversation = conversation_create(principal, legacy_id=legacy.pk, title=title)
+        messages_append(principal, conversation.pk, [NewMessage("user", text) for text in texts])
+        conversation_finish(principal, conversation.pk)
+        assert maybe_summarize(conversation.pk) == 1
+        return list(LegacyFact.objects.filter(source_conversation=conversation).order_by("source_index"))
+
+    return told
+
+
+def now(fact):
+    """The fact as it is stored now."""
+    return LegacyFact.objects.get(pk=fact.pk)
+
+
+def shelf(legacy, name="mine", **query):
+    """The address of a shelf."""
+    more = "".join(f"&{key}={value}" for key, value in query.items())
+    return f"/legacies/{legacy.pk}/?show={name}{more}"
+
+
+def decide(client, fact, decision, back="", **typed):
+    """Press a button of a fact, from the page ``back``."""
+    return client.post(f"/facts/{fact.pk}/{decision}/", {"next": back or shelf(fact.legacy), **typed})
+
+
+def text(answer):
+    return answer.content.decode()
