@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from language.base import Comparison
 from language.offline.lexicon import verbs
-from language.offline.lexicon.words import ADVERBS, HABIT_ADVERBS, KIN, MONTHS, NUMBERS, listed
+from language.offline.lexicon.words import ADVERBS, HABIT_ADVERBS, KIN, KIN_WORDS, MONTHS, NUMBERS, listed
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NOT = listed("not never no nobody none cannot without neither nor nothing hardly")
@@ -19,8 +19,9 @@ _FILLER = (
     )
     | ADVERBS
 ) - HABIT_ADVERBS - {"first", "only", "later"} | {"always", "usually", "often"}
+_PARENTS = ("mother", "father", "grandmother", "grandfather")
 # Words that stand for one thing here. What the user says of "mum" is the same as of "mother".
-_SYNONYMS = {
+_SYNONYMS = {word: group for group in _PARENTS for word in KIN_WORDS[group][1]} | {
     word: sense
     for sense, words in {
         "love": "adore enjoy like cherish fond",
@@ -49,15 +50,15 @@ _ANTONYMS = frozenset(
         honest/dishonest lazy/hardworking tidy/messy strict/lenient shy/outgoing introverted/extroverted rich/poor
         brave/cowardly calm/nervous oldest/youngest eldest/youngest older/younger first/last married/single alive/dead
         polite/rude optimistic/pessimistic left-handed/right-handed vegetarian/carnivore religious/atheist
-        morning/evening morning/night introvert/extrovert careful/careless tidy/untidy""",
+        introvert/extrovert careful/careless tidy/untidy""",
     )
 )
 # Said of a person, each of these has one answer; two different answers can't both be true.
 _SINGLE = tuple(
     re.compile(pattern)
     for pattern in (
-        r"\b(?P<key>born) (?P<what>in|on) (?P<value>.+)$",
-        r"\b(?P<key>died|die|passed away) (?P<what>in|on) (?P<value>.+)$",
+        r"\b(?P<key>born) (?:in|on) (?P<what>)(?P<value>.+)$",
+        r"\b(?P<key>died|die|passed away) (?:in|on) (?P<what>)(?P<value>.+)$",
         r"\b(?P<key>name|birthday|pronouns|maiden name|middle name|nickname|hometown|blood type|time zone)"
         r"(?: is| was| are)(?: on)? (?P<what>)(?P<value>.+)$",
         r"\b(?P<key>favou?rite [\w ]{1,30}?)(?: is| was) (?P<what>)(?P<value>.+)$",
@@ -74,18 +75,22 @@ _DIGITS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What two statements are compared by: the words that matter, in order, and whether they are denied."""
+    """What two statements are compared by: the words that matter, in order, whether they are denied, when they hold.
+
+    ``past`` is false for statements about anybody but the user: those who talk of the dead change tense at will.
+    """
 
     text: str
     words: tuple[str, ...]
     bag: frozenset[str]
     denied: bool
+    past: bool
 
 
 def sense_of(statement: str) -> Sense:
     """Reduce a statement to its sense."""
     text = " ".join(_expanded(word) for word in _WORD.findall(statement.replace("’", "'")))
-    low = text.lower()
+    low = text.lower().replace("favorite", "favourite")
     words = []
     denials = 0
     for word in low.split():
@@ -93,7 +98,8 @@ def sense_of(statement: str) -> Sense:
             denials += 1
         elif word not in _FILLER:
             words.append(_stem(word))
-    return Sense(low, tuple(words), frozenset(words), denials % 2 == 1)
+    past = low.startswith("the user") and any(verbs.is_past(word) for word in low.split())
+    return Sense(low, tuple(words), frozenset(words), denials % 2 == 1, past)
 
 
 def _expanded(word: str) -> str:
@@ -107,7 +113,7 @@ def _stem(word: str) -> str:
     word = _DIGITS.get(word, word)
     if word in _SYNONYMS:
         return _SYNONYMS[word]
-    base = KIN.get(word) or verbs.base_of(word)
+    base = verbs.base_of(word)
     return _SYNONYMS.get(base, base)
 
 
@@ -125,13 +131,13 @@ def compare_senses(one: Sense, other: Sense) -> Comparison:
     shared = one.bag & other.bag
     only_one = one.bag - shared
     only_other = other.bag - shared
-    if not only_one and not only_other:
-        return "same" if one.denied == other.denied else "contradicts"
-    if _opposed(one, other, only_one, only_other):
-        return "contradicts"
-    if one.denied != other.denied:
+    # The same words in another order may say who did what to whom.
+    if one.past != other.past or (one.bag == other.bag and one.words != other.words):
         return "different"
-    return "same" if _says_no_more(one, other, only_one, only_other) else "different"
+    if (one.bag == other.bag and one.denied != other.denied) or _opposed(one, other, only_one, only_other):
+        return "contradicts"
+    alike = one.denied == other.denied and (one.bag == other.bag or _says_no_more(one, other, only_one or only_other))
+    return "same" if alike else "different"
 
 
 def _opposed(one: Sense, other: Sense, only_one: frozenset[str], only_other: frozenset[str]) -> bool:
@@ -147,14 +153,11 @@ def _opposed(one: Sense, other: Sense, only_one: frozenset[str], only_other: fro
     return False
 
 
-def _says_no_more(one: Sense, other: Sense, only_one: frozenset[str], only_other: frozenset[str]) -> bool:
-    """Whether two statements with the same words in another form, or one detail more, come to the same."""
-    if one.denied:
+def _says_no_more(one: Sense, other: Sense, extra: frozenset[str]) -> bool:
+    """Whether one long statement has a single word more than the other, and not one that decides what it says."""
+    if one.denied or not (one.bag < other.bag or other.bag < one.bag):
         return False
-    if not only_one or not only_other:
-        extra = only_one or only_other
-        return len(extra) == 1 and not _decides(extra) and min(len(one.bag), len(other.bag)) >= 5
-    return False
+    return len(extra) == 1 and not _decides(extra) and min(len(one.bag), len(other.bag)) >= 5
 
 
 def _decides(words: frozenset[str]) -> bool:
@@ -186,6 +189,9 @@ def _values_differ(one: str, other: str) -> bool:
     years_one, years_other = set(_YEAR.findall(one)), set(_YEAR.findall(other))
     if years_one or years_other:
         return bool(years_one) and bool(years_other) and not years_one & years_other
+    if MONTHS.isdisjoint(one.split()) != MONTHS.isdisjoint(other.split()):
+        # A date and a place are answers to two questions.
+        return False
     first = {_stem(word) for word in one.split() if word not in _FILLER}
     second = {_stem(word) for word in other.split() if word not in _FILLER}
     return bool(first) and bool(second) and not first & second
