@@ -4,9 +4,15 @@ import uuid
 
 import django.db.models.deletion
 import django.utils.timezone
-from django.contrib.postgres.operations import BtreeGistExtension, TrigramExtension, UnaccentExtension
+from django.contrib.postgres.operations import CreateExtension
 from django.db import migrations, models
-from pgvector.django import VectorExtension
+
+
+class Extension(CreateExtension):
+    """An extension that has to be there. Taken back, it stays: others may use it, and a superuser may own it."""
+
+    def database_backwards(self, app_label, schema_editor, from_state, to_state):
+        pass
 
 
 class Migration(migrations.Migration):
@@ -16,10 +22,10 @@ class Migration(migrations.Migration):
 
     operations = [
         # The embedded server makes these as superuser; elsewhere the owner role needs the right to create extensions.
-        VectorExtension(),
-        BtreeGistExtension(),
-        TrigramExtension(),
-        UnaccentExtension(),
+        Extension("vector"),
+        Extension("btree_gist"),
+        Extension("pg_trgm"),
+        Extension("unaccent"),
         migrations.CreateModel(
             name="IdempotencyRecord",
             fields=[
