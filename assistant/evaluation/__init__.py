@@ -1,0 +1,18 @@
+"""How well recall finds the messages that answer a question, on datasets of conversations with questions."""
+
+from .datasets import Case, Question, parse_cases
+from .figures import Outcome, Report
+from .measuring import count_steps, measure
+from .vector_cache import CachingEmbedder, VectorCacheError
+
+__all__ = [
+    "CachingEmbedder",
+    "Case",
+    "Outcome",
+    "Question",
+    "Report",
+    "VectorCacheError",
+    "count_steps",
+    "measure",
+    "parse_cases",
+]

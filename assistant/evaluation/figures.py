@@ -1,0 +1,86 @@
+"""What is counted for each question, and the means with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .datasets import APART
+
+RANKS = (5, 10, 20)
+DEPTH = max(RANKS)
+METRICS = (*(f"recall@{rank}" for rank in RANKS), *(f"any@{rank}" for rank in RANKS), "mrr", "ndcg@10")
+RESAMPLES = 2_000
+SEED = 20_260_214
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one question went: its figures in the order of ``METRICS``, and the seconds that the search took."""
+
+    category: str
+    values: tuple[float, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a whole file went. ``model`` names the embedder, ``skipped`` counts questions without valid evidence."""
+
+    model: str
+    outcomes: Sequence[Outcome]
+    skipped: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Figures from 0 to 1, each group with the number of its questions and 95% intervals."""
+        overall = [outcome for outcome in self.outcomes if outcome.category not in APART]
+        names = sorted({outcome.category for outcome in self.outcomes})
+        milliseconds = np.array([outcome.seconds for outcome in self.outcomes]) * 1_000
+        return {
+            "overall": _means(overall),
+            "intervals": _intervals(overall),
+            "categories": {name: self._category(name) for name in names},
+            "questions": len(overall),
+            "skipped": self.skipped,
+            "model": self.model,
+            "search_ms": {f"p{part}": round(float(np.percentile(milliseconds, part)), 2) for part in (50, 95)},
+        }
+
+    def _category(self, name: str) -> dict[str, Any]:
+        outcomes = [outcome for outcome in self.outcomes if outcome.category == name]
+        return {**_means(outcomes), "intervals": _intervals(outcomes), "questions": len(outcomes)}
+
+
+def score(ranking: Sequence[int], gold: frozenset[int]) -> tuple[float, ...]:
+    """The figures, in the order of ``METRICS``, for what was found, best first, and what should have been.
+
+    Only the first ``DEPTH`` places count. ``gold`` must not be empty.
+    """
+    hits = [place in gold for place in ranking[:DEPTH]]
+    found = [sum(hits[:rank]) for rank in RANKS]
+    first = hits.index(True) + 1 if any(hits) else math.inf
+    gain = sum(1 / math.log2(place + 2) for place, hit in enumerate(hits[:10]) if hit)
+    ideal = sum(1 / math.log2(place + 2) for place in range(min(len(gold), 10)))
+    return (*(count / len(gold) for count in found), *(float(count > 0) for count in found), 1 / first, gain / ideal)
+
+
+def _means(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    if not outcomes:
+        return dict.fromkeys(METRICS, 0.0)
+    means = np.mean([outcome.values for outcome in outcomes], axis=0)
+    return {name: round(float(mean), 4) for name, mean in zip(METRICS, means, strict=True)}
+
+
+def _intervals(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+    """Bootstrap percentiles over the questions, the same in every run."""
+    if not outcomes:
+        return {name: [0.0, 0.0] for name in METRICS}
+    values = np.array([outcome.values for outcome in outcomes])
+    random = np.random.default_rng(SEED)
+    means = np.array([values[random.integers(len(values), size=len(values))].mean(axis=0) for _ in range(RESAMPLES)])
+    low, high = np.percentile(means, [2.5, 97.5], axis=0)
+    return {name: [round(float(low[i]), 4), round(float(high[i]), 4)] for i, name in enumerate(METRICS)}

@@ -1,0 +1,87 @@
+"""Measure how well recall finds the messages that answer a question."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
+from psycopg_pool import PoolTimeout
+
+from assistant.evaluation import CachingEmbedder, Report, VectorCacheError, count_steps, measure, parse_cases
+from assistant.evaluation.figures import METRICS
+from conversations.imports import ImportFileError, read_text
+from journal.progress import Progress
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable
+
+CACHE = "evaluate-cache/vectors.sqlite3"
+
+
+class Command(BaseCommand):
+    """Read the file, ask its questions, print a table and write the figures."""
+
+    help = (
+        "Ask the questions of a LoCoMo or BEAM file of this installation's own search over messages, and tell how many "
+        "of the messages that answer them are found. The database is left as it was. Vectors are kept in var/, so a "
+        "second run is quick."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("form", choices=["locomo", "beam"])
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures here as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the evaluation. Raises CommandError (exit code 1) when the file can't be evaluated."""
+        out: Path | None = options["json"]
+        if out and not out.parent.is_dir():
+            raise CommandError(f"{out.parent} is no directory to write {out.name} to.")
+        try:
+            report = self._measure(options["form"], options["file"])
+        except ImportFileError as error:
+            raise CommandError(f"{options['file']}: {error}") from error
+        except (EmbedderUnavailable, VectorCacheError) as error:
+            raise CommandError(str(error)) from error
+        except (OperationalError, PoolTimeout) as error:
+            raise CommandError("The database is away.") from error
+        except KeyboardInterrupt:
+            raise CommandError("Stopped. What was embedded is kept for the next run.", returncode=130) from None
+        figures = report.as_json()
+        self._print(figures)
+        if out:
+            out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+    def _measure(self, form: str, path: Path) -> Report:
+        cases = parse_cases(form, read_text(path))
+        with (
+            closing(CachingEmbedder(get_embedder(), settings.VAR_DIR / CACHE)) as embedder,
+            Progress("Evaluating", count_steps(cases), self.stderr) as progress,
+        ):
+            return measure(cases, embedder, progress=progress.advance)
+
+    def _print(self, figures: dict[str, Any]) -> None:
+        """Print percentages, a line a group, and the half width of each overall interval."""
+        rows = {"overall": {**figures["overall"], "questions": figures["questions"]}, **figures["categories"]}
+        width = max(map(len, rows))
+        self.stdout.write(f"{'%':<{width}}  {'n':>5}  " + "  ".join(f"{name:>9}" for name in METRICS))
+        for name, row in rows.items():
+            cells = "  ".join(f"{100 * row[metric]:9.1f}" for metric in METRICS)
+            self.stdout.write(f"{name:<{width}}  {row['questions']:5}  {cells}")
+            if name == "overall":
+                intervals = (figures["intervals"][metric] for metric in METRICS)
+                halves = "  ".join(f"{f'±{50 * (high - low):.1f}':>9}" for low, high in intervals)
+                self.stdout.write(f"{'  95%':<{width}}  {'':5}  {halves}")
+        if "adversarial" in rows:
+            self.stdout.write("Adversarial questions are not in the overall figures.")
+        took = figures["search_ms"]
+        self.stdout.write(
+            f"{figures['skipped']} questions without valid evidence were not scored. Vectors: {figures['model']}. "
+            f"Search: {took['p50']} ms in the middle, {took['p95']} ms at the 95th percentile."
+        )
