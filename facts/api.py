@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.urls import path
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import ListAPIView
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -210,9 +210,11 @@ class FactHistory(ListAPIView):
 
     def get_queryset(self) -> QuerySet[Change]:
         """The fact's changes in its author's log."""
-        mine = LegacyFact.objects.mine(principal_of(self.request))
-        fact = get_object_or_404(mine.only("user_id"), pk=self.kwargs["fact_id"])
-        return Change.objects.of_owner(fact.user_id).filter(object_type="fact", object_id=str(fact.pk))
+        fact_id = self.kwargs["fact_id"]
+        author = LegacyFact.objects.mine(principal_of(self.request)).filter(pk=fact_id).values_list("user_id").first()
+        if author is None:
+            raise NotFound("There is no such fact.")
+        return Change.objects.of_owner(author[0]).filter(object_type="fact", object_id=str(fact_id))
 
     @extend_schema(responses=FactHistorySerializer)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -235,8 +237,10 @@ class LeaveLegacy(MemberDetail):
 
 
 def _show(principal: Principal, fact_id: UUID) -> Any:
-    rows = LegacyFact.objects.visible_to(principal).shown_to(principal)
-    return FactSerializer(get_object_or_404(rows, pk=fact_id), context={"principal": principal}).data
+    fact = LegacyFact.objects.visible_to(principal).shown_to(principal).filter(pk=fact_id).first()
+    if fact is None:
+        raise NotFound("There is no such fact.")
+    return FactSerializer(fact, context={"principal": principal}).data
 
 
 def _answer(principal: Principal, fact_id: UUID, status: int = 200) -> Response:

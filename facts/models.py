@@ -75,9 +75,6 @@ class LegacyFact(Searchable):
     index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     index_not_before = models.DateTimeField(null=True, default=timezone.now, editable=False)
 
-    block_content: str
-    """How a prompt words the fact; set by ``FactQuerySet.for_prompt`` only."""
-
     objects = FactQuerySet.as_manager()
 
     class Meta(Searchable.Meta):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 from django.conf import settings
@@ -63,14 +64,17 @@ def check_version(fact: LegacyFact, expected: int | None) -> None:
         raise Conflict("Somebody changed this fact meanwhile.", code="version_conflict", current=fact.version)
 
 
-def relation(similarity: float, verdict: Comparison) -> str | None:
+def relation(existing: str, new: str, similarity: float, verdict: Comparison) -> str | None:
     """The kind of link between two statements of different words, or None when they are two facts.
 
-    A contradiction counts before any similarity: "was born in 1942" and "was born in 1944" are as similar as two
-    wordings of one fact.
+    A contradiction counts before any similarity, and figures that differ rule out that similarity alone makes a
+    duplicate: "married in 1965" and "married in 1968" are as similar as two wordings of one fact.
     """
     if verdict == "contradicts":
         return FactLink.Kind.CONTRADICTS
-    if verdict == "same" or similarity >= settings.FACT_DUPLICATE_SIMILARITY:
-        return FactLink.Kind.DUPLICATE
-    return None
+    similar = similarity >= settings.FACT_DUPLICATE_SIMILARITY and _figures(existing) == _figures(new)
+    return FactLink.Kind.DUPLICATE if verdict == "same" or similar else None
+
+
+def _figures(text: str) -> list[str]:
+    return sorted(re.findall(r"\d+", text))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-import numpy as np
 from django.conf import settings
 
 from accounts.principals import Principal
@@ -28,9 +27,9 @@ class Neighbour:
     mine: bool
     similarity: float
 
-    def relation(self, verdicts: Mapping[str, Comparison]) -> str | None:
-        """What the statement is to this fact, by the verdicts of ``same_fact`` on its wording."""
-        return policy.relation(self.similarity, verdicts.get(self.content, "different"))
+    def relation(self, content: str, verdicts: Mapping[str, Comparison]) -> str | None:
+        """What a statement is to this fact, by the verdicts of ``same_fact`` on this fact's wording."""
+        return policy.relation(self.content, content, self.similarity, verdicts.get(self.content, "different"))
 
 
 def same_words(principal: Principal, legacy_id: UUID, content: str, *, but: UUID | None = None) -> LegacyFact | None:
@@ -43,7 +42,7 @@ def same_words(principal: Principal, legacy_id: UUID, content: str, *, but: UUID
 def neighbours(
     principal: Principal,
     legacy_id: UUID,
-    vector: Vectors | list[float] | None,
+    vector: Vectors,
     embedding_model: str,
     *,
     but: UUID | None = None,
@@ -51,16 +50,13 @@ def neighbours(
     """The facts nearest to a vector, the person's own first, then what other members share, each nearest first.
 
     Exact. At most ``FACT_NEIGHBOURS`` of either, all at least ``FACT_RELATED_SIMILARITY`` near. ``but`` is left out.
-    Without a vector there are none.
     """
-    if vector is None:
-        return []
     others = LegacyFact.objects.of_others(principal).filter(legacy_id=legacy_id)
     found: list[tuple[UUID, bool, float]] = []
     for rows, mine in ((_own(principal, legacy_id), True), (others, False)):
         hits = nearest(
             rows.exclude(pk=but) if but else rows,
-            np.asarray(vector, dtype=np.float32),
+            vector,
             embedding_model,
             settings.FACT_NEIGHBOURS,
             settings.FACT_RELATED_SIMILARITY,

@@ -295,7 +295,7 @@ IDEMPOTENCY_HOURS = 24
 #   0.98      14 - 19             1 - 4                0                0         duplicate: dropped, evidence kept
 #   0.97      18 - 22             3 - 7              0 - 3              0         rejected before: stays away
 #   0.86         25              23 - 24            25 - 26           0 - 17      near enough to ask what it is
-# Whether two facts contradict each other is decided before this similarity counts, and sameness below it likewise.
+# A model's or the rules' word that two contradict, or say the same, counts before these; so do figures that differ.
 FACT_DUPLICATE_SIMILARITY = env.float("FACT_DUPLICATE_SIMILARITY", default=0.98)
 FACT_RELATED_SIMILARITY = env.float("FACT_RELATED_SIMILARITY", default=0.86)
 FACT_NEIGHBOURS = 8

