@@ -2,7 +2,10 @@
 
 from csp.decorators import csp_update
 from django.contrib import admin
+from django.templatetags.static import static
 from django.urls import include, path
+from django.utils.functional import lazy
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from . import health
@@ -22,6 +25,8 @@ urlpatterns = [
     path("health/live", health.live, name="live"),
     path("health/ready", health.ready, name="ready"),
     path("admin/", admin.site.urls),
+    # Browsers ask for it on pages that don't name an icon, which the admin's don't.
+    path("favicon.ico", RedirectView.as_view(url=lazy(static, str)("favicon.svg"))),
     path("", include("desk.pages")),
 ]
 

@@ -5,7 +5,8 @@ from threading import Barrier
 import pytest
 from django.conf import settings
 from django.db import connections
-from django.test import override_settings
+from django.test import Client, override_settings
+from playwright.sync_api import sync_playwright
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -33,7 +34,7 @@ def django_db_setup(django_test_environment, django_db_blocker, django_db_modify
 
 
 def pytest_collection_modifyitems(items):
-    if any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+    if chromium_program():
         return
     for item in items:
         if item.get_closest_marker("browser"):
@@ -153,3 +154,46 @@ def api():
         return made
 
     return client
+
+
+def chromium_program():
+    """Where Chromium is on this machine, or None."""
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return next(filter(None, found), None)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A running headless Chromium, for tests marked ``browser``."""
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright runs an event loop in this thread, which makes Django refuse the database to it.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browser = playwright.chromium.launch(executable_path=chromium_program(), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(chromium, live_server):
+    """A fresh tab on the live server; ``tab.faults`` collects what its console and its network complain about.
+
+    ``tab.sign_in(person)`` gives it that person's session. Addresses are relative to the server.
+    """
+
+    def sign_in(person):
+        client = Client()
+        client.force_login(person)
+        session = client.cookies[settings.SESSION_COOKIE_NAME]
+        context.add_cookies([{"name": session.key, "value": session.value, "url": live_server.url}])
+
+    context = chromium.new_context(base_url=live_server.url)
+    page = context.new_page()
+    page.sign_in = sign_in
+    page.faults = []
+    page.on("console", lambda message: message.type == "error" and page.faults.append(message.text))
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on(
+        "request", lambda each: each.url.startswith((live_server.url, "data:", "blob:")) or page.faults.append(each.url)
+    )
+    yield page
+    context.close()
