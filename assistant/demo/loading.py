@@ -82,17 +82,17 @@ def _found(content: DemoContent) -> None:
             _user_create(person)
             if person.preferences:
                 accounts.preferences_set(_person(person.name), **person.preferences)
-        staff = _user_create(content.staff)
-        staff.is_staff = staff.is_superuser = True
-        staff.save(update_fields=["is_staff", "is_superuser"])
+        staff = _user_create(content.staff, superuser=True)
         accounts.legacy_create(_person(content.owner), content.legacy, content.members)
         accounts.agent_create(
             principal_for_person(staff.pk), content.agent, kind=Agent.Kind.SERVICE, issuer=content.issuer
         )
 
 
-def _user_create(person: DemoPerson) -> User:
-    return accounts.user_create(person.name, display_name=person.display_name, password=person.password)
+def _user_create(person: DemoPerson, *, superuser: bool = False) -> User:
+    return accounts.user_create(
+        person.name, display_name=person.display_name, password=person.password, superuser=superuser
+    )
 
 
 def _person(name: str) -> Principal:
@@ -130,9 +130,9 @@ def _talk(principal: Principal, legacy_id: UUID, talk: DemoConversation) -> None
     ][conversation.message_count :]
     if said:
         conversations.messages_append(principal, conversation.pk, said)
-        conversations.messages_index(conversation.pk)
-        maybe_summarize(conversation.pk)
-        conversation_finish(principal, conversation.pk)
+    conversations.messages_index(conversation.pk)
+    maybe_summarize(conversation.pk)
+    conversation_finish(principal, conversation.pk)
     _wait_until_processed(conversation.pk)
 
 
