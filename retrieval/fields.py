@@ -29,9 +29,13 @@ class RegConfigField(models.CharField):
 class Searchable(models.Model):
     """A row with a vector, the name of the model that made it, and a text search document.
 
-    ``search_text`` is ``content`` prepared by ``retrieval.text.prepare`` (unaccented, CJK bigrams),
-    ``search_length`` the number of its terms. ``embedding`` has no fixed dimension: it is always read together
-    with ``embedding_model``, so a change of model needs no DDL and can't mix vectors.
+    ``search_text``, ``search_config`` and ``search_length`` are what ``retrieval.text.prepare`` makes of the content:
+    its words (unaccented, in pairs of letters where a script has no spaces), the configuration that stems them, and how
+    many there are. Stop words count, since their share hardly differs between texts: on long conversations the number
+    correlates at 0.96 to 0.98 with that of the lexemes, and ranks equally well.
+
+    ``embedding`` has no fixed dimension: it is always read together with ``embedding_model``, so a change of model
+    needs no DDL and can't mix vectors. The covering indexes that hold it have room for 1,300 dimensions.
     """
 
     embedding = HalfVectorField(null=True, editable=False)
