@@ -179,7 +179,7 @@ def is_activity(clause: Clause) -> bool:
         return words[0] in HOBBY_NOUNS or lemma in HOBBY_VERBS | {"go", "travel", "play", "listen", "watch", "explore"}
     if words[0] == "to" and len(words) > 1:
         return words[1] in HOBBY_VERBS | {"travel", "go"}
-    return any(word in HOBBY_NOUNS for word in words[:4])
+    return words[0] not in {"my", "his", "her", "our"} and any(word in HOBBY_NOUNS for word in words[:4])
 
 
 def is_likable(clause: Clause) -> bool:  # noqa: PLR0911

@@ -77,6 +77,13 @@ def _boundary(tokens: Sequence[Token], position: int, current: Sequence[Token]) 
         after += 1
     while after < len(tokens) and (tokens[after].low in OPENERS or tokens[after].low == ","):
         after += 1
+    if (
+        token.low == "and"
+        and tokens[after : after + 1]
+        and tokens[after].low == "that"
+        and _opens_clause(tokens, after + 1)
+    ):
+        after += 1
     if after >= len(tokens):
         return 0
     if token.low == "," and _asks(tokens, after):
@@ -85,7 +92,8 @@ def _boundary(tokens: Sequence[Token], position: int, current: Sequence[Token]) 
         following = tokens[after + 1].low if after + 1 < len(tokens) else ""
         described = len(current) > 1 and current[-2].low in DETERMINERS and following not in PREPOSITIONS | DETERMINERS
         return 1 if _has_verb(current) and not described and tokens[after].low not in {"including", "being"} else 0
-    if not _opens_clause(tokens, after):
+    said_of = token.low == "," and tokens[after].low in SUBJECT_PRONOUNS and after + 1 < len(tokens)
+    if not said_of and not _opens_clause(tokens, after):
         return 0
     if not _has_verb(current) and (token.low in {"and", "or"} or _is_apposition(tokens, after)):
         return 0
@@ -124,6 +132,8 @@ def _finite(word: str) -> bool:
 
 def _opens_clause(tokens: Sequence[Token], position: int) -> bool:
     """Whether a subject and its verb begin at ``position``."""
+    if position >= len(tokens):
+        return False
     token = tokens[position]
     if token.low in SUBJECT_PRONOUNS | {"that", "this", "there", "everyone", "nobody", "people", "someone"}:
         return _verb_follows(tokens, position + 1)

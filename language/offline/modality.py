@@ -128,7 +128,8 @@ def _before_question(clauses: list[list[Token]]) -> list[list[Token]]:
         return []
     for position, clause in enumerate(clauses):
         if asks(clause):
-            return clauses[:position]
+            # "… or was it 1932?" takes back what was said before it.
+            return [] if clause[0].low == "or" else clauses[:position]
     return []
 
 

@@ -249,7 +249,9 @@ class Cast:
         title = tokens[start].low
         gender = "m" if title in {"mr", "sir", "father"} else "f" if title in {"mrs", "ms", "miss", "lady"} else "?"
         person = Person("other", gender, " ".join(written))
-        if self.legacy is not None and person.given.lower() == self.legacy_name.lower():
+        bare = {token.low for token in tokens[position:end]}
+        named = bool(bare & self.names) and bare <= self.full_name
+        if self.legacy is not None and (named or person.given.lower() == self.legacy_name.lower()):
             person = self.legacy
         return Mention(person, start, end, owner)
 

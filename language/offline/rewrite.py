@@ -69,11 +69,9 @@ def trimmed(tokens: Sequence[Token]) -> list[Token]:
 
 def _called_out(tokens: Sequence[Token]) -> bool:
     """Whether a closing capitalised word after a comma is someone called out, not the end of a list or a place."""
-    return (
-        sum(token.low == "," for token in tokens) == 1
-        and tokens[-3].low not in {"in", "from"}
-        and not tokens[-3].capital
-    )
+    before = tokens[-3]
+    place = before.capital and before.low.removesuffix("s") not in NOT_NAMES
+    return sum(token.low == "," for token in tokens) == 1 and not place
 
 
 class Unclear(Exception):

@@ -267,7 +267,7 @@ def _field(clause: Clause, kind: str) -> str:
     predicate = clause.predicate
     if clause.subject.person.role != "user" or predicate.negated or predicate.tense != "present" or predicate.perfect:
         return ""
-    if kind == "name":
+    if kind == "name" and not clause.subject.thing:
         return "preferred_name"
     if kind == "residence":
         where = predicate.rest[1:] if predicate.lemma == "be" else predicate.rest

@@ -11,7 +11,7 @@ from itertools import pairwise
 from language.base import EpisodeCandidate, ExtractionRequest
 from language.offline import modality
 from language.offline.lexicon import verbs
-from language.offline.lexicon.topics import HOBBY_NOUNS, TONES
+from language.offline.lexicon.topics import HOBBY_NOUNS, LOOKS, TONES, TRAITS
 from language.offline.lexicon.words import (
     DAYS,
     DETERMINERS,
@@ -43,6 +43,8 @@ _UNCLEAR = (
     USER_PRONOUNS | GROUP_PRONOUNS | YOU_PRONOUNS | HE | SHE | THEY | listed("it this that these those there here")
 )
 _TONE_OF = {word: tone for tone, words in TONES.items() for word in words}
+_DESCRIBING = TRAITS | LOOKS | _TONE_OF.keys()
+_ADJECTIVE_ENDS = ("ly", "ful", "ous", "ive", "able", "ible", "less", "ish", "est")
 _TOPICLESS = STOPWORDS | DAYS | MONTHS | NUMBERS
 
 
@@ -67,7 +69,7 @@ def summarise(request: ExtractionRequest, lines: Lines) -> str:
     said = _said(request, lines, ("user",)) or _said(request, lines, ("assistant",))
     name = request.user_name.strip() or "The user"
     about = (request.legacy_name or "").strip()
-    topics = _topics(said, about)
+    topics = _topics(said, _names_in(request))
     opening = f"{name} talked about {_enumerated([about, *topics] if about else topics)}." if about or topics else ""
     opening = opening or f"{name} and others exchanged {_counted(len(request.messages))}."
     if not said:
@@ -82,7 +84,7 @@ def episodes(request: ExtractionRequest, lines: Lines) -> tuple[EpisodeCandidate
     """Return up to two sentences in the past tense on what the user talked about and decided."""
     said = [one for one in _said(request, lines, ("user",)) if one.english]
     found: list[EpisodeCandidate] = []
-    topics = _topics(said, request.legacy_name or "", fewest=2)
+    topics = _topics(said, _names_in(request), fewest=2)
     if len(topics) >= 2:
         keys = {topic.lower() for topic in topics}
         indices = tuple(sorted({one.index for one in said if one.keys & keys}))
@@ -158,12 +160,14 @@ def _cut(text: str) -> str:
     return (head if len(head) > MAX_EXTRACT // 2 else shortened).rstrip(" ,;:") + "…"
 
 
-def _topics(said: Sequence[_Said], known: str, fewest: int = 1) -> list[str]:
-    """Return the words that come up most, as they were written; none from sentences that are not in English.
+def _names_in(request: ExtractionRequest) -> set[str]:
+    """The words for those who talk and for whom all of it is about: no news as topics."""
+    names = {request.legacy_name or "", request.user_name, *(message.speaker for message in request.messages)}
+    return {token.low for name in names for token in tokenize(name)} | KIN.keys()
 
-    Words of ``known``, the name of whom all of it is about, are left out.
-    """
-    left_out = {word.low for word in tokenize(known)} | KIN.keys()
+
+def _topics(said: Sequence[_Said], left_out: set[str], fewest: int = 1) -> list[str]:
+    """Return the words that come up most, as they were written; none from sentences that are not in English."""
     counts: Counter[str] = Counter()
     written: dict[str, str] = {}
     first: dict[str, int] = {}
@@ -193,6 +197,8 @@ def _names(tokens: Sequence[Token], position: int) -> bool:
     """Whether a word names what is talked about: a word that can be a verb does so after "the" or "her"."""
     token = tokens[position]
     form = verbs.verb_form(token.low)
+    if token.low in _DESCRIBING or (token.low.endswith(_ADJECTIVE_ENDS) and not token.capital):
+        return False
     if form is None or token.low in HOBBY_NOUNS or (token.capital and position):
         return True
     return position > 0 and (tokens[position - 1].low in DETERMINERS or tokens[position - 1].owner)

@@ -39,7 +39,7 @@ IDENTITIES = listed(
     """vegetarian vegan pescatarian widow widower pensioner retiree catholic christian muslim jew buddhist hindu atheist
     quaker methodist baptist introvert extrovert perfectionist pacifist socialist feminist conservative liberal
     diabetic polyglot teetotaler teetotaller immigrant refugee orphan twin lefty expat citizen native mother father
-    mom mum dad parent grandmother grandfather stepfather stepmother beginner member survivor undergraduate graduate
+    mom mum dad parent grandmother grandfather stepfather stepmother beginner survivor undergraduate graduate
     freshman sophomore junior senior bachelor homebody workaholic bookworm foodie""",
 )
 

@@ -105,7 +105,8 @@ STOPWORDS = (
         morning night remember remembers remembered told talk talked talking mean means meant happen happened
         happens im dont didnt thats cant its ive youre ones best better less least start started excited glad happy
         sad love loved totally definitely hear heard hearing find found feeling feelings super kinda must might may
-        shall first last next able done always""",
+        shall first last next able done always together important special different own real sure same full whole
+        main true others else ago enough quite rather alone free easy hard people""",
     )
 )
 
