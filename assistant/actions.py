@@ -72,6 +72,8 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
         return 0
     written = 0
     try:
+        # Between being read and being ours it may have been worked on to the end.
+        conversation.refresh_from_db()
         principal = principal_for_job(conversation.user_id)
         while (due := _due(conversation)) is not None:
             _summarize_batch(job, principal, conversation, *due)
@@ -83,6 +85,7 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
         finish_job(job, chunks=written)
     except _LeaseLostError:
         log.info("batch_taken_over", conversation=str(conversation_id))
+        finish_job(job, chunks=written)  # If only the range has moved, the job is still ours to let go.
     except (LanguageError, NotFound) as error:
         _give_back(job, conversation, error)
     except Exception as error:
@@ -143,6 +146,10 @@ def _summarize_batch(job: JobRun, principal: Principal, conversation: Conversati
             end=end,
         )
         facts: list[LegacyFact] = []
+        allowed = _left_today(conversation.user_id)
+        for _ in prepared[allowed:]:
+            note_operation("extract", "cap", "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
+        prepared = prepared[:allowed]
         if prepared:
             facts = record_extracted(
                 write, principal, locked, prepared, {message.index: message for message in messages}
@@ -158,6 +165,13 @@ def _summarize_batch(job: JobRun, principal: Principal, conversation: Conversati
         input_tokens=extraction.usage.input_tokens,
         output_tokens=extraction.usage.output_tokens,
     )
+
+
+def _left_today(user_id: UUID) -> int:
+    """How many facts may still be learned from a person in this 24 hours. Exact under the person's lock."""
+    since = timezone.now() - timedelta(days=1)
+    learned = LegacyFact.objects.filter(user_id=user_id, extracted_at__gte=since).exclude(written_by="").count()
+    return max(0, settings.EXTRACTED_PER_USER_AND_DAY - learned)
 
 
 def _extract(principal: Principal, conversation: Conversation, messages: Sequence[Message]) -> Extraction:
@@ -181,7 +195,8 @@ def _extract(principal: Principal, conversation: Conversation, messages: Sequenc
         msg = "the summary is empty"
         raise ModelAnswerInvalid(msg)
     said = {utterance.index: utterance.content for utterance in utterances if utterance.role == Message.Role.USER}
-    facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))
+    most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
+    facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
     return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
 
 

@@ -17,14 +17,14 @@ from ..models import ExternalIdentity, Preferences, User
 from ..principals import Principal
 
 
-def user_create(username: str, *, display_name: str = "", password: str | None = None) -> User:
-    """Create a person. Without a password they can't sign in.
+def user_create(username: str, *, display_name: str = "", password: str | None = None, superuser: bool = False) -> User:
+    """Create a person; a ``superuser`` is staff with every right in the admin. Without a password they can't sign in.
 
     Raises Refused (400) when the name is taken (code ``username_taken``) or is no user name (``bad_username``).
     """
     username = policy.normal_username(username)
     policy.check_username(username)
-    user = User(username=username, display_name=display_name)
+    user = User(username=username, display_name=display_name, is_staff=superuser, is_superuser=superuser)
     user.set_password(password)
     try:
         with transaction.atomic():

@@ -359,3 +359,32 @@ def test_messages_wait_for_an_embedder_that_is_away(owner, talk, monkeypatch):
     assert messages_index() == 0, "they wait for their time"
     Message.objects.update(index_not_before=timezone.now())
     assert messages_index() == 3
+
+
+def many(count):
+    return [("hobby", f"Rosa collected porcelain figure number {n}.", 0, "I remember her well") for n in range(count)]
+
+
+def test_a_batch_teaches_at_most_three_facts_a_user_message(owner, legacy, model, talk, settings):
+    settings.FACT_DUPLICATE_SIMILARITY = settings.FACT_RELATED_SIMILARITY = 1.01
+    conversation = talk(owner, legacy, 31)
+    model.finds(*many(40))
+    actions.maybe_summarize(conversation.pk)
+    assert LegacyFact.objects.count() == 30
+
+
+def test_a_person_teaches_at_most_so_many_facts_a_day(owner, legacy, model, talk, settings, time_machine):
+    settings.FACT_DUPLICATE_SIMILARITY = settings.FACT_RELATED_SIMILARITY = 1.01
+    settings.EXTRACTED_PER_USER_AND_DAY = 5
+    time_machine.move_to("2026-03-01T10:00:00Z")
+    first, second, third = (talk(owner, legacy, 31) for _ in range(3))
+    model.finds(*many(4))
+    actions.maybe_summarize(first.pk)
+    model.finds(*[(c, content.replace("figure", "cup"), n, q) for c, content, n, q in many(4)])
+    actions.maybe_summarize(second.pk)
+    assert LegacyFact.objects.count() == 5
+    assert OperationEvent.objects.filter(op="cap", status="skipped").count() == 3
+    time_machine.move_to("2026-03-02T10:00:01Z")
+    model.finds(*[(c, content.replace("figure", "plate"), n, q) for c, content, n, q in many(4)])
+    actions.maybe_summarize(third.pk)
+    assert LegacyFact.objects.count() == 9
