@@ -1,0 +1,115 @@
+"""What the concurrency tests run in processes of their own: the product's own functions, at most paused.
+
+Loaded once by the server that these processes are forked from.
+"""
+
+import signal
+import threading
+from unittest import mock
+
+# What every worker loads anyway is loaded before it is forked.
+import celery.apps.worker
+import celery.bin.worker
+import celery.concurrency.solo  # noqa: F401
+import django
+import kombu.transport.redis  # noqa: F401
+from django.apps import apps
+
+if not apps.ready:
+    django.setup()
+
+from accounts.queries import principal_for_person
+from assistant import actions
+from conversations import actions as conversations
+from memory_project.celery import app
+
+
+def append(conversation_id, user_id, batches, together):
+    """Append batches of contents, one transaction each; all processes begin at once."""
+    together.wait(60)
+    for contents in batches:
+        messages = [conversations.NewMessage("user", content) for content in contents]
+        stored = conversations.messages_append(principal_for_person(user_id), conversation_id, messages)
+        first = stored[0].index
+        assert [message.index for message in stored] == list(range(first, first + len(contents)))
+
+
+def summarize_until(conversation_id, together, over):
+    """Summarise what is due, over and over, until told that it is over."""
+    together.wait(60)
+    while not over.wait(0.05):
+        actions.maybe_summarize(conversation_id)
+
+
+def work_the_queue():
+    """A Celery worker that takes tasks from the broker until SIGTERM."""
+    app.worker_main(
+        ["worker", "--pool=solo", "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"]
+    )
+
+
+def summarize_and_stop_at(step, conversation_id, reached):
+    """Summarise, and stand still for ever at one step of the first batch."""
+    with STEPS[step](reached):
+        actions.maybe_summarize(conversation_id)
+
+
+def index_and_stop(conversation_id, reached):
+    """Index messages, and stand still for ever when the first batch is embedded and nothing is written yet."""
+    with _at_embedding(reached, conversations):
+        conversations.messages_index(conversation_id)
+
+
+def _stand_still(reached):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    reached.set()
+    threading.Event().wait()
+
+
+def _after(target, name, reached):
+    """Let a function do its work, then stand still before its caller learns of it."""
+    real = getattr(target, name)
+
+    def call(*args, **kwargs):
+        result = real(*args, **kwargs)
+        _stand_still(reached)
+        return result
+
+    return mock.patch.object(target, name, call)
+
+
+class _Watched:
+    """A model or an embedder that stands still after, or within, one of its calls."""
+
+    def __init__(self, real, **watched):
+        self._real = real
+        self._watched = watched
+
+    def __getattr__(self, name):
+        return self._watched.get(name) or getattr(self._real, name)
+
+
+def _at_model(reached):
+    real = actions.get_model()
+    watched = _Watched(real, extract=lambda request: _stand_still(reached))
+    return mock.patch.object(actions, "get_model", return_value=watched)
+
+
+def _at_embedding(reached, room=actions):
+    real = room.get_embedder()
+
+    def embed(texts):
+        real.embed_passages(texts)
+        _stand_still(reached)
+
+    return mock.patch.object(room, "get_embedder", return_value=_Watched(real, embed_passages=embed))
+
+
+STEPS = {
+    "after claiming": lambda reached: _after(actions, "claim_job", reached),
+    "during the model call": _at_model,
+    "after embedding": _at_embedding,
+    "before the commit": lambda reached: _after(actions, "record_extracted", reached),
+    # The first thing that happens once the transaction is over.
+    "after the commit": lambda reached: _after(actions, "note_operation", reached),
+}

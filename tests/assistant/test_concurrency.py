@@ -1,0 +1,215 @@
+"""Many processes at once, and processes killed in the middle: nothing is lost, and nothing happens twice."""
+
+import signal
+
+import pytest
+from celery import current_app
+from django.db import connection
+from django.utils import timezone
+
+from accounts.queries import principal_for_person
+from assistant import actions
+from conversations.actions import NewMessage, conversation_create, messages_append
+from conversations.models import ConversationChunk, Message
+from facts.models import LegacyFact
+from journal.models import JobRun
+from tests import factories
+
+from . import children
+from .consistency import faults, unfinished
+from .processes import CONTEXT, Children, database_url_of_tests, start_fork_server, wait_for
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+HOBBIES = [
+    *(
+        "opera",
+        "chess",
+        "sailing",
+        "pottery",
+        "fencing",
+        "astronomy",
+        "beekeeping",
+        "calligraphy",
+        "archery",
+        "weaving",
+    ),
+    *("skiing", "juggling", "origami", "falconry", "baking", "cycling", "embroidery", "gardening", "yoga", "carpentry"),
+    *("surfing", "knitting", "birdwatching", "poetry"),
+]
+
+
+@pytest.fixture(scope="session")
+def fork_server(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock():
+        start_fork_server(
+            DATABASE_URL=database_url_of_tests(),
+            KEEPSAKE_EMBEDDER="hashing",
+            LOG_LEVEL="ERROR",
+            CELERY_SKIP_CHECKS="true",
+        )
+
+
+@pytest.fixture
+def processes(transactional_db, fork_server):
+    """Children, and an empty queue before and after."""
+    current_app.control.purge()
+    with Children() as made:
+        yield made
+    current_app.control.purge()
+
+
+@pytest.fixture
+def person(transactional_db):
+    return factories.UserFactory(username="olga", display_name="Olga Owner")
+
+
+@pytest.fixture
+def rosa(person):
+    return factories.LegacyFactory(name="Grandmother Rosa", owner=person)
+
+
+def rows(sql):
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def ranges(conversation):
+    chunks = ConversationChunk.objects.filter(conversation=conversation).order_by("message_range_start")
+    return list(chunks.values_list("message_range_start", "message_range_end"))
+
+
+def facts_about(legacy):
+    return sorted(LegacyFact.objects.filter(legacy=legacy).values_list("content", flat=True))
+
+
+def stop(process):
+    process.terminate()
+    process.join(60)
+    assert process.exitcode == 0
+
+
+def test_eight_processes_append_while_four_summarise(processes, person, rosa):
+    conversation = conversation_create(principal_for_person(person.pk), legacy_id=rosa.pk)
+    said = {
+        number: [
+            ["She loved gardening.", f"She loved {HOBBIES[number]}."],
+            *[[f"Writer {number} goes on, {n}."] * (n % 3 + 1) for n in range(8)],
+            [f"She loved {HOBBIES[number + 8]}.", "She loved gardening."],
+        ]
+        for number in range(8)
+    }
+    total = sum(len(contents) for batches in said.values() for contents in batches)
+    together, over = CONTEXT.Barrier(12), CONTEXT.Event()
+    writers = [
+        processes.start(children.append, conversation.pk, person.pk, batches, together) for batches in said.values()
+    ]
+    readers = [processes.start(children.summarize_until, conversation.pk, together, over) for _ in range(4)]
+    worker = processes.start(children.work_the_queue)
+    for writer in writers:
+        writer.join(60)
+        assert writer.exitcode == 0
+    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    over.set()
+    for reader in readers:
+        reader.join(60)
+        assert reader.exitcode == 0
+    assert faults(rows) == {}
+    actions.conversation_finish(principal_for_person(person.pk), conversation.pk)
+    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    stop(worker)
+
+    assert faults(rows) == {}
+    stored = list(Message.objects.order_by("index").values_list("index", "content"))
+    assert [index for index, _ in stored] == list(range(total))
+    for number, batches in said.items():
+        own = [content for _, content in stored if content in {text for batch in batches for text in batch}]
+        mine = [text for batch in batches for text in batch if f"{number}" in text or HOBBIES[number] in text]
+        assert [content for content in own if content in mine] == mine
+    covered = ranges(conversation)
+    assert [start for start, _ in covered[1:]] == [end for _, end in covered[:-1]]
+    assert covered[0][0] == 0
+    assert covered[-1][1] == total
+    assert facts_about(rosa) == sorted({f"Rosa loved {hobby}." for hobby in [*HOBBIES[:16], "gardening"]})
+    gardening = LegacyFact.objects.get(content="Rosa loved gardening.")
+    assert gardening.evidence.count() == 16
+
+
+@pytest.fixture
+def talk_of(person):
+    """``talk_of(legacy)`` is a conversation in which two batches are due, with facts in both."""
+
+    def make(legacy):
+        principal = principal_for_person(person.pk)
+        conversation = conversation_create(principal, legacy_id=legacy.pk)
+        said = [f"She loved {HOBBIES[n // 3]}." if n % 3 == 0 else f"Yes, number {n}." for n in range(51)]
+        messages_append(principal, conversation.pk, [NewMessage("user", content) for content in said])
+        return conversation
+
+    return make
+
+
+@pytest.mark.parametrize("step", children.STEPS)
+def test_a_worker_killed_at_any_step_is_replaced(processes, person, rosa, talk_of, step):
+    undisturbed = factories.LegacyFactory(name="Grandmother Rosa", owner=person)
+    assert actions.maybe_summarize(talk_of(undisturbed).pk) == 2
+    conversation = talk_of(rosa)
+    current_app.control.purge()  # The tasks are lost too.
+
+    reached = CONTEXT.Event()
+    killed = processes.start(children.summarize_and_stop_at, step, conversation.pk, reached)
+    assert reached.wait(60)
+    killed.kill()
+    killed.join(10)
+    assert killed.exitcode == -signal.SIGKILL
+    assert faults(rows) == {}
+    assert ranges(conversation) == ([(0, 20)] if step == "after the commit" else [])
+
+    assert actions.sweep()["conversations"] == 0  # Its lease still holds.
+    assert JobRun.objects.filter(subject_id=conversation.pk, state="running").update(lease_until=timezone.now()) == 1
+    assert actions.sweep()["conversations"] == 1
+    worker = processes.start(children.work_the_queue)
+    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    stop(worker)
+
+    assert faults(rows) == {}
+    assert ranges(conversation) == [(0, 20), (20, 40)]
+    assert facts_about(rosa) == facts_about(undisturbed) != []
+    assert actions.sweep() == {"conversations": 0, "messages": 0, "facts": 0}
+
+
+def test_a_worker_that_comes_too_late_lets_go_of_the_conversation(monkeypatch, rosa, talk_of):
+    conversation = talk_of(rosa)
+    real = actions.open_job
+
+    def overtaken(*args, **kwargs):
+        """Another worker does everything that was due after this one saw that it was."""
+        monkeypatch.setattr(actions, "open_job", real)
+        assert actions.maybe_summarize(conversation.pk) == 2
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(actions, "open_job", overtaken)
+    assert actions.maybe_summarize(conversation.pk) == 0
+    assert set(JobRun.objects.values_list("state", flat=True)) == {"done"}
+    assert faults(rows) == {}
+
+
+def test_a_worker_killed_while_it_indexes_is_replaced(processes, rosa, talk_of):
+    conversation = talk_of(rosa)
+    current_app.control.purge()
+    reached = CONTEXT.Event()
+    killed = processes.start(children.index_and_stop, conversation.pk, reached)
+    assert reached.wait(60)
+    killed.kill()
+    killed.join(10)
+    held = Message.objects.filter(embedding__isnull=True, index_not_before__gt=timezone.now())
+    assert held.count() == 32
+
+    held.update(index_not_before=timezone.now())
+    assert actions.sweep() == {"conversations": 1, "messages": 1, "facts": 0}
+    worker = processes.start(children.work_the_queue)
+    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    stop(worker)
+    assert faults(rows) == {}
+    assert set(Message.objects.values_list("index_attempts", flat=True)) == {1, 2}
