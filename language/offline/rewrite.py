@@ -182,7 +182,7 @@ def finished(subject: str, tokens: Sequence[Token], lead: Sequence[Token] = ()) 
         opening = joined(lead).rstrip(" ,")
         opening = opening[:1].upper() + opening[1:]
         text = f"{opening}, {text}"
-    text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"\s+", " ", text).strip().replace(" can not ", " cannot ")
     text = re.sub(r"\s+([,.;:])", r"\1", text).rstrip(" ,;:-.!?…")
     return text[:1].upper() + text[1:] + "."
 

@@ -58,9 +58,14 @@ class Rule:
             return False
         if self.tense not in (None, predicate.tense) or self.negated not in (None, predicate.negated):
             return False
-        if not self.after.match(predicate.after) or (self.lasting and one_off(predicate.after)):
+        if not self.after.match(predicate.after) or (self.lasting and _once(clause)):
             return False
         return self.check is None or self.check(clause)
+
+
+def _once(clause: Clause) -> bool:
+    lead = " ".join(token.low for token in clause.lead)
+    return one_off(lead) or one_off(clause.predicate.after)
 
 
 def _any_of(words: Collection[str]) -> str:
