@@ -181,7 +181,7 @@ class Cast:
         previous = tokens[start - 1].low if start else ""
         if token.low in NAMING_KIN and previous not in {"a", "an", "the", "his", "her", "their", "your", "my", "our"}:
             return self._naming_kin(tokens, start)
-        if token.capital and token.low in (self.names | FIRST_NAMES | self.known):
+        if token.capital and (token.low in FIRST_NAMES or token.low in self.names or token.low in self.known):
             return self._named(tokens, start)
         return None
 
