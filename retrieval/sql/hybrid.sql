@@ -28,12 +28,13 @@ terms AS MATERIALIZED (
     GROUP BY c.config, l.lexeme
 ),
 queries AS MATERIALIZED (
-    SELECT t.config, string_agg(quote_literal(t.lexeme), ' | ')::tsquery AS query
+    SELECT t.config, array_agg(t.lexeme) AS lexemes, string_agg(quote_literal(t.lexeme), ' | ')::tsquery AS query
     FROM terms AS t
     GROUP BY t.config
 ),
+-- Of each match only the query's own lexemes are kept: those are given a weight, and what has that weight remains.
 matched AS MATERIALIZED (
-    SELECT r.id, r.search_config, r.search, r.search_length
+    SELECT r.id, r.search_config, r.search_length, ts_filter(setweight(r.search, 'A', q.lexemes), ARRAY['a'::"char"]) AS found
     FROM ({texts}) AS r (id, search_config, search, search_length)
     JOIN queries AS q ON q.config = r.search_config AND r.search @@ q.query
 ),
@@ -41,7 +42,7 @@ matched AS MATERIALIZED (
 lexemes AS MATERIALIZED (
     SELECT m.id, m.search_config, m.search_length, l.lexeme, cardinality(l.positions) AS frequency
     FROM matched AS m
-    CROSS JOIN LATERAL unnest(m.search) AS l
+    CROSS JOIN LATERAL unnest(m.found) AS l
 ),
 postings AS MATERIALIZED (
     SELECT l.id, l.search_length, t.place, sum(l.frequency)::float8 AS frequency
@@ -49,26 +50,25 @@ postings AS MATERIALIZED (
     JOIN terms AS t ON t.config = l.search_config AND t.lexeme = l.lexeme
     GROUP BY l.id, l.search_length, t.place
 ),
--- Every row that holds a term is among the matches, so this document frequency is exact.
-rarity AS MATERIALIZED (
-    SELECT p.place, ln(1 + (greatest({documents}::float8, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
+-- Every row that holds a term is among the matches, so counting them gives the exact document frequency.
+held AS (
+    SELECT p.id, p.search_length, p.place, p.frequency, count(*) OVER (PARTITION BY p.place) AS holders
     FROM postings AS p
-    GROUP BY p.place
 ),
 keywords AS MATERIALIZED (
     SELECT
-        p.id,
+        h.id,
         sum(
-            r.weight * p.frequency * ({saturation}::float8 + 1) / (
-                p.frequency + {saturation}::float8 * (
-                    1 - {length_share}::float8 + {length_share}::float8 * p.search_length / {average_length}::float8
+            ln(1 + (greatest({documents}::float8, h.holders) - h.holders + 0.5) / (h.holders + 0.5))
+            * h.frequency * ({saturation}::float8 + 1) / (
+                h.frequency + {saturation}::float8 * (
+                    1 - {length_share}::float8 + {length_share}::float8 * h.search_length / {average_length}::float8
                 )
             )
-            ORDER BY p.place
+            ORDER BY h.place
         ) AS keyword
-    FROM postings AS p
-    JOIN rarity AS r USING (place)
-    GROUP BY p.id
+    FROM held AS h
+    GROUP BY h.id
 ),
 scored AS MATERIALIZED (
     SELECT coalesce(v.id, k.id) AS id, v.similarity, k.keyword
@@ -77,7 +77,7 @@ scored AS MATERIALIZED (
 ),
 -- Cosines and BM25 scores are on different scales. Both are told in standard deviations from what this owner's rows
 -- score on average; a row that lacks one side is average there, or has no word in common.
-spread AS (
+spread AS MATERIALIZED (
     SELECT
         avg(similarity) AS mean_similarity,
         nullif(stddev_pop(similarity), 0) AS similarity_deviation,
