@@ -54,6 +54,7 @@ MAX_CHARACTERS = 64_000
 MAX_WORD_CHARACTERS = 255
 MAX_QUERY_WORDS = 64
 
+_QUERY_END_CHARACTERS = 2_000
 _DETECTED_CHARACTERS = 1_000
 _DETECTED_PROBABILITY = 0.5
 # Languages that PostgreSQL has no stemmer for. Left out, their text would be taken for a neighbour's.
@@ -126,6 +127,8 @@ def list_query_words(content: str) -> list[str]:
 
     Of a long text the first and the last words are taken: what is asked mostly stands at one of its ends.
     """
+    if len(content) > 2 * _QUERY_END_CHARACTERS:
+        content = f"{content[:_QUERY_END_CHARACTERS]} {content[-_QUERY_END_CHARACTERS:]}"
     words = list(dict.fromkeys(list_words(content)))
     half = MAX_QUERY_WORDS // 2
     return words if len(words) <= MAX_QUERY_WORDS else words[:half] + words[-half:]
