@@ -13,8 +13,6 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import fact_add, fact_edit, fact_reject, fact_set_visibility
 from tests import factories
 
-from .conftest import say
-
 pytestmark = pytest.mark.django_db
 
 
@@ -218,8 +216,7 @@ def rich(owner, legacy, model, talk):
     earlier = talk(owner, legacy, 31, said="She kept a blue parrot in the kitchen, number {n}.")
     actions.maybe_summarize(earlier.pk)
     messages_index()
-    conversation = talk(owner, legacy, 6, said="And a green parrot, number {n}, in the window of the shop.")
-    return conversation
+    return talk(owner, legacy, 6, said="And a green parrot, number {n}, in the window of the shop.")
 
 
 def test_the_budget_drops_in_the_stated_order(turn, owner, legacy, model, talk):
