@@ -7,4 +7,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from django.core.wsgi import get_wsgi_application
 
+from language.tokens import count_tokens
+from retrieval.text import prepare
+
 application = get_wsgi_application()
+
+# The vocabularies behind these take most of a second to load. Here, before the processes part, they are loaded once
+# and shared, and no first message waits for them.
+prepare("")
+count_tokens("")
