@@ -41,8 +41,9 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was just done to a fact, in words, and the address that takes it back."""
+    """What was just done to a fact, in one word and in a sentence, and the address that takes it back."""
 
+    word: str
     text: str
     undo: str = ""
 

@@ -25,12 +25,12 @@ def carry_out(principal: Principal, fact: LegacyFact, decision: str, typed: Type
     """
     if decision not in _DECISIONS:
         raise NotFound("There is no such decision.")
-    decide, said = _DECISIONS[decision]
+    decide, word, said = _DECISIONS[decision]
     after = decide(principal, fact, typed, _seen(typed))
     if decision == "edit" and after.version == fact.version:
-        return Done("Nothing was different, so nothing was saved.")
+        return Done("Unchanged", "Nothing was different, so nothing was saved.")
     before = standing(fact)
-    return Done(said, reverse("undo", args=[fact.pk, before, fact.version]) if before in _PUT_BACK else "")
+    return Done(word, said, reverse("undo", args=[fact.pk, before, fact.version]) if before in _PUT_BACK else "")
 
 
 def undo(principal: Principal, fact: LegacyFact, before: str, version: int) -> Done:
@@ -47,7 +47,7 @@ def undo(principal: Principal, fact: LegacyFact, before: str, version: int) -> D
         fact = actions.fact_edit(principal, fact.pk, content=earlier.content, category=earlier.category)
     if standing(fact) != before:
         _PUT_BACK[before](principal, fact)
-    return Done("Undone.")
+    return Done("Undone", "Undone: it is as it was before.")
 
 
 def standing(fact: LegacyFact) -> str:
@@ -94,14 +94,14 @@ def _restore(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | N
 
 _Decide = Callable[[Principal, LegacyFact, Typed, int | None], LegacyFact]
 
-_DECISIONS: dict[str, tuple[_Decide, str]] = {
-    "approve": (_approve, "Approved."),
-    "share": (_share, "Shared with the other members."),
-    "unshare": (_unshare, "Not shared any more: only you see it."),
-    "edit": (_edit, "Saved in your words."),
-    "reject": (_reject, "Rejected: it is in no prompt and does not come back by itself."),
-    "delete": (_delete, "Deleted. It can be restored for 30 days."),
-    "restore": (_restore, "Restored. Only you see it."),
+_DECISIONS: dict[str, tuple[_Decide, str, str]] = {
+    "approve": (_approve, "Approved", "Approved."),
+    "share": (_share, "Shared", "Shared with the other members."),
+    "unshare": (_unshare, "Unshared", "Not shared any more: only you see it."),
+    "edit": (_edit, "Saved", "Saved in your words."),
+    "reject": (_reject, "Rejected", "Rejected: it is in no prompt and does not come back by itself."),
+    "delete": (_delete, "Deleted", "Deleted. It can be restored for 30 days."),
+    "restore": (_restore, "Restored", "Restored. Only you see it."),
 }
 
 

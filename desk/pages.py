@@ -109,13 +109,14 @@ def home(request: PageRequest, principal: Principal) -> HttpResponse:
     last_said = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
     conversations = Conversation.objects.visible_to(principal).annotate(said_at=Subquery(last_said.values("at")[:1]))
     latest = conversations.select_related("legacy").order_by("-created_at")
+    guests = [] if legacies.count else demo_sign_ins()
     context = {
         "principal": principal,
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
         "waiting": sum(each.waiting for each in numbers.values()),
         "conversations": latest[:LATEST_CONVERSATIONS],
-        "demo": [] if legacies.count else [each for each in demo_sign_ins() if each.name != request.user.get_username()],
+        "demo": [each for each in guests if each.name != request.user.get_username()],
         **_neighbours_of(page, lambda number: f"?page={number}"),
     }
     return render(request, "desk/home.html", context)

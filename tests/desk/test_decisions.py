@@ -75,7 +75,7 @@ def test_a_decision_and_its_undo_without_javascript(visit, owner, waiting, decis
     after = standing(waiting)
     assert after[:2] == before[:2]
     assert after[2] == before[2] or after[0] == "rejected"
-    assert "Undone." in text(client.get(page))
+    assert "Undone" in text(client.get(page))
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
@@ -92,7 +92,7 @@ def test_a_decision_and_its_undo_with_htmx(visit, owner, waiting, decision):
     assert 'id="tabs" aria-label="Which facts" hx-swap-oob="true"' in part
     assert '<div id="said" hx-swap-oob="innerHTML">' in part
     part = text(client.post(undo_address(part), {"next": shelf(waiting.legacy)}))
-    assert "Undone." in part
+    assert "Undone" in part
     assert standing(waiting)[:2] == before[:2]
     # The message belongs to the swapped fact; none is left over for the next page.
     assert 'class="notice"' not in text(client.get(shelf(waiting.legacy)))

@@ -177,14 +177,12 @@ def test_who_wrote_a_fact(visit, owner, member, agent, legacy):
     assert "In Mira Member&#x27;s own words" in text(visit(owner).get(shelf(legacy, "shared")))
 
 
-def test_states_are_told_in_words(visit, owner, staff, legacy, told):
-    PreferencesFactory(user=owner, review="before")
-    said = "My grandmother Rosa was a midwife. She was patient. She was kind. She was modest."
-    waits, rejected, deleted, hidden = told(owner, legacy, said)
+def test_states_are_told_in_words(visit, owner, staff, legacy):
+    waits, rejected, deleted, hidden = (LegacyFactFactory(legacy=legacy, user=owner) for _ in range(4))
     principal = principal_for_person(owner.pk)
+    actions.fact_reopen(principal, waits.pk, proposed=True)
     actions.fact_reject(principal, rejected.pk, "She was anything but")
     actions.fact_delete(principal, deleted.pk)
-    actions.fact_approve(principal, hidden.pk)
     actions.fact_hide(principal_for_staff(staff), hidden.pk, "Too private")
     client = visit(owner)
     page = text(client.get(shelf(legacy)))

@@ -1,0 +1,222 @@
+"""The main job in a real browser: by mouse, by keyboard, without JavaScript, on a phone."""
+
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from facts.models import LegacyFact
+
+from .conftest import now, shelf
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PASSWORD = "a good long one"
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # The driver keeps an event loop in this thread, which makes Django take every query for one in a coroutine.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browse(chromium, live_server):
+    """``browse(person)`` is a page of a browser of their own, signed in through the form. It must not complain."""
+    contexts, complaints = [], []
+
+    def browse(person, viewport=None, **kwargs):
+        person.set_password(PASSWORD)
+        person.save()
+        context = chromium.new_context(base_url=live_server.url, viewport=viewport or DESKTOP, **kwargs)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto("/")
+        page.get_by_label("User name").fill(person.username)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Hello")
+        return page
+
+    yield browse
+    for context in contexts:
+        context.close()
+    # Answers that refuse are told in the console too. Broken scripts and what the security policy stops are not meant.
+    meant = ("the server responded with a status of", "Response Status Error Code")
+    assert [each for each in complaints if not any(words in each for words in meant)] == []
+
+
+@pytest.fixture
+def facts(owner, legacy, told):
+    return told(owner, legacy, "My grandmother Rosa was a midwife. She was patient. She hated waste.")
+
+
+def card(page, fact):
+    return page.locator(f"#fact-{fact.pk}")
+
+
+def press(page, fact, name):
+    card(page, fact).get_by_role("button", name=name, exact=True).click()
+
+
+def test_a_fact_is_shared_and_unshared_by_mouse(browse, owner, member, legacy, facts):
+    mine, theirs = browse(owner), browse(member)
+    mine.get_by_role("link", name="Grandmother Rosa").click()
+    expect(mine.get_by_role("link", name="To review 3")).to_have_attribute("aria-current", "page")
+    expect(card(mine, facts[0]).locator("mark")).to_have_text("My grandmother Rosa was a midwife.")
+    theirs.goto(shelf(legacy, "shared"))
+    expect(theirs.get_by_text("No other member has shared")).to_be_visible()
+
+    press(mine, facts[0], "Share")
+    expect(card(mine, facts[0]).get_by_role("button", name="Unshare")).to_be_visible()
+    expect(mine.locator("#said")).to_have_text("Shared with the other members.")
+    expect(mine.get_by_role("link", name="To review 2")).to_be_visible()
+    theirs.reload()
+    expect(card(theirs, facts[0])).to_contain_text("From Olga Owner")
+    expect(card(theirs, facts[0]).get_by_role("button")).to_have_count(0)
+
+    press(mine, facts[0], "Unshare")
+    expect(card(mine, facts[0]).get_by_role("button", name="Share", exact=True)).to_be_visible()
+    theirs.reload()
+    expect(card(theirs, facts[0])).to_have_count(0)
+
+
+def test_a_fact_is_rejected_and_brought_back_by_keyboard(browse, owner, legacy, facts):
+    page = browse(owner)
+    page.goto(shelf(legacy, "waiting"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    reject = card(page, facts[0]).locator("summary", has_text="Reject")
+    for _ in range(30):
+        if reject.evaluate("element => element === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(reject).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("She was a nurse")
+    page.keyboard.press("Enter")
+    undo = card(page, facts[0]).get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    fact = now(facts[0])
+    assert (fact.state, fact.state_reason) == ("rejected", "She was a nurse")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_have_text("Undone: it is as it was before.")
+    fact = now(facts[0])
+    assert (fact.state, fact.state_reason, fact.reviewed_at) == ("active", "", None)
+    expect(card(page, facts[0]).get_by_role("button", name="Approve")).to_be_visible()
+
+
+def test_a_fact_is_edited_in_place(browse, owner, legacy, facts):
+    page = browse(owner)
+    page.goto(shelf(legacy))
+    fact = card(page, facts[0])
+    fact.locator("summary", has_text="Edit").click()
+    fact.get_by_label("In your words").fill("     x     ")
+    fact.get_by_role("button", name="Save").click()
+    expect(fact.get_by_role("alert")).to_be_visible()
+    expect(fact.get_by_label("In your words")).to_be_focused()
+    expect(fact.get_by_label("In your words")).to_have_value("     x     ")
+    fact.get_by_label("In your words").fill("Rosa delivered babies.")
+    fact.get_by_label("Category").select_option("Milestone")
+    fact.get_by_role("button", name="Save").click()
+    expect(fact.get_by_role("heading")).to_have_text("Rosa delivered babies.")
+    expect(fact).to_contain_text("In your own words")
+    press(page, facts[0], "Undo")
+    expect(fact.get_by_role("heading")).to_have_text(facts[0].content)
+
+
+def test_everything_works_without_javascript(browse, owner, member, legacy, facts):
+    page = browse(owner, java_script_enabled=False)
+    page.goto(shelf(legacy, "waiting"))
+    press(page, facts[0], "Share")
+    expect(page).to_have_url(re.compile(rf"show=waiting.*#fact-{facts[0].pk}$"))
+    expect(page.get_by_role("status").get_by_text("Shared with the other members.")).to_be_in_viewport()
+    expect(card(page, facts[0])).to_have_count(0)
+    theirs = browse(member, java_script_enabled=False)
+    theirs.goto(shelf(legacy, "shared"))
+    expect(card(theirs, facts[0])).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(card(page, facts[0])).to_be_visible()
+    theirs.reload()
+    expect(card(theirs, facts[0])).to_have_count(0)
+
+    fact = card(page, facts[1])
+    fact.locator("summary", has_text="Reject").click()
+    fact.get_by_label("Why is it wrong?").fill("Not at all")
+    fact.get_by_role("button", name="Reject this fact").click()
+    expect(card(page, facts[1])).to_have_count(0)
+    page.get_by_role("link", name="Removed").click()
+    expect(card(page, facts[1])).to_contain_text("Reason: Not at all.")
+    press(page, facts[1], "Restore")
+    expect(page.get_by_role("status").get_by_text("Restored. Only you see it.")).to_be_visible()
+
+    page.goto(shelf(legacy))
+    fact = card(page, facts[2])
+    fact.locator("summary", has_text="Edit").click()
+    fact.get_by_label("In your words").fill("     x     ")
+    fact.get_by_role("button", name="Save").click()
+    expect(fact.get_by_role("alert")).to_be_visible()
+    expect(fact.get_by_label("In your words")).to_have_value("     x     ")
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("decision", ["Approve", "Share", "Delete"])
+def test_nothing_moves_when_a_fact_is_swapped(browse, owner, legacy, facts, viewport, decision):
+    page = browse(owner, viewport)
+    page.goto(shelf(legacy, "waiting"))
+    before = [each.bounding_box() for each in page.locator(".fact").all()]
+    press(page, facts[0], decision)
+    expect(card(page, facts[0]).get_by_role("button", name="Undo")).to_be_visible()
+    after = [each.bounding_box() for each in page.locator(".fact").all()]
+    assert [round(box["y"]) for box in after] == [round(box["y"]) for box in before]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_everything_without_scrolling_sideways(browse, owner, legacy, facts, scheme):
+    LegacyFact.objects.filter(pk=facts[0].pk).update(content="x" * 500, written_by="w" * 80)
+    page = browse(owner, PHONE, color_scheme=scheme, has_touch=True, is_mobile=True)
+    for path in ("/", shelf(legacy), shelf(legacy, "shared"), "/nothing/here/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    page.goto(shelf(legacy))
+    for target in page.locator("button:visible, summary:visible, select:visible, input:visible, .tabs a").all():
+        assert target.bounding_box()["height"] >= 44
+
+
+def test_a_server_that_is_away_is_told(browse, owner, legacy, facts):
+    page = browse(owner)
+    page.goto(shelf(legacy))
+    page.route("**/facts/**", lambda route: route.fulfill(status=503, body="<p>Back in a moment</p>"))
+    press(page, facts[0], "Approve")
+    expect(page.locator("#trouble")).to_have_text("That did not work. Please reload the page and try again.")
+    expect(card(page, facts[0]).get_by_role("button", name="Approve")).to_be_visible()
+    page.unroute("**/facts/**")
+    press(page, facts[0], "Approve")
+    expect(page.locator("#trouble")).to_be_hidden()
+    expect(page.locator("#said")).to_have_text("Approved.")
+
+
+def test_a_session_that_ended_leads_to_sign_in_and_back(browse, owner, legacy, facts):
+    page = browse(owner)
+    page.goto(shelf(legacy, "waiting"))
+    page.context.clear_cookies(name=re.compile("session$"))
+    press(page, facts[0], "Approve")
+    page.get_by_label("User name").fill(owner.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(r"\?show=waiting"))
+    assert now(facts[0]).reviewed_at is None
