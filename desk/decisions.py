@@ -30,7 +30,7 @@ def carry_out(principal: Principal, fact: LegacyFact, decision: str, typed: Type
     if decision == "edit" and after.version == fact.version:
         return Done("Unchanged", "Nothing was different, so nothing was saved.")
     before = standing(fact)
-    return Done(word, said, reverse("undo", args=[fact.pk, before, fact.version]) if before in _PUT_BACK else "")
+    return Done(word, said, reverse("fact-undo", args=[fact.pk, before, fact.version]) if before in _PUT_BACK else "")
 
 
 def undo(principal: Principal, fact: LegacyFact, before: str, version: int) -> Done:

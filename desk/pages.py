@@ -156,7 +156,7 @@ def _decided(
     fact = LegacyFact.objects.visible_to(principal).filter(pk=fact_id).first()
     if fact is None:
         return _gone(request)
-    back = _came_from(request, reverse("legacy", args=[fact.legacy_id]))
+    back = _came_from(request, reverse("legacy-page", args=[fact.legacy_id]))
     view = View.of(QueryDict(urlsplit(back).query))
     outcome: Done | Refusal
     try:
@@ -235,7 +235,7 @@ def _legacy_page(
         "tabs": tabs(facts, principal, view),
         "page": page,
         "cards": cards,
-        "next": reverse("legacy", args=[legacy_id]) + view.query,
+        "next": reverse("legacy-page", args=[legacy_id]) + view.query,
         "categories": LegacyFact.Category.choices,
         **_neighbours_of(page, lambda number: view.at(number).query),
     }
@@ -260,7 +260,7 @@ urlpatterns = [
     path("", home, name="home"),
     path("sign-in/", SignIn.as_view(), name="sign-in"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
-    path("legacies/<uuid:legacy_id>/", legacy, name="legacy"),
-    path("facts/<uuid:fact_id>/undo/<slug:before>/<int:version>/", undo, name="undo"),
-    path("facts/<uuid:fact_id>/<slug:decision>/", decide, name="decide"),
+    path("legacies/<uuid:legacy_id>/", legacy, name="legacy-page"),
+    path("facts/<uuid:fact_id>/undo/<slug:before>/<int:version>/", undo, name="fact-undo"),
+    path("facts/<uuid:fact_id>/<slug:decision>/", decide, name="fact-decide"),
 ]
