@@ -28,6 +28,12 @@ def django_db_setup(django_test_environment, django_db_blocker, django_db_modify
                 cursor.execute(f"GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO {role}")
     yield
     with django_db_blocker.unblock():
+        # A thread of the live server can hold a connection longer than the last test, and the database with it.
+        with application.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
+            )
         application.close()
         application.close_pool()
         owner.creation.destroy_test_db(real_name, verbosity=0)
@@ -162,9 +168,9 @@ def chromium_program():
     return next(filter(None, found), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """A running headless Chromium, for tests marked ``browser``."""
+    """A running headless Chromium, for tests marked ``browser``. It ends with its module: one may run at a time."""
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # Playwright runs an event loop in this thread, which makes Django refuse the database to it.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
