@@ -11,6 +11,7 @@ threads = 32
 preload_app = True
 timeout = 60
 graceful_timeout = 5
-accesslog = "-"
+# The application logs every request itself, without its query, which may hold search words.
+accesslog = None
 # Nobody steers it from outside, and its socket would lie in the home directory, shared by all copies.
 control_socket_disable = True

@@ -51,7 +51,7 @@ DATABASES = {"default": _database(_database_url), "owner": _database(env.str("DA
 DATABASES["default"]["OPTIONS"]["pool"] = {
     "min_size": 1,
     "max_size": env.int("DATABASE_POOL_SIZE", default=16),
-    "timeout": 10,
+    "timeout": 3,
 }
 # The owner connection exists for migrations only, which may run long; the tests migrate through it too.
 DATABASES["owner"]["OPTIONS"]["options"] = "-c jit=off"

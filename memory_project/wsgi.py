@@ -7,6 +7,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from django.core.wsgi import get_wsgi_application
 
+from accounts import categories
 from language.tokens import count_tokens
 from retrieval.text import prepare
 
@@ -16,3 +17,5 @@ application = get_wsgi_application()
 # and shared, and no first message waits for them.
 prepare("")
 count_tokens("")
+# The web server runs no system checks: a faulty file stops it here, by name.
+categories.load()
