@@ -13,6 +13,8 @@ from .conftest import now, shelf
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PASSWORD = "a good long one"
+PATIENCE_MS = 20_000
+expect.set_options(timeout=PATIENCE_MS)
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 
@@ -39,7 +41,7 @@ def browse(chromium, live_server):
         context = chromium.new_context(base_url=live_server.url, viewport=viewport or DESKTOP, **kwargs)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto("/")

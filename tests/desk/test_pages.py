@@ -230,11 +230,11 @@ def test_a_search_is_kept_in_the_address_and_can_be_left(visit, owner, legacy):
     LegacyFactFactory(legacy=legacy, user=owner, content="She was kind.", category="personality")
     client = visit(owner)
     page = text(client.get(shelf(legacy, search="bees")))
-    assert "1 of these match" in page
+    assert "1 found here." in page
     assert 'value="bees"' in page
     assert "She was kind." not in page
     assert 'href="?show=mine"' in page
-    assert "0 of these match" in text(client.get(shelf(legacy, search="bees", category="personality")))
+    assert "Nothing found here." in text(client.get(shelf(legacy, search="bees", category="personality")))
 
 
 @pytest.mark.parametrize(
