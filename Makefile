@@ -10,7 +10,7 @@ export OMP_NUM_THREADS := 1
 IN_VENV := .venv/bin/python
 RUNTIME := $(PYTHON) -I memory_project/venv.py requirements.txt
 DEVELOPMENT := $(PYTHON) -I memory_project/venv.py requirements-dev.txt
-# Tools that only read the settings never connect, so addresses that lead nowhere are enough for them.
+# The type checker reads the settings but never connects, so addresses that lead nowhere are enough for it.
 NOWHERE := DATABASE_URL=postgresql://nobody@/none?host=/nonexistent REDIS_URL=unix:///nonexistent SECRET_KEY=unused
 COVERAGE := --cov --cov-report=term-missing:skip-covered
 LOCK := $(IN_VENV) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
@@ -46,7 +46,7 @@ types:
 
 migrations-check:
 	@$(DEVELOPMENT)
-	@$(NOWHERE) $(IN_VENV) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+	@$(IN_VENV) -m memory_project.embedded $(IN_VENV) manage.py makemigrations --check --dry-run
 
 lock:
 	@$(DEVELOPMENT)

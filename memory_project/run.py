@@ -56,10 +56,11 @@ def run(var: Path, given: Mapping[str, str]) -> None:
         stop_leftovers(lambda process: process.pid != os.getpid() and process.environ().get(MARK) == str(var))
         _check_free(port)
         (var / "log").mkdir(mode=0o700, exist_ok=True)
-        with _step("Starting PostgreSQL and Valkey"):
-            servers = EmbeddedServers(var, given)
-            stack.callback(servers.stop)
-            servers.start()
+        servers = EmbeddedServers(var, given)
+        stack.callback(servers.stop)
+        if servers.servers:
+            with _step(f"Starting {' and '.join(server.name for server in servers.servers)}"):
+                servers.start()
         publish(var, servers.environment)
         stack.callback(withdraw, var)
         environment = {

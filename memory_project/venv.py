@@ -39,7 +39,11 @@ def fit_environment(lock_file: Path) -> None:
     """Make the environment if it is missing or unfit, and install what the lock file names unless that was done."""
     Path("var").mkdir(mode=0o711, exist_ok=True)
     with Path("var", "venv.lock").open("w", encoding="utf-8") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Waiting for another make that installs packages\n")
+            fcntl.flock(turn, fcntl.LOCK_EX)
         installed = read_stamp()
         if installed.get("python") != this_python() or not runs(PYTHON):
             installed = make_venv()
@@ -48,6 +52,12 @@ def fit_environment(lock_file: Path) -> None:
             install(lock_file)
             installed["locks"][lock_file.name] = digest
             STAMP.write_text(json.dumps(installed), encoding="utf-8")
+
+
+def say(text: str) -> None:
+    """Write to the console at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def run_with_newer_python() -> None:
@@ -83,8 +93,7 @@ def read_stamp() -> dict:
 
 def make_venv() -> dict:
     """Make an empty environment, in place of one that no longer fits."""
-    sys.stdout.write(f"Making .venv for Python {sys.version.split()[0]}\n")
-    sys.stdout.flush()
+    say(f"Making .venv for Python {sys.version.split()[0]}\n")
     base = getattr(sys, "_base_executable", sys.executable)
     made = subprocess.run([base, "-m", "venv", "--clear", VENV], capture_output=True, text=True, check=False)
     if made.returncode != 0:
@@ -98,8 +107,7 @@ def make_venv() -> dict:
 def install(lock_file: Path) -> None:
     """Install exactly the packages that a lock file names, checked by their hashes."""
     STAMP.unlink(missing_ok=True)
-    sys.stdout.write(f"Installing the packages of {lock_file} (the first time takes about a minute) ... ")
-    sys.stdout.flush()
+    say(f"Installing the packages of {lock_file} (the first time takes about a minute) ... ")
     began = time.monotonic()
     options = ["--quiet", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes"]
     environment = {**os.environ, "PIP_USER": "0"}
@@ -108,7 +116,7 @@ def install(lock_file: Path) -> None:
     )
     if done.returncode != 0:
         sys.exit("\nThe packages could not be installed; the reason is above. Mend it and run make again.")
-    sys.stdout.write(f"{time.monotonic() - began:.0f} s\n")
+    say(f"{time.monotonic() - began:.0f} s\n")
 
 
 if __name__ == "__main__":

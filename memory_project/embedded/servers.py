@@ -102,7 +102,7 @@ def throw_away_servers(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
         servers = EmbeddedServers(directory, given, throw_away=True)
         try:
             servers.start()
-            yield servers.environment
+            yield servers.environment | {"KEEPSAKE_VAR": str(directory)}
         finally:
             servers.stop()
     finally:

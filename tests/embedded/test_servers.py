@@ -190,8 +190,8 @@ def test_throw_away_servers_leave_nothing_behind():
     with throw_away_servers({"DATABASE_URL": "postgresql://me@elsewhere/x"}) as environment:
         client = redis.Redis.from_url(environment["REDIS_URL"])
         assert client.ping()
-        directory = Path(client.config_get("dir")["dir"]).parent
-        assert directory.exists()
+        directory = Path(environment["KEEPSAKE_VAR"])
+        assert Path(client.config_get("dir")["dir"]) == directory / "valkey"
     assert not directory.exists()
     with pytest.raises(redis.ConnectionError):
         client.ping()
@@ -226,3 +226,16 @@ def test_the_keeper_tells_why_it_can_not_start():
     )
     assert keeper.returncode == 1
     assert "DATABASE_OWNER_URL is set" in keeper.stderr
+
+
+def test_a_command_runs_with_servers_of_its_own_and_its_status_counts():
+    given = {**os.environ, "DATABASE_URL": "postgresql://me@elsewhere/x", "REDIS_URL": ""}
+    program = "import os, redis; print(redis.Redis.from_url(os.environ['REDIS_URL']).ping()); raise SystemExit(3)"
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_project.embedded", sys.executable, "-c", program],
+        env=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (3, "True\n")

@@ -1,8 +1,11 @@
+import fcntl
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,6 +45,24 @@ def test_an_environment_is_made_once_and_mended_when_something_changes(checkout,
     venv.main()
     venv.main()
     assert made == ["anew"]
+
+
+def test_two_at_once_take_turns(checkout, monkeypatch, capfd):
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    lock = hashlib.sha256(Path("requirements.txt").read_bytes()).hexdigest()
+    venv.STAMP.write_text(json.dumps({"python": venv.this_python(), "locks": {"requirements.txt": lock}}))
+    monkeypatch.setattr(venv, "runs", lambda program: True)
+    Path("var").mkdir()
+    with Path("var", "venv.lock").open("w") as first:
+        fcntl.flock(first, fcntl.LOCK_EX)
+        second = threading.Thread(target=venv.main)
+        second.start()
+        said = ""
+        while "Waiting for another make" not in said:
+            said += capfd.readouterr().out
+        assert second.is_alive()
+    second.join(20)
+    assert not second.is_alive()
 
 
 def test_packages_that_can_not_be_installed_are_tried_again(checkout, monkeypatch):
