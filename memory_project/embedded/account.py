@@ -86,8 +86,8 @@ class Account:
         Raises ServerError when something there belongs to somebody else.
         """
         path.mkdir(mode=0o700, exist_ok=True)
-        if not self.owns(path) and path.lstat().st_uid == os.geteuid():
-            os.chown(path, self.uid, self.gid)
+        if os.geteuid() == 0 and path.lstat().st_uid == 0:
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
         if not self.owns(path):
             msg = (
                 f"{path} belongs to another user: this copy was started by somebody else before. "

@@ -38,6 +38,9 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] %u ",
+    # A failed statement holds stored text, and so does the row it failed on: neither goes to the log.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 # A throw-away cluster may lose everything at a power cut, so it need not wait for the disk.
 _THROW_AWAY_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
