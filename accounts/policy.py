@@ -22,6 +22,7 @@ from . import categories
 from .principals import SCOPES, SOURCES, Principal
 
 if TYPE_CHECKING:
+    from .models import Agent, Grant
     from .queries import KeyRow
 
 LOCAL_ISSUER = "local"
@@ -168,6 +169,41 @@ def must_decide(principal: Principal) -> UUID:
     return principal.user_id
 
 
+def must_give_access(principal: Principal) -> UUID:
+    """Return the person's id. Raise NotYoursToDecide unless the principal may give agents access to the person.
+
+    An agent may for its person only while it sees everything itself: narrowed by its role or by the person, it would
+    get the rest back through an agent or a key that it makes, or through another agent's grant.
+    """
+    user_id = must_decide(principal)
+    if principal.kind == "agent":
+        every, sources = what_agent_sees("", None, None)
+        if not (principal.sources >= sources and (principal.categories is None or principal.categories >= every)):
+            raise NotYoursToDecide("This agent sees a part only, so it gives no access. That is for the person.")
+    return user_id
+
+
+def must_not_widen(principal: Principal, agent: Agent, grant: Grant, wanted: Mapping[str, Any]) -> None:
+    """Raise NotYoursToDecide when an agent would widen a grant that is not its to widen: its own never is.
+
+    ``wanted`` holds the new values of those fields of the grant that change.
+    """
+    if principal.kind != "agent":
+        return
+    known, sources = what_agent_sees(agent.role, grant.categories, grant.sources)
+    lets_in_again = "revoked_at" in wanted and wanted["revoked_at"] is None
+    # Compared as it is written, not as the role cuts it: a role can get more categories later.
+    more_categories = "categories" in wanted and (
+        wanted["categories"] is None or not known.issuperset(wanted["categories"])
+    )
+    more_sources = "sources" in wanted and not what_agent_sees(agent.role, None, wanted["sources"])[1] <= sources
+    if not (lets_in_again or more_categories or more_sources):
+        return
+    if agent.pk == principal.agent_id:
+        raise NotYoursToDecide("An agent does not widen what it may see itself. That is for the person.")
+    must_give_access(principal)
+
+
 def must_have_scopes(principal: Principal, scopes: Collection[str]) -> None:
     """Raise NotAllowed when the principal would hand on a scope that it lacks."""
     missing = sorted(set(scopes) - principal.scopes)
@@ -183,23 +219,31 @@ def must_remember(principal: Principal) -> UUID:
     return user_id
 
 
-def principal_of_key(row: KeyRow) -> Principal:
-    """Combine role and grant into what the key's agent may see for this person.
+def what_agent_sees(
+    role: str, granted_categories: Collection[str] | None, granted_sources: Collection[str] | None
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Combine role and grant into the categories and the sources that an agent sees.
 
     Without a role an agent has every category but procedural, and every source. A role with an allowlist has its
     categories only, and no chunks, turns or facts unless the grant gives them. The grant narrows categories further.
     """
-    allowed = categories.load().of_role(row.role)
-    if row.categories is not None:
-        allowed = allowed & frozenset(row.categories)
-    sources_of_role = () if row.role else SOURCES
+    allowed = categories.load().of_role(role)
+    if granted_categories is not None:
+        allowed = allowed & frozenset(granted_categories)
+    sources_of_role = () if role else SOURCES
+    return allowed, frozenset(sources_of_role if granted_sources is None else granted_sources)
+
+
+def principal_of_key(row: KeyRow) -> Principal:
+    """What the key stands for: its agent, acting for this person."""
+    seen_categories, seen_sources = what_agent_sees(row.role, row.categories, row.sources)
     return Principal(
         kind="agent",
         actor_id=str(row.agent_id),
         user_id=row.user_id,
         scopes=frozenset(row.scopes),
-        categories=allowed,
-        sources=frozenset(sources_of_role if row.sources is None else row.sources),
+        categories=seen_categories,
+        sources=seen_sources,
         rev=row.rev or 0,
         agent_id=row.agent_id,
         service=row.kind == "service",

@@ -41,8 +41,10 @@ class NotYoursToDecide(NotAllowed):
 
     code = "not_yours_to_decide"
 
-    def __init__(self) -> None:
-        super().__init__("This decision belongs to the person. Use their session or a key with the scope admin.")
+    def __init__(
+        self, detail: str = "This decision belongs to the person. Use their session or a key with the scope admin."
+    ) -> None:
+        super().__init__(detail)
 
 
 class Conflict(Refused):

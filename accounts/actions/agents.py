@@ -32,9 +32,9 @@ def agent_create(
     """Make an agent of the person. Without an issuer its names for people are its own.
 
     Raises Conflict (409, ``agent_exists``) when the person has one of that name, Refused for an unknown role or a bad
-    name, NotYoursToDecide.
+    name, NotYoursToDecide (an agent makes agents only while it sees everything itself).
     """
-    owner_id = policy.must_decide(principal)
+    owner_id = policy.must_give_access(principal)
     name = policy.clean_name(name, 100)
     policy.check_role(role)
     agent = Agent(owner_id=owner_id, name=name, kind=kind, role=role, issuer=issuer)
@@ -55,10 +55,10 @@ def agent_key_create(
 ) -> tuple[AgentKey, str]:
     """Make a key of one of the person's own agents; return it with the credential, which can't be shown again.
 
-    An agent gives no scope that its own key lacks. Raises NotFound for somebody else's agent, Refused for unknown
-    scopes or a date that has passed, NotAllowed, NotYoursToDecide.
+    An agent gives no scope that its own key lacks, and no key at all while it sees a part only. Raises NotFound for
+    somebody else's agent, Refused for unknown scopes or a date that has passed, NotAllowed, NotYoursToDecide.
     """
-    owner_id = policy.must_decide(principal)
+    owner_id = policy.must_give_access(principal)
     policy.check_scopes(scopes)
     policy.must_have_scopes(principal, scopes)
     policy.check_expiry(expires_at, timezone.now())
@@ -111,6 +111,9 @@ def grant_set(
     Categories narrow the agent's role. Sources (chunks, turns, facts) replace the role's. ``revoked`` keeps the agent
     out altogether, or lets it in again. What is left out stays. Takes the person's next revision if anything changed.
 
+    An agent that decides for its person narrows any grant; it widens its own never, and others' only while it sees
+    everything itself.
+
     Raises NotFound for an agent that is neither the person's nor was ever let in, Refused (400) for unknown names,
     NotYoursToDecide.
     """
@@ -121,12 +124,15 @@ def grant_set(
     if sources is not _UNCHANGED:
         wanted["sources"] = None if sources is None else policy.known_sources(sources)
     with ledger_write(principal.actor, user_id) as write:
-        if not Agent.objects.visible_to(principal).filter(pk=agent_id).exists():
+        agent = Agent.objects.visible_to(principal).filter(pk=agent_id).first()
+        if agent is None:
             raise NotFound("There is no such agent.")
         grant, _ = Grant.objects.get_or_create(user_id=user_id, agent_id=agent_id)
         if revoked is not None and revoked != (grant.revoked_at is not None):
             wanted["revoked_at"] = timezone.now() if revoked else None
-        changed = sorted(name for name, value in wanted.items() if getattr(grant, name) != value)
+        wanted = {name: value for name, value in wanted.items() if getattr(grant, name) != value}
+        policy.must_not_widen(principal, agent, grant, wanted)
+        changed = sorted(wanted)
         if changed:
             for name in changed:
                 setattr(grant, name, wanted[name])

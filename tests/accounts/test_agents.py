@@ -243,6 +243,95 @@ class TestGrant:
             actions.grant_set(made, agent.pk, categories=None)
 
 
+class TestAnAgentThatDecides:
+    """A key with the scope admin decides for the person, but undoes nothing that the person narrowed."""
+
+    @pytest.fixture
+    def deciding(self, agent, api):
+        return api(factories.AgentKeyFactory(agent=agent, scopes=["read", "write", "admin"]))
+
+    @pytest.fixture
+    def other(self, owner):
+        return factories.AgentFactory(name="other", owner=owner)
+
+    def narrow(self, owner, agent):
+        actions.grant_set(as_person(owner), agent.pk, categories=["tasks", "goals"], sources=["facts", "turns"])
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"categories": None},
+            {"categories": ["tasks", "profile"]},
+            {"categories": ["procedural"]},
+            {"sources": None},
+            {"sources": ["facts", "chunks"]},
+            {"categories": ["tasks"], "sources": None},
+        ],
+    )
+    def test_it_does_not_widen_its_own_grant(self, owner, agent, deciding, body):
+        self.narrow(owner, agent)
+        answer = deciding.patch(f"{AGENTS}{agent.pk}/grant/", body)
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_yours_to_decide")
+        grant = Grant.objects.get()
+        assert (grant.categories, grant.sources, rev_of(owner)) == (["goals", "tasks"], ["facts", "turns"], 1)
+
+    def test_it_narrows_its_own_grant(self, owner, agent, deciding):
+        self.narrow(owner, agent)
+        path = f"{AGENTS}{agent.pk}/grant/"
+        assert deciding.patch(path, {"categories": ["goals", "tasks"], "sources": ["facts"]}).status_code == 200
+        assert deciding.patch(path, {"categories": ["tasks"]}).json()["categories"] == ["tasks"]
+        assert deciding.patch(path, {"revoked": True}).json()["revoked"] is True
+        assert deciding.get(path).status_code == 403
+
+    def test_a_request_that_began_before_the_revocation_does_not_undo_it(self, owner, agent):
+        key = factories.AgentKeyFactory(agent=agent, scopes=["admin"])
+        early = actions.principal_for_key(*key.credential.removeprefix("ks_").split("."), "")
+        actions.grant_set(as_person(owner), agent.pk, revoked=True, sources=[])
+        for late in ({"revoked": False}, {"sources": ["facts"]}):
+            with pytest.raises(NotYoursToDecide):
+                actions.grant_set(early, agent.pk, **late)
+        assert Grant.objects.get().revoked
+
+    def test_a_role_can_be_without_the_sources_it_was_given(self, owner):
+        planner = factories.AgentFactory(owner=owner, role="planner")
+        actions.grant_set(as_person(owner), planner.pk, sources=["facts"], categories=["tasks", "profile"])
+        key = factories.AgentKeyFactory(agent=planner, scopes=["admin"])
+        made = actions.principal_for_key(*key.credential.removeprefix("ks_").split("."), "")
+        assert actions.grant_set(made, planner.pk, sources=None).sources is None
+        with pytest.raises(NotYoursToDecide):  # Of these its role has only one today, but may get the other.
+            actions.grant_set(made, planner.pk, categories=["tasks", "person"])
+
+    def test_narrowed_it_gives_no_access(self, owner, agent, other, deciding):
+        actions.grant_set(as_person(owner), other.pk, sources=["facts"], revoked=True)
+        self.narrow(owner, agent)
+        attempts = [
+            deciding.post(AGENTS, {"name": "twin"}),
+            deciding.post(f"{AGENTS}{agent.pk}/keys/", {}),
+            deciding.post(f"{AGENTS}{other.pk}/keys/", {}),
+            deciding.patch(f"{AGENTS}{other.pk}/grant/", {"sources": None}),
+            deciding.patch(f"{AGENTS}{other.pk}/grant/", {"revoked": False}),
+        ]
+        assert [(each.status_code, each.json()["code"]) for each in attempts] == [(403, "not_yours_to_decide")] * 5
+        assert (Agent.objects.count(), AgentKey.objects.count(), rev_of(owner)) == (2, 2, 2)
+        assert deciding.patch(f"{AGENTS}{other.pk}/grant/", {"sources": []}).status_code == 200
+
+    @pytest.mark.parametrize("narrowed", [{"categories": ["tasks"]}, {"sources": ["facts", "turns"]}])
+    def test_either_kind_of_narrowing_counts(self, owner, agent, deciding, narrowed):
+        actions.grant_set(as_person(owner), agent.pk, **narrowed)
+        assert deciding.post(AGENTS, {"name": "twin"}).status_code == 403
+
+    def test_a_role_narrows_too(self, owner, api):
+        key = factories.AgentKeyFactory(agent__owner=owner, agent__role="planner", scopes=["read", "write", "admin"])
+        assert api(key).post(AGENTS, {"name": "twin"}).status_code == 403
+
+    def test_while_it_sees_everything_it_decides_about_others(self, agent, other, deciding):
+        assert deciding.post(AGENTS, {"name": "twin"}).status_code == 201
+        assert deciding.post(f"{AGENTS}{other.pk}/keys/", {}).status_code == 201
+        path = f"{AGENTS}{other.pk}/grant/"
+        assert deciding.patch(path, {"sources": [], "revoked": True}).status_code == 200
+        assert deciding.patch(path, {"sources": None, "revoked": False}).json()["revoked"] is False
+
+
 class TestPreferences:
     DEFAULTS = {
         "has_memory": True,
