@@ -7,8 +7,9 @@ from typing import Any, cast
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from journal.admin import RecordAdmin, is_staff
 
@@ -20,9 +21,10 @@ admin.site.unregister(Group)  # Rights follow from being staff, so there are no 
 
 @admin.register(User)
 class PersonAdmin(UserAdmin):
-    """People: made, given a password, let in and kept out here. Erasing one is their own decision.
+    """People: kept out and let in again here; erasing one is their own decision.
 
-    Only a superuser makes staff or touches the accounts of staff, so that no moderator can rise.
+    Only a superuser makes people and staff, sets what somebody signs in with, and touches the accounts of staff, so
+    that no moderator can rise or become somebody else.
     """
 
     list_display = ["username", "display_name", "email", "is_active", "is_staff", "date_joined", "last_login"]
@@ -30,7 +32,8 @@ class PersonAdmin(UserAdmin):
     search_fields = ["id__exact", "username", "display_name", "email"]
     ordering = ["username"]
     filter_horizontal = []
-    readonly_fields = ["last_login", "date_joined"]
+    # Being let in or not changes by the buttons, whose action writes it into the person's log.
+    readonly_fields = ["is_active", "last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["username", "password", "display_name", "email"]}),
         ("Access", {"fields": ["is_active", "is_staff", "is_superuser"]}),
@@ -53,8 +56,8 @@ class PersonAdmin(UserAdmin):
         return is_staff(request)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Staff make people."""
-        return is_staff(request)
+        """Superusers make people, since whoever does knows how they sign in."""
+        return is_staff(request) and request.user.is_superuser
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Staff change people who are not staff; superusers everybody."""
@@ -67,8 +70,25 @@ class PersonAdmin(UserAdmin):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Only superusers make staff."""
-        return [*self.readonly_fields, *([] if request.user.is_superuser else ["is_staff", "is_superuser"])]
+        """Only superusers make staff and change user names."""
+        superusers_own = ["username", "is_staff", "is_superuser"]
+        return [*self.readonly_fields, *([] if request.user.is_superuser else superusers_own)]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Passwords, and where to set them, are for superusers."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if request.user.is_superuser:
+            return fieldsets
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if name != "password"]})
+            for title, options in fieldsets
+        ]
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        """Superusers set passwords."""
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
 
     @admin.action(description="Keep out", permissions=["change"])
     def deactivate(self, request: HttpRequest, people: QuerySet[User]) -> None:
@@ -81,9 +101,10 @@ class PersonAdmin(UserAdmin):
         self._set_active(request, people, active=True)
 
     def _set_active(self, request: HttpRequest, people: QuerySet[User], *, active: bool) -> None:
+        principal = queries.principal_for_staff(cast(User, request.user))
         allowed = [person for person in people if self.has_change_permission(request, person)]
         for person in allowed:
-            actions.user_set_active(person.pk, active=active)
+            actions.user_set_active(principal, person.pk, active=active)
             self.log_change(request, person, [{"changed": {"fields": ["is_active"]}}])
         done = "let in again" if active else "kept out"
         self.message_user(request, f"{len(allowed)} of {len(people)} {done}.")

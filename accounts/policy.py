@@ -204,6 +204,12 @@ def must_not_widen(principal: Principal, agent: Agent, grant: Grant, wanted: Map
     must_give_access(principal)
 
 
+def must_be_staff(principal: Principal) -> None:
+    """Raise NotAllowed unless the principal is a moderator's."""
+    if principal.kind != "staff":
+        raise NotAllowed("Only staff may do this.", code="not_staff")
+
+
 def must_have_scopes(principal: Principal, scopes: Collection[str]) -> None:
     """Raise NotAllowed when the principal would hand on a scope that it lacks."""
     missing = sorted(set(scopes) - principal.scopes)

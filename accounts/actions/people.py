@@ -34,9 +34,15 @@ def user_create(username: str, *, display_name: str = "", password: str | None =
     return user
 
 
-def user_set_active(user_id: UUID, *, active: bool) -> None:
-    """Keep a person out, with their sessions and the agents they own, or let them in again."""
-    User.objects.filter(pk=user_id).update(is_active=active)
+def user_set_active(principal: Principal, user_id: UUID, *, active: bool) -> None:
+    """Keep a person out, with their sessions and the agents they own, or let them in again. Staff do.
+
+    Takes the person's next revision if anything changed. Raises NotFound for an unknown person, NotAllowed.
+    """
+    policy.must_be_staff(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        if User.objects.filter(pk=user_id, is_active=not active).update(is_active=active):
+            write.change(user_id, "UPDATE", "user", user_id, active=active)
 
 
 def user_resolve(issuer: str, external_id: str) -> User:

@@ -139,34 +139,59 @@ class TestPeople:
     def form(self, **values):
         return {"username": "olga", "display_name": "Olga", "email": "", **values}
 
-    @pytest.mark.parametrize("who", ["staff", "moderator"])
-    def test_staff_make_a_person_who_can_sign_in(self, request, api, who):
+    def test_a_superuser_makes_a_person_who_can_sign_in(self, api, staff):
         password = "a long enough passphrase"
         data = self.form(usable_password="true", password1=password, password2=password)
-        answer = api(request.getfixturevalue(who)).post(reverse("admin:accounts_user_add"), data, format="multipart")
+        answer = api(staff).post(reverse("admin:accounts_user_add"), data, format="multipart")
         assert answer.status_code == 302, answer.content
         person = User.objects.get(username="olga")
         assert person.check_password(password)
         assert (person.display_name, person.is_staff) == ("Olga", False)
 
-    def test_a_person_can_be_made_without_a_password(self, api, moderator):
+    def test_a_moderator_makes_nobody(self, api, moderator):
+        password = "a long enough passphrase"
+        data = self.form(usable_password="true", password1=password, password2=password)
+        answer = api(moderator).post(reverse("admin:accounts_user_add"), data, format="multipart")
+        assert answer.status_code == 403
+        assert User.objects.get() == moderator
+
+    def test_a_person_can_be_made_without_a_password(self, api, staff):
         data = self.form(usable_password="false")
-        assert api(moderator).post(reverse("admin:accounts_user_add"), data, format="multipart").status_code == 302
+        assert api(staff).post(reverse("admin:accounts_user_add"), data, format="multipart").status_code == 302
         assert not User.objects.get(username="olga").has_usable_password()
 
-    def test_a_weak_password_is_refused(self, api, moderator):
+    def test_a_weak_password_is_refused(self, api, staff):
         data = self.form(usable_password="true", password1="password", password2="password")
-        assert api(moderator).post(reverse("admin:accounts_user_add"), data, format="multipart").status_code == 200
+        assert api(staff).post(reverse("admin:accounts_user_add"), data, format="multipart").status_code == 200
         assert not User.objects.filter(username="olga").exists()
 
-    def test_a_moderator_changes_a_person_but_makes_no_staff(self, api, moderator, owner):
-        data = self.form(is_active="on", is_staff="on", is_superuser="on")
+    def test_a_moderator_changes_a_person_but_neither_user_name_nor_rights(self, api, moderator, owner):
+        data = self.form(is_staff="on", is_superuser="on", password="x")
         assert api(moderator).post(one("user", owner.pk), data, format="multipart").status_code == 302
+        before = owner.password
         owner.refresh_from_db()
         assert (owner.display_name, owner.is_staff, owner.is_superuser) == ("Olga", False, False)
+        assert (owner.username, owner.password) == ("owner", before)
+
+    def test_a_superuser_changes_a_user_name(self, api, staff, owner):
+        assert api(staff).post(one("user", owner.pk), self.form(), format="multipart").status_code == 302
+        owner.refresh_from_db()
+        assert owner.username == "olga"
+
+    def test_the_form_keeps_nobody_out_past_the_log(self, api, staff, owner):
+        assert api(staff).post(one("user", owner.pk), self.form(), format="multipart").status_code == 302
+        owner.refresh_from_db()
+        assert owner.is_active
+
+    def test_a_moderator_sees_nothing_of_passwords(self, api, moderator, staff):
+        person = factories.UserFactory(password="a long passphrase")
+        for each in (person, staff):
+            page = api(moderator).get(one("user", each.pk)).content.decode()
+            assert "password" not in page.replace("password_change", "")
+        assert "password" in api(staff).get(one("user", person.pk)).content.decode().replace("password_change", "")
 
     def test_a_superuser_makes_staff(self, api, staff, owner):
-        data = self.form(is_active="on", is_staff="on")
+        data = self.form(is_staff="on")
         assert api(staff).post(one("user", owner.pk), data, format="multipart").status_code == 302
         owner.refresh_from_db()
         assert owner.is_staff
@@ -183,10 +208,14 @@ class TestPeople:
         assert staff.is_active
         assert not staff.check_password("a long passphrase")
 
-    def test_a_moderator_gives_a_person_a_new_password(self, api, moderator, owner):
-        password = reverse("admin:auth_user_password_change", args=[owner.pk])
+    def test_a_superuser_gives_a_person_a_new_password_and_a_moderator_none(self, api, moderator, staff, owner):
+        path = reverse("admin:auth_user_password_change", args=[owner.pk])
         data = {"usable_password": "true", "password1": "a long passphrase", "password2": "a long passphrase"}
-        assert api(moderator).post(password, data, format="multipart").status_code == 302
+        assert api(moderator).get(path).status_code == 403
+        assert api(moderator).post(path, data, format="multipart").status_code == 403
+        owner.refresh_from_db()
+        assert not owner.has_usable_password()
+        assert api(staff).post(path, data, format="multipart").status_code == 302
         owner.refresh_from_db()
         assert owner.check_password("a long passphrase")
 
@@ -199,8 +228,15 @@ class TestPeople:
         assert key.get("/api/v1/agents/").status_code == 401
         assert LogEntry.objects.get().object_id == str(owner.pk)
         data["action"] = "activate"
-        api(moderator).post(listed("user"), data, format="multipart")
+        for _ in range(2):
+            api(moderator).post(listed("user"), data, format="multipart")
         assert key.get("/api/v1/agents/").status_code == 200
+        changes = Change.objects.of_owner(owner.pk)
+        assert [(each.event, each.object_type, each.object_id, each.meta) for each in changes] == [
+            ("UPDATE", "user", str(owner.pk), {"active": False}),
+            ("UPDATE", "user", str(owner.pk), {"active": True}),
+        ]
+        assert {(each.actor_kind, each.actor_id) for each in changes} == {("staff", str(moderator.pk))}
 
     @pytest.mark.parametrize("who", ["staff", "moderator"])
     def test_nobody_deletes_people_here(self, request, api, owner, who):

@@ -30,6 +30,11 @@ def principal(credential, external_id=""):
     return actions.principal_for_key(*halves(credential), external_id)
 
 
+def keep_out(user_id):
+    moderator = queries.principal_for_staff(factories.UserFactory(is_staff=True))
+    actions.user_set_active(moderator, user_id, active=False)
+
+
 @pytest.mark.parametrize("scheme", ["Bearer", "Token", "bearer"])
 def test_a_key_is_sent_under_either_scheme_word(agent, api, scheme):
     client = api()
@@ -73,7 +78,7 @@ def test_a_key_ends(agent, api, why):
     elif why == "revoked":
         AgentKey.objects.update(revoked_at=timezone.now())
     else:
-        actions.user_set_active(agent.owner_id, active=False)
+        keep_out(agent.owner_id)
     answer = api(agent).get(LEGACIES)
     assert (answer.status_code, answer.json()["code"]) == (401, "bad_key")
 
@@ -85,16 +90,24 @@ def test_a_key_that_expires_later_is_good(agent, api):
 
 def test_an_inactive_person_can_not_use_their_session(owner, api):
     client = api(owner)
-    actions.user_set_active(owner.pk, active=False)
+    keep_out(owner.pk)
     assert client.get(LEGACIES).status_code == 401
     with pytest.raises(NotFound):
         queries.principal_for_person(owner.pk)
 
 
+def test_only_staff_keep_somebody_out(owner, member):
+    for who in (owner, member):
+        with pytest.raises(NotAllowed):
+            actions.user_set_active(queries.principal_for_person(who.pk), owner.pk, active=False)
+    owner.refresh_from_db()
+    assert owner.is_active
+
+
 def test_a_person_who_is_no_longer_active_is_not_acted_for(service, api):
     client = api(service, "42")
     assert client.get(LEGACIES).status_code == 200
-    actions.user_set_active(User.objects.get(identities__external_id="42").pk, active=False)
+    keep_out(User.objects.get(identities__external_id="42").pk)
     assert client.get(LEGACIES).status_code == 403
 
 
