@@ -19,6 +19,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.categories import load as load_categories
+from accounts.models import Member
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from conversations.actions import chunk_write, conversation_close
@@ -63,7 +64,10 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
     try and shows on the job. ``progress`` is called after each batch with the number of messages in it.
     """
     conversation = Conversation.objects.filter(pk=conversation_id).first()
-    if conversation is None or _due(conversation) is None:
+    if conversation is None or _is_cancelled(conversation):
+        return 0
+    waiting = JobRun.objects.filter(kind=JOB, subject_id=str(conversation_id), state=JobRun.State.WAITING)
+    if _due(conversation) is None and not waiting.exists():
         return 0
     job = claim_job(
         open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
@@ -74,9 +78,8 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
     try:
         # Between being read and being ours it may have been worked on to the end.
         conversation.refresh_from_db()
-        principal = principal_for_job(conversation.user_id)
         while (due := _due(conversation)) is not None:
-            _summarize_batch(job, principal, conversation, *due)
+            _summarize_batch(job, conversation, *due)
             written += 1
             progress(due[1] - due[0])
             conversation.refresh_from_db()
@@ -103,6 +106,12 @@ def _give_back(job: JobRun, conversation: Conversation, error: Exception) -> Non
     log.warning("batch_failed", conversation=str(conversation.pk), error=type(error).__name__, attempts=job.attempts)
 
 
+def _is_cancelled(conversation: Conversation) -> bool:
+    """Whether staff called off the work on what was said so far; the next message starts it again."""
+    cancelled = JobRun.objects.filter(kind=JOB, subject_id=str(conversation.pk), state=JobRun.State.CANCELLED)
+    return cancelled.filter(finished_at__gte=conversation.last_message_at or conversation.created_at).exists()
+
+
 def _due(conversation: Conversation) -> tuple[int, int] | None:
     """The range of messages to summarise now, half-open, or None."""
     start = conversation.summarized_upto
@@ -113,25 +122,28 @@ def _due(conversation: Conversation) -> tuple[int, int] | None:
     return None
 
 
-def _summarize_batch(job: JobRun, principal: Principal, conversation: Conversation, start: int, end: int) -> None:
+def _summarize_batch(job: JobRun, conversation: Conversation, start: int, end: int) -> None:
+    principal = principal_for_job(conversation.user_id)
     messages = list(
         Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).order_by("index")
     )
     extraction = _extract(principal, conversation, messages)
     embedder = get_embedder()
     vector = embedder.embed_passages([extraction.summary])[0]
-    learns = principal.has_memory and not conversation.private
     prepared: list[PreparedFact] = []
-    if learns and conversation.legacy_id:
+    owners = [conversation.user_id]
+    if conversation.legacy_id and _learns(principal, conversation):
+        owners.append(conversation.legacy_id)
         prepared = prepare_extracted(
             conversation.legacy_id, conversation.user_id, extraction.facts, written_by=extraction.model
         )
-    owners = [conversation.user_id]
-    if learns and conversation.legacy_id:
-        owners.append(conversation.legacy_id)
     with ledger_write(principal.actor, *owners) as write:
         if not hold_job(job):
             raise _LeaseLostError
+        # The model took its time: what the person has decided meanwhile counts, and can't change under the lock.
+        principal = principal_for_job(conversation.user_id)
+        if not _learns(principal, conversation):
+            prepared = []
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
         if locked.summarized_upto != start or locked.message_count < end:
             raise _LeaseLostError
@@ -165,6 +177,13 @@ def _summarize_batch(job: JobRun, principal: Principal, conversation: Conversati
         input_tokens=extraction.usage.input_tokens,
         output_tokens=extraction.usage.output_tokens,
     )
+
+
+def _learns(principal: Principal, conversation: Conversation) -> bool:
+    """Whether facts are learned from a conversation: the person wants memory and is a member of the legacy."""
+    if not principal.has_memory or conversation.private or conversation.legacy_id is None:
+        return False
+    return Member.objects.filter(legacy_id=conversation.legacy_id, user_id=conversation.user_id).exists()
 
 
 def _left_today(user_id: UUID) -> int:
@@ -215,13 +234,17 @@ def conversation_finish(principal: Principal, conversation_id: UUID) -> JobRun |
     """
     if not conversation_close(principal, conversation_id):
         return None
-    return open_job(JOB, conversation_id, user_id=principal.user_id)
+    job = open_job(JOB, conversation_id, user_id=principal.user_id)
+    # A worker may have been done with the conversation before this job was there; it then ends the job.
+    enqueue("assistant.maybe_summarize", conversation_id)
+    return job
 
 
 def finish_idle() -> int:
     """Finish conversations that nobody has written in for an hour. Returns how many."""
     idle_before = timezone.now() - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
-    idle = Conversation.objects.idle_since(idle_before).filter(finished_at__isnull=True)
+    idle = Conversation.objects.idle_since(idle_before).filter(finished_at__isnull=True, user__is_active=True)
+    idle = idle.order_by("last_message_at")
     closed = 0
     for conversation_id, user_id in idle.values_list("pk", "user_id")[:SWEEP_LIMIT]:
         try:
@@ -239,14 +262,18 @@ def sweep() -> dict[str, int]:
     """
     now = timezone.now()
     taken = JobRun.objects.filter(kind=JOB, subject_id=OuterRef("subject")).filter(
-        Q(state="waiting", not_before__gt=now) | Q(state="running", lease_until__gt=now)
+        Q(state="waiting", not_before__gt=now)
+        | Q(state="running", lease_until__gt=now)
+        | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
     )
     due = (
         Conversation.objects.with_unsummarized_over(settings.SUMMARY_THRESHOLD_MESSAGES)
         | Conversation.objects.idle_since(now).filter(finished_at__isnull=False)
     ).annotate(subject=Cast("pk", CharField()))
     conversations = list(
-        due.filter(~Exists(taken)).order_by("last_message_at").values_list("pk", flat=True)[:SWEEP_LIMIT]
+        due.filter(~Exists(taken), user__is_active=True)
+        .order_by("last_message_at")
+        .values_list("pk", flat=True)[:SWEEP_LIMIT]
     )
     for conversation_id in conversations:
         enqueue("assistant.maybe_summarize", conversation_id)

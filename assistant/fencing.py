@@ -7,10 +7,12 @@ import re
 MEMORY_FENCE = "memories_from_previous_interactions"
 FACTS_FENCE = "facts_about_the_legacy"
 RECALL_FENCE = "recalled_from_earlier_conversations"
+SUMMARY_FENCE = "earlier_in_this_conversation"
 
 _SPACE = re.compile(r"\s+")
 _FENCED = re.compile(
-    rf"<({MEMORY_FENCE}|{FACTS_FENCE}|{RECALL_FENCE})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
+    rf"<({MEMORY_FENCE}|{FACTS_FENCE}|{RECALL_FENCE}|{SUMMARY_FENCE})\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    re.DOTALL | re.IGNORECASE,
 )
 
 

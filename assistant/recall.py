@@ -1,16 +1,16 @@
 """What earlier conversations and facts have to say about a question, by the hybrid search of ``retrieval``.
 
-The same functions serve the turn, the query endpoint and the evaluation, so what is measured is what is served.
+The same functions serve the turn and the evaluation, so what is measured is what is served.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
 import structlog
+from django.db.models import Q
 
 from accounts.principals import Principal
 from conversations.models import ConversationChunk, Message
@@ -21,6 +21,9 @@ from language.base import EmbedderUnavailable, Vectors
 from retrieval.search import Corpus, SearchQuery, hybrid_search
 
 log = structlog.get_logger(__name__)
+
+NOTHING = Q(pk__in=[])
+"""The condition of ``exclude`` that leaves nothing out."""
 
 
 class QueryVector:
@@ -51,38 +54,42 @@ class RecalledTurn:
     score: float
 
 
-def recall_turns(principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int) -> list[RecalledTurn]:
-    """The person's own earlier messages about this legacy (or about none), best first."""
+def recall_turns(
+    principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
+) -> list[RecalledTurn]:
+    """The person's own earlier messages about this legacy (or about none) but those of ``exclude``, best first."""
     if principal.user_id is None:
         return []
     ledger = Ledger.objects.get(pk=principal.user_id)
-    rows = Message.objects.visible_to(principal).recallable(legacy_id)
+    rows = Message.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
     hits = hybrid_search(rows, query.search(top_k), Corpus(ledger.turns, ledger.turn_terms))
-    found = (
-        Message.objects.visible_to(principal)
-        .defer("embedding", "search_text", "search")
-        .in_bulk([hit.id for hit in hits])
-    )
+    found = Message.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
     return [RecalledTurn(found[hit.id], hit.score) for hit in hits if hit.id in found]
 
 
 def recall_chunks(
-    principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Iterable[UUID] = ()
+    principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
 ) -> list[ConversationChunk]:
-    """Summaries of the person's conversations about this legacy (or about none), best first."""
+    """Summaries of the person's conversations about this legacy (or about none) but ``exclude``, best first."""
     if principal.user_id is None:
         return []
     ledger = Ledger.objects.get(pk=principal.user_id)
-    rows = ConversationChunk.objects.visible_to(principal).recallable(legacy_id).exclude(pk__in=list(exclude))
+    rows = ConversationChunk.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
     hits = hybrid_search(rows, query.search(top_k), Corpus(ledger.chunks, ledger.chunk_terms))
-    found = ConversationChunk.objects.visible_to(principal).in_bulk([hit.id for hit in hits])
+    found = ConversationChunk.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
     return [found[hit.id] for hit in hits if hit.id in found]
 
 
-def recall_facts(principal: Principal, query: QueryVector, *, legacy_id: UUID, top_k: int) -> list[LegacyFact]:
-    """Active facts about the legacy that the person may see, best first, with ``block_content`` set."""
+def recall_facts(
+    principal: Principal, query: QueryVector, *, legacy_id: UUID, top_k: int, exclude: Q = NOTHING
+) -> list[LegacyFact]:
+    """Active facts about the legacy but ``exclude`` that the person may see, best first, worded by ``for_prompt``."""
     ledger = Ledger.objects.get(pk=legacy_id)
-    rows = LegacyFact.objects.visible_to(principal).filter(legacy_id=legacy_id, state=LegacyFact.State.ACTIVE)
+    rows = (
+        LegacyFact.objects.visible_to(principal)
+        .filter(legacy_id=legacy_id, state=LegacyFact.State.ACTIVE)
+        .exclude(exclude)
+    )
     hits = hybrid_search(rows, query.search(top_k), Corpus(ledger.facts, ledger.fact_terms))
     found = LegacyFact.objects.for_prompt(principal, legacy_id).in_bulk([hit.id for hit in hits])
     return [found[hit.id] for hit in hits if hit.id in found]

@@ -33,7 +33,7 @@ def render(format_name: str, stable: str, below: str, window: Sequence[Message],
         {"type": "text", "text": below},
     ]
     said = [*((message.role, message.speaker, message.content) for message in window), ("user", "", incoming)]
-    text = "\n\n".join([stable, below, *(f"{speaker or role}: {content}" for role, speaker, content in said)])
+    text = "\n\n".join([stable, below, *(_as_line(speaker or role, content) for role, speaker, content in said)])
     if format_name == "openai":
         return Rendered(system, text, _openai(f"{stable}\n\n{below}", said))
     if format_name == "gemini":
@@ -52,7 +52,7 @@ def render(format_name: str, stable: str, below: str, window: Sequence[Message],
 def _openai(system: str, said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
     messages = [{"role": "system", "content": system}]
     for role, _, content in said:
-        messages.append({"role": role, "content": content} if role != "tool" else _as_note(role, content))
+        messages.append(_as_message(role, content))
     return messages
 
 
@@ -63,7 +63,7 @@ def _alternating(said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
     """
     messages: list[dict[str, Any]] = []
     for role, _, content in said:
-        message = {"role": role, "content": content} if role in {"user", "assistant"} else _as_note(role, content)
+        message = _as_message(role, content)
         if not messages and message["role"] == "assistant":
             messages.append({"role": "user", "content": OPENING})
         if messages and messages[-1]["role"] == message["role"]:
@@ -73,5 +73,19 @@ def _alternating(said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
     return messages
 
 
-def _as_note(role: str, content: str) -> dict[str, Any]:
-    return {"role": "user", "content": f"<{role}_message>{as_data(content)}</{role}_message>"}
+def _as_message(role: str, content: str) -> dict[str, Any]:
+    """What the person and the assistant said as it is; anything else as a note, so that no record gives orders."""
+    if role in {"user", "assistant"}:
+        return {"role": role, "content": content}
+    return {"role": "user", "content": as_note(role, content)}
+
+
+def as_note(role: str, content: str) -> str:
+    """A system or tool message of the record as data."""
+    return f"<{role}_message>{as_data(content)}</{role}_message>"
+
+
+def _as_line(who: str, content: str) -> str:
+    """A message in plain text; its further lines are indented, so that none can pass for somebody's message."""
+    indented = content.replace("\n", "\n  ")
+    return f"{as_data(who)}: {indented}"

@@ -35,7 +35,8 @@ class DroppedSerializer(serializers.Serializer[Any]):
     """Something the budget left out."""
 
     kind = serializers.CharField()
-    id = serializers.CharField()
+    id = serializers.CharField(required=False)
+    count = serializers.IntegerField(required=False, help_text="So many of the oldest messages, in place of their ids.")
 
 
 class TurnSerializer(serializers.Serializer[Any]):

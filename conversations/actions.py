@@ -10,6 +10,7 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import connection
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Legacy
@@ -52,17 +53,21 @@ def conversation_create(
 ) -> Conversation:
     """Open a conversation, about a legacy if one is named.
 
-    With an ``external_id`` (unique per person and channel) that is known already, that conversation is returned, so an
-    import can be repeated. Raises NotFound when the person is no member of the legacy, NotAllowed without the scope.
+    With an ``external_id`` (unique per person, agent and channel) that is known already, that conversation is
+    returned, so that an import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict
+    when the known conversation is about another legacy or not as private, NotAllowed without the scope.
     """
     user_id = must_write(principal)
-    if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
-        raise NotFound("There is no such legacy.")
     with ledger_write(principal.actor, user_id) as write:
-        known = (
-            external_id
-            and Conversation.objects.filter(user_id=user_id, channel=channel, external_id=external_id).first()
-        )
+        if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
+            raise NotFound("There is no such legacy.")
+        known = None
+        if external_id:
+            own = Conversation.objects.visible_to(principal).filter(channel=channel, external_id=external_id)
+            agents = Q(agent_id=principal.agent_id) if principal.agent_id else Q(agent__isnull=True)
+            known = own.filter(agents).first()
+        if known and (known.legacy_id, known.private) != (legacy_id, private):
+            raise Conflict("This external id stands for another conversation.", code="external_id_taken")
         conversation = known or Conversation.objects.create(
             user_id=user_id,
             legacy_id=legacy_id,
@@ -77,17 +82,23 @@ def conversation_create(
 
 
 def messages_append(
-    principal: Principal, conversation_id: UUID, messages: Sequence[NewMessage], *, after: int | None = None
+    principal: Principal,
+    conversation_id: UUID,
+    messages: Sequence[NewMessage],
+    *,
+    after: int | None = None,
+    pin_block_at: datetime | None = None,
 ) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
 
     Returns the stored messages. Indexing and summarising start when the transaction has committed. Appending reopens a
     finished conversation. With ``after`` they are appended only while the conversation has that many messages.
+    ``pin_block_at`` pins the facts block to that moment, unless another turn has pinned it to a later one.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
     user_id = must_write(principal)
-    _check_messages(messages)
+    check_messages(messages)
     now = timezone.now()
     new = []
     for message in messages:
@@ -121,7 +132,9 @@ def messages_append(
         conversation.message_count += len(new)
         conversation.last_message_at = now
         conversation.finished_at = None
-        conversation.save(update_fields=["message_count", "last_message_at", "finished_at"])
+        if pin_block_at and (conversation.block_at is None or conversation.block_at < pin_block_at):
+            conversation.block_at = pin_block_at
+        conversation.save(update_fields=["message_count", "last_message_at", "finished_at", "block_at"])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         enqueue("conversations.index_messages", conversation.pk)
@@ -130,7 +143,8 @@ def messages_append(
     return new
 
 
-def _check_messages(messages: Sequence[NewMessage]) -> None:
+def check_messages(messages: Sequence[NewMessage]) -> None:
+    """Raise Refused (400) unless every message can be stored."""
     if not messages:
         raise Refused("Send at least one message.", code="empty")
     if len(messages) > settings.MESSAGES_PER_REQUEST:
@@ -149,23 +163,6 @@ def _lock(principal: Principal, conversation_id: UUID) -> Conversation:
     if conversation is None:
         raise NotFound("There is no such conversation.")
     return conversation
-
-
-def conversation_pin(principal: Principal, conversation: Conversation) -> Conversation:
-    """Pin the conversation's block to now at its first turn, and anew after an idle hour; otherwise leave it.
-
-    What is above the prompt's cache boundary then keeps its bytes from turn to turn.
-    """
-    now = timezone.now()
-    last = conversation.last_message_at or now
-    if conversation.block_at and last > now - timedelta(seconds=settings.IDLE_FINISH_SECONDS):
-        return conversation
-    user_id = must_write(principal)
-    with ledger_write(principal.with_idempotency(None).actor, user_id) as write:
-        locked = _lock(principal, conversation.pk)
-        locked.block_rev, locked.block_at = write.ledgers[user_id].rev, now
-        locked.save(update_fields=["block_rev", "block_at"])
-    return locked
 
 
 def conversation_close(principal: Principal, conversation_id: UUID, *, idle_before: datetime | None = None) -> bool:

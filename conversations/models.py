@@ -22,8 +22,7 @@ class Conversation(models.Model):
     """A talk of one person with an agent, about a legacy or about nobody in particular.
 
     ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
-    ``block_rev``, taken at ``block_at``, is the revision that the conversation's memory block is pinned to;
-    ``seen_rev`` the last one it was told of.
+    ``block_at`` is the moment that the facts block of its prompts is pinned to.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -36,9 +35,7 @@ class Conversation(models.Model):
     private = models.BooleanField(default=False)
     message_count = models.PositiveIntegerField(default=0)
     summarized_upto = models.PositiveIntegerField(default=0)
-    block_rev = models.BigIntegerField(null=True)
     block_at = models.DateTimeField(null=True)
-    seen_rev = models.BigIntegerField(null=True)
     finished_at = models.DateTimeField(null=True)
     last_message_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -51,7 +48,8 @@ class Conversation(models.Model):
                 condition=Q(summarized_upto__lte=F("message_count")), name="conversation_summarized_within_count"
             ),
             models.UniqueConstraint(
-                fields=["user", "channel", "external_id"],
+                fields=["user", "agent", "channel", "external_id"],
+                nulls_distinct=False,
                 condition=~Q(external_id=""),
                 name="conversation_external_id_once",
             ),

@@ -58,6 +58,10 @@ class _SaidQuerySet(models.QuerySet[Said]):
             return own.filter(conversation__agent_id=principal.agent_id)
         return own
 
+    def without_vectors(self) -> Self:
+        """The rows without the columns that only a search reads."""
+        return self.defer("embedding", "search_text", "search")
+
     def recallable(self, legacy_id: UUID | None) -> Self:
         """What may be recalled elsewhere: about this legacy (or about none), and not said in private."""
         scoped = self.filter(private=False)

@@ -26,10 +26,10 @@ def may_see_sources(principal: Principal) -> bool:
     return principal.kind != "agent" or "turns" in principal.sources
 
 
-def _wording_at(as_of: datetime) -> models.Subquery:
-    """The wording that the fact of the outer query had at a moment."""
+def _version_at(as_of: datetime, column: str) -> models.Subquery:
+    """A column of the version that the fact of the outer query had at a moment."""
     versions = apps.get_model("facts", "FactVersion").objects.filter(fact=models.OuterRef("pk"), created_at__lte=as_of)
-    return models.Subquery(versions.order_by("-number").values("content")[:1])
+    return models.Subquery(versions.order_by("-number").values(column)[:1])
 
 
 class FactQuerySet(models.QuerySet["LegacyFact"]):
@@ -95,21 +95,24 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
     def for_prompt(self, principal: Principal, legacy_id: UUID, *, as_of: datetime | None = None) -> FactQuerySet:
         """What a prompt about this legacy may hold: active facts, own ones first, then shared ones, oldest first.
 
-        With ``as_of`` those that were in force for this person then and still are, each as ``block_content`` in the
-        wording it had then; without it as they are now.
+        With ``as_of`` those that were in force for this person then and still are. ``block_content`` and
+        ``block_category`` are the wording and the category of that moment; without one those of now.
         """
         if principal.user_id is None:
             return self.none()
         rows = self.visible_to(principal).filter(legacy_id=legacy_id, state="active")
         wording: models.expressions.Combinable = F("content")
+        category: models.expressions.Combinable = F("category")
         if as_of is not None:
             in_force = Q(user_id=principal.user_id, active_since__lte=as_of) | Q(
                 active_since__lte=as_of, shared_since__lte=as_of
             )
             rows = rows.filter(in_force)
-            wording = Coalesce(_wording_at(as_of), wording)
+            wording = Coalesce(_version_at(as_of, "content"), wording)
+            category = Coalesce(_version_at(as_of, "category"), category)
         own_first = models.Case(models.When(user_id=principal.user_id, then=0), default=1)
-        return rows.annotate(block_content=wording).order_by(own_first, "extracted_at", "id")
+        rows = rows.defer("embedding", "search", "search_text").annotate(block_content=wording, block_category=category)
+        return rows.order_by(own_first, "extracted_at", "id")
 
     def present(self) -> FactQuerySet:
         """Facts that are neither rejected nor deleted: what is said again adds to them instead of repeating them."""

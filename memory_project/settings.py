@@ -1,4 +1,4 @@
-"""Settings. Everything comes from the environment; ``docs/settings.md`` lists every variable read here.
+"""Settings. Everything comes from the environment; the table in ``README.md`` lists every variable read here.
 
 A variable that is missing without a default, or that does not parse, stops the start with its name.
 """

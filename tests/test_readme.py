@@ -40,7 +40,8 @@ def test_the_walk_from_message_to_fact_to_prompt(live_server):
     key = factories.AgentKeyFactory(agent=agent, scopes=["read", "write", "admin"]).credential
     names = shell(first + '\necho; echo "$LEGACY $TALK"', KEY=key, API=f"{live_server.url}/api/v1").split()[-2:]
     assert maybe_summarize(Conversation.objects.get(pk=names[1]).pk) == 1
-    told = shell("#" + later, KEY=key, API=f"{live_server.url}/api/v1", LEGACY=names[0], TALK=names[1])
+    post = next(line for line in lines if line.startswith("post()"))
+    told = shell(f"{post}\n#{later}", KEY=key, API=f"{live_server.url}/api/v1", LEGACY=names[0], TALK=names[1])
     facts, turn = told.split('{"format"')
     assert "watchmaker" in facts
     assert "offline rules" in facts

@@ -33,9 +33,7 @@ class Migration(migrations.Migration):
                 ("private", models.BooleanField(default=False)),
                 ("message_count", models.PositiveIntegerField(default=0)),
                 ("summarized_upto", models.PositiveIntegerField(default=0)),
-                ("block_rev", models.BigIntegerField(null=True)),
                 ("block_at", models.DateTimeField(null=True)),
-                ("seen_rev", models.BigIntegerField(null=True)),
                 ("finished_at", models.DateTimeField(null=True)),
                 ("last_message_at", models.DateTimeField(null=True)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
@@ -202,8 +200,9 @@ class Migration(migrations.Migration):
             model_name="conversation",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("external_id", ""), _negated=True),
-                fields=("user", "channel", "external_id"),
+                fields=("user", "agent", "channel", "external_id"),
                 name="conversation_external_id_once",
+                nulls_distinct=False,
             ),
         ),
         migrations.AddConstraint(

@@ -11,6 +11,7 @@ from accounts.queries import principal_for_person
 from assistant import actions
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
+from journal.actions import cancel_job
 from journal.models import JobRun, Ledger, OperationEvent
 from language.base import EmbedderUnavailable, Extraction, FactCandidate, ModelAnswerInvalid, ModelUnavailable
 
@@ -388,3 +389,56 @@ def test_a_person_teaches_at_most_so_many_facts_a_day(owner, legacy, model, talk
     model.finds(*[(c, content.replace("figure", "plate"), n, q) for c, content, n, q in many(4)])
     actions.maybe_summarize(third.pk)
     assert LegacyFact.objects.count() == 9
+
+
+def test_what_the_person_decides_while_the_model_thinks_counts(owner, legacy, model, talk):
+    conversation = talk(owner, legacy, 31)
+    model.finds(("hobby", "Rosa loved gardening.", 4, "I remember her well"))
+    found = model.answer
+
+    def decided_meanwhile(request):
+        preferences_set(principal_for_person(owner.pk), has_memory=False)
+        return found(request)
+
+    model.answer = decided_meanwhile
+    assert actions.maybe_summarize(conversation.pk) == 1
+    assert not LegacyFact.objects.exists()
+
+
+def test_nothing_is_learned_from_somebody_who_left_the_legacy(member, legacy, model, talk):
+    conversation = talk(member, legacy, 31)
+    legacy.memberships.filter(user=member).delete()
+    model.finds(("hobby", "Rosa loved gardening.", 4, "I remember her well"))
+    assert actions.maybe_summarize(conversation.pk) == 1
+    assert not LegacyFact.objects.exists()
+
+
+def test_what_staff_cancelled_stays_so_until_the_next_message(owner, legacy, model, talk):
+    conversation = talk(owner, legacy, 31)
+    model.answer = lambda _: Extraction(summary="", model="scripted")
+    actions.maybe_summarize(conversation.pk)
+    cancel_job(JobRun.objects.get())
+    assert actions.sweep()["conversations"] == 0
+    assert actions.maybe_summarize(conversation.pk) == 0
+    assert JobRun.objects.count() == 1
+    say(owner, conversation, "one more thing")
+    assert actions.sweep()["conversations"] == 1
+
+
+def test_a_job_that_came_too_late_is_ended(owner, model, talk):
+    conversation = talk(owner, count=3)
+    job = actions.conversation_finish(principal_for_person(owner.pk), conversation.pk)
+    say(owner, conversation, "wait, not yet")
+    assert actions.maybe_summarize(conversation.pk) == 0
+    job.refresh_from_db()
+    assert job.state == "done"
+
+
+def test_conversations_of_people_kept_out_do_not_crowd_the_sweeps(owner, model, talk):
+    conversation = talk(owner, count=31)
+    long_ago = timezone.now() - timedelta(hours=2)
+    Conversation.objects.filter(pk=conversation.pk).update(last_message_at=long_ago)
+    owner.is_active = False
+    owner.save(update_fields=["is_active"])
+    assert actions.finish_idle() == 0
+    assert actions.sweep()["conversations"] == 0

@@ -44,6 +44,19 @@ def test_the_same_external_id_answers_with_the_same_conversation(api, agent):
     assert opened(api(agent), channel="other", external_id="c1")["id"] != first["id"]
 
 
+def test_the_external_ids_of_two_agents_are_two_conversations(api, owner, agent):
+    other = factories.AgentKeyFactory(agent__name="second", agent__owner=owner).credential
+    made = [opened(api(caller), external_id="1")["id"] for caller in (owner, agent, other)]
+    assert len(set(made)) == 3
+
+
+def test_a_known_external_id_does_not_change_what_it_stands_for(api, owner, legacy):
+    opened(api(owner), external_id="1")
+    for body in ({"private": True}, {"legacy": str(legacy.pk)}):
+        answer = api(owner).post(URL, {"external_id": "1", **body}, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (409, "external_id_taken")
+
+
 def test_append_one_and_many(api, owner):
     client = api(owner)
     made = opened(client)
