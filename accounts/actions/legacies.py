@@ -20,23 +20,24 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
     """Make a legacy that the person owns, kept together with the people named.
 
     Naming members is a decision of the person; making a legacy alone needs the scope write. Raises Refused (400) for a
-    bad name, too many members or user names that are nobody's, NotAllowed, NotYoursToDecide.
+    bad name, too many members or names that are nobody's, NotAllowed, NotYoursToDecide.
     """
     user_id = policy.must_write(principal)
     name = policy.clean_name(name, 200)
     policy.check_member_count(members)
     if members:
         policy.must_decide(principal)
-    others = [person for person in names_resolve(principal, members) if person.pk != user_id]
-    with ledger_write(principal.actor, user_id, *(person.pk for person in others)) as write:
-        legacy = Legacy.objects.create(name=name)
-        write.adopt(legacy.pk)
-        Member.objects.create(legacy=legacy, user_id=user_id, role=Member.Role.OWNER)
-        for ledger_id in (user_id, legacy.pk):
-            write.change(ledger_id, "ADD", "legacy", legacy.pk)
-        for member in Member.objects.bulk_create(Member(legacy=legacy, user=person) for person in others):
-            _note(write, "JOIN", member)
-        write.result("legacy", legacy.pk, status_code=201)
+    with transaction.atomic():
+        others = [person for person in names_resolve(principal, members) if person.pk != user_id]
+        with ledger_write(principal.actor, user_id, *(person.pk for person in others)) as write:
+            legacy = Legacy.objects.create(name=name)
+            write.adopt(legacy.pk)
+            Member.objects.create(legacy=legacy, user_id=user_id, role=Member.Role.OWNER)
+            for ledger_id in (user_id, legacy.pk):
+                write.change(ledger_id, "ADD", "legacy", legacy.pk)
+            for member in Member.objects.bulk_create(Member(legacy=legacy, user=person) for person in others):
+                _note(write, "JOIN", member)
+            write.result("legacy", legacy.pk, status_code=201)
     return legacy
 
 
@@ -64,16 +65,17 @@ def member_add(principal: Principal, legacy_id: UUID, name: str, role: str = Mem
     policy.must_decide(principal)
     policy.check_member_role(role)
     _must_own(principal, legacy_id)  # Before a name is looked up or made into a person; again under the lock.
-    (person,) = names_resolve(principal, [name])
-    with ledger_write(principal.actor, person.pk, legacy_id) as write:
-        _must_own(principal, legacy_id)
-        try:
-            with transaction.atomic():
-                member = Member.objects.create(legacy_id=legacy_id, user=person, role=role)
-        except IntegrityError as error:
-            raise Conflict("This person is a member already.", code="already_member") from error
-        _note(write, "JOIN", member)
-        write.result("member", member.pk, status_code=201)
+    with transaction.atomic():
+        (person,) = names_resolve(principal, [name])
+        with ledger_write(principal.actor, person.pk, legacy_id) as write:
+            _must_own(principal, legacy_id)
+            try:
+                with transaction.atomic():
+                    member = Member.objects.create(legacy_id=legacy_id, user=person, role=role)
+            except IntegrityError as error:
+                raise Conflict("This person is a member already.", code="already_member") from error
+            _note(write, "JOIN", member)
+            write.result("member", member.pk, status_code=201)
     return member
 
 

@@ -79,19 +79,23 @@ def _known_user(issuer: str, external_id: str) -> User | None:
 def names_resolve(principal: Principal, names: Sequence[str]) -> list[User]:
     """The people whom the caller names, each once, in the order given.
 
-    A service's names are its issuer's own, and unknown ones are created. To a person or a personal agent a name is a
-    user name of this deployment; Refused (400, ``unknown_user``) lists those that are nobody's.
+    A service's names are its issuer's own, and unknown ones are created: call it in the transaction that needs them,
+    so that a refusal leaves nobody behind. To a person or a personal agent a name is a user name of this deployment.
+    Refused (400, ``unknown_user``) lists the names of nobody who is active.
     """
-    wanted = list(dict.fromkeys(names))
     if principal.service:
-        people = [user_resolve(principal.issuer, name) for name in wanted]
-        return list(dict.fromkeys(people))
-    spelled = {policy.normal_username(name): name for name in wanted}
-    found = {user.username: user for user in User.objects.filter(username__in=spelled, is_active=True)}
-    unknown = [name for username, name in spelled.items() if username not in found]
+        # In one order in every request, or two of them that make the same people would wait for each other.
+        wanted = sorted(set(names), key=lambda name: (policy.normal_username(name), name))
+        found = {name: user_resolve(principal.issuer, name) for name in wanted}
+    else:
+        known = {user.username: user for user in User.objects.filter(username__in=map(policy.normal_username, names))}
+        spelled = {name: policy.normal_username(name) for name in names}
+        found = {name: known[username] for name, username in spelled.items() if username in known}
+    unknown = [name for name in dict.fromkeys(names) if name not in found or not found[name].is_active]
     if unknown:
-        raise Refused(f"There is nobody with the user name {', '.join(unknown)}.", code="unknown_user", names=unknown)
-    return [found[username] for username in spelled]
+        called = "name" if principal.service else "user name"
+        raise Refused(f"There is nobody with the {called} {', '.join(unknown)}.", code="unknown_user", names=unknown)
+    return list(dict.fromkeys(found[name] for name in names))
 
 
 def preferences_set(principal: Principal, **values: Any) -> Preferences:

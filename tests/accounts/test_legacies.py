@@ -3,7 +3,7 @@
 import pytest
 
 from accounts import actions, queries
-from accounts.models import ExternalIdentity, Legacy, Member, User
+from accounts.models import Agent, ExternalIdentity, Legacy, Member, User
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide
 from journal.models import Change, Ledger
@@ -130,6 +130,35 @@ class TestCreate:
         assert not ExternalIdentity.objects.filter(external_id="43").exists()
         assert api(key, "42").post(LEGACIES, {"name": "Rosa"}).status_code == 201
 
+    @pytest.mark.parametrize("issuer", ["backend", "local"])
+    def test_a_request_that_is_refused_makes_nobody(self, service, api, issuer):
+        factories.UserFactory(username="gone", is_active=False)
+        gone = factories.UserFactory(is_active=False)
+        factories.ExternalIdentityFactory(issuer="backend", external_id="gone", user=gone)
+        Agent.objects.update(issuer=issuer)
+        client = api(service, "fortytwo")
+        client.get(LEGACIES)
+        before = User.objects.count()
+        answer = client.post(LEGACIES, {"name": "Rosa", "members": ["aaa", "gone", "zzz"]})
+        assert (answer.status_code, answer.json()) == (
+            400,
+            {"detail": "There is nobody with the name gone.", "code": "unknown_user", "names": ["gone"]},
+        )
+        assert User.objects.count() == before
+        assert not Legacy.objects.exists()
+
+    def test_a_name_that_can_be_nobody_s_makes_no_others(self, service, api):
+        Agent.objects.update(issuer="local")
+        answer = api(service, "operator").post(LEGACIES, {"name": "Rosa", "members": ["aaa", "not a name"]})
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_username")
+        assert not User.objects.filter(username="aaa").exists()
+
+    def test_a_key_of_another_request_makes_nobody(self, service, api):
+        client, headers = api(service, "42"), {"Idempotency-Key": "k1"}
+        client.post(LEGACIES, {"name": "Rosa"}, headers=headers)
+        assert client.post(LEGACIES, {"name": "Rosa", "members": ["43"]}, headers=headers).status_code == 422
+        assert not ExternalIdentity.objects.filter(external_id="43").exists()
+
     def test_the_action_checks_for_itself(self, owner):
         for name in ("", " ", "x" * 201, "nul\x00"):
             with pytest.raises(Exception, match="A name has 1 to 200 characters"):
@@ -230,6 +259,15 @@ class TestMembers:
         assert answer.status_code == 404
         assert not ExternalIdentity.objects.filter(external_id="43").exists()
 
+    def test_nobody_adds_whoever_was_kept_out(self, service, owner, stranger, legacy, api):
+        User.objects.filter(pk=stranger.pk).update(is_active=False)
+        for external_id, user in (("42", owner), ("stranger", stranger)):
+            factories.ExternalIdentityFactory(issuer="backend", external_id=external_id, user=user)
+        for client in (api(owner), api(service, "42")):
+            answer = client.post(f"{LEGACIES}{legacy.pk}/members/", {"name": "stranger"})
+            assert (answer.status_code, answer.json()["names"]) == (400, ["stranger"])
+        assert legacy.memberships.count() == 2
+
     def test_an_agent_without_admin_decides_nothing(self, agent, member, legacy, api):
         answer = api(agent).post(f"{LEGACIES}{legacy.pk}/members/", {"name": "stranger"})
         assert (answer.status_code, answer.json()["code"]) == (403, "not_yours_to_decide")
@@ -303,7 +341,7 @@ class TestDetach:
             detach(member, theirs)
 
     def test_an_agent_without_admin_does_not_leave_for_its_person(self, agent, owner, legacy):
-        made = actions.principal_for_key(*agent.credential.removeprefix("ks_").split("."), "")
+        made = actions.principal_for_key(*agent.credential.removeprefix("ks_").split("."))
         mine = legacy.memberships.get(user=owner)
         with pytest.raises(NotYoursToDecide), ledger_write(made.actor, owner.pk, legacy.pk) as write:
             actions.member_detach(write, made, mine)
@@ -336,6 +374,17 @@ class TestAtOnce:
         results = at_once(lambda number: detach(people[number], legacy.memberships.get(user=people[number])), 2)
         assert sorted(type(result).__name__ for result in results) == ["Conflict", "NoneType"]
         assert legacy.memberships.count() == 1
+
+    def test_services_that_name_the_same_new_people_do_not_wait_for_each_other(self, service, api, at_once):
+        def make(number):
+            names = [f"p{each}" for each in range(12)]
+            return api(service, f"person {number}").post(
+                LEGACIES, {"name": "Rosa", "members": names if number % 2 else names[::-1]}
+            )
+
+        assert [answer.status_code for answer in at_once(make, 8)] == [201] * 8
+        assert ExternalIdentity.objects.filter(external_id__startswith="p").count() == 12 + 8
+        assert Member.objects.count() == 8 * 13
 
     def test_eight_invitations_at_once_make_one_member(self, owner, stranger, legacy, api, at_once):
         path = f"{LEGACIES}{legacy.pk}/members/"
