@@ -36,7 +36,6 @@ class KeyRow:
     revoked_at: datetime | None
     last_used_at: datetime | None
     agent_id: UUID
-    agent_name: str
     kind: str
     role: str
     issuer: str

@@ -20,10 +20,6 @@ class ChangeQuerySet(models.QuerySet["Change"]):
         """The changes of one person or legacy, in the order in which they happened."""
         return self.filter(ledger_id=owner_id).order_by("rev")
 
-    def of_object(self, object_type: str, object_id: object) -> ChangeQuerySet:
-        """The changes of one object, oldest first."""
-        return self.filter(object_type=object_type, object_id=str(object_id)).order_by("at", "id")
-
 
 class JobRunQuerySet(models.QuerySet["JobRun"]):
     """Which jobs are there to be taken."""

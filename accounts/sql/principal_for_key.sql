@@ -2,7 +2,7 @@
 -- the key, its agent, the person it acts for, that person's grant, preferences and revision.
 -- The person is the agent's owner unless the caller names one; the issuer "local" means the deployment's own user names.
 SELECT k.id AS key_id, k.secret_hmac, k.scopes, k.expires_at, k.revoked_at, k.last_used_at,
-       a.id AS agent_id, a.name AS agent_name, a.kind, a.role, a.issuer, a.owner_id, owner.username AS owner_username,
+       a.id AS agent_id, a.kind, a.role, a.issuer, a.owner_id, owner.username AS owner_username,
        owner.is_active AS owner_is_active,
        u.id AS user_id, u.is_active, u.username, u.display_name,
        g.id AS grant_id, g.categories, g.sources, g.revoked_at AS grant_revoked_at,

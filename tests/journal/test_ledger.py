@@ -80,7 +80,7 @@ class TestWrite:
         rows = Change.objects.of_owner(owner.pk).values_list("rev", "event", "old_version", "new_version", "meta")
         assert list(rows) == [(1, "ADD", None, 1, {}), (2, "UPDATE", 1, 2, {"reason": "typo"})]
         assert (rev_of(owner), rev_of(legacy)) == (2, 1)
-        assert [str(change) for change in Change.objects.of_object("fact", 1)][-1] == "UPDATE fact 1 at rev 2"
+        assert [str(change) for change in Change.objects.of_owner(owner.pk)][-1] == "UPDATE fact 1 at rev 2"
 
     def test_an_exception_changes_nothing(self, owner):
         def work():
