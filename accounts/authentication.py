@@ -60,11 +60,14 @@ def _noted(principal: Principal) -> Principal:
     return principal
 
 
-def _person_named(request: Request) -> str:
-    """What X-Keepsake-User says, or nothing. Raises Refused (400) for what can't be anybody's name."""
+def _person_named(request: Request) -> str | None:
+    """What X-Keepsake-User says, None without one. Raises Refused (400) for what can't be anybody's name."""
+    header = request.META.get(USER_HEADER)
+    if header is None:
+        return None
     try:
         # WSGI hands a header's bytes on as Latin-1.
-        external_id = request.META.get(USER_HEADER, "").encode("latin-1").decode("utf-8").strip()
+        external_id: str = header.encode("latin-1").decode("utf-8").strip()
     except UnicodeError as error:
         raise Refused("X-Keepsake-User must be UTF-8.", code="bad_user") from error
     if len(external_id) > 255 or "\x00" in external_id:

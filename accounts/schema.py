@@ -14,7 +14,8 @@ _USER = OpenApiParameter(
     "X-Keepsake-User",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The person a service agent acts for, as its issuer names them.",
+    description="The person a service agent acts for, as its issuer names them. Without it a key acts for its owner; "
+    "a service that sends it blank gets 400 `bad_user`.",
 )
 _IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",

@@ -15,7 +15,7 @@ from django.utils.crypto import constant_time_compare
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, NotFound
+from journal.exceptions import Conflict, NotFound, Refused
 
 from .. import policy, queries
 from ..models import Agent, AgentKey, Grant
@@ -141,15 +141,18 @@ def grant_set(
     return grant
 
 
-def principal_for_key(public: str, secret: str, external_id: str) -> Principal:
+def principal_for_key(public: str, secret: str, external_id: str | None = None) -> Principal:
     """Authenticate an agent key and return the principal it stands for, in one query when everything is known.
 
-    ``external_id`` names the person a service acts for. An unknown person is created; a first visit leaves a grant
-    that the person can narrow.
+    ``external_id`` names the person a service acts for; with None it acts for its owner. An unknown person is
+    created; a first visit leaves a grant that the person can narrow.
 
     Raises AuthenticationFailed (401) for a wrong, expired or revoked key, PermissionDenied (403) when the person
-    revoked the agent or the key may not act for others, Refused (400) for a name that can't be a user name.
+    revoked the agent or the key may not act for others, Refused (400) for a blank name (``bad_user``), so that a
+    backend which lost its user doesn't act for its owner, or one that can't be a user name (``bad_username``).
     """
+    named = external_id is not None
+    external_id = external_id or ""
     row = queries.read_key(public, external_id)
     expected = row.secret_hmac if row else "0" * 64
     # Every fingerprint is compared, so that the time taken tells neither a known key nor a matching fallback.
@@ -161,6 +164,8 @@ def principal_for_key(public: str, secret: str, external_id: str) -> Principal:
         raise AuthenticationFailed("This key has been revoked or has expired.", "bad_key")
     if row.kind == Agent.Kind.PERSONAL and policy.normal_username(external_id) not in {"", row.owner_username}:
         raise PermissionDenied("A personal key acts for its owner only.", "not_allowed")
+    if row.kind == Agent.Kind.SERVICE and named and not external_id:
+        raise Refused("X-Keepsake-User names nobody. Leave it out to act for the key's owner.", code="bad_user")
     if row.user_id is None:
         user_resolve(row.issuer, external_id)
         row = queries.read_key(public, external_id)

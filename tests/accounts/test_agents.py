@@ -231,14 +231,14 @@ class TestGrant:
 
     def test_a_narrowed_grant_counts_in_the_next_principal(self, owner, agent):
         def seen():
-            return actions.principal_for_key(*agent.credential.removeprefix("ks_").split("."), "")
+            return actions.principal_for_key(*agent.credential.removeprefix("ks_").split("."))
 
         assert "goals" in seen().categories
         actions.grant_set(as_person(owner), agent.pk, categories=["tasks"])
         assert (seen().categories, seen().rev) == ({"tasks"}, 1)
 
     def test_an_agent_never_decides_what_it_may_see(self, owner, agent):
-        made = actions.principal_for_key(*agent.credential.removeprefix("ks_").split("."), "")
+        made = actions.principal_for_key(*agent.credential.removeprefix("ks_").split("."))
         with pytest.raises(NotYoursToDecide):
             actions.grant_set(made, agent.pk, categories=None)
 
@@ -285,7 +285,7 @@ class TestAnAgentThatDecides:
 
     def test_a_request_that_began_before_the_revocation_does_not_undo_it(self, owner, agent):
         key = factories.AgentKeyFactory(agent=agent, scopes=["admin"])
-        early = actions.principal_for_key(*key.credential.removeprefix("ks_").split("."), "")
+        early = actions.principal_for_key(*key.credential.removeprefix("ks_").split("."))
         actions.grant_set(as_person(owner), agent.pk, revoked=True, sources=[])
         for late in ({"revoked": False}, {"sources": ["facts"]}):
             with pytest.raises(NotYoursToDecide):
@@ -296,7 +296,7 @@ class TestAnAgentThatDecides:
         planner = factories.AgentFactory(owner=owner, role="planner")
         actions.grant_set(as_person(owner), planner.pk, sources=["facts"], categories=["tasks", "profile"])
         key = factories.AgentKeyFactory(agent=planner, scopes=["admin"])
-        made = actions.principal_for_key(*key.credential.removeprefix("ks_").split("."), "")
+        made = actions.principal_for_key(*key.credential.removeprefix("ks_").split("."))
         assert actions.grant_set(made, planner.pk, sources=None).sources is None
         with pytest.raises(NotYoursToDecide):  # Of these its role has only one today, but may get the other.
             actions.grant_set(made, planner.pk, categories=["tasks", "person"])

@@ -26,7 +26,7 @@ def halves(credential):
     return public, secret
 
 
-def principal(credential, external_id=""):
+def principal(credential, external_id=None):
     return actions.principal_for_key(*halves(credential), external_id)
 
 
@@ -196,6 +196,15 @@ def test_two_identities_of_one_person_are_one_person(service, owner):
 
 def test_without_a_name_a_service_acts_for_its_owner(service):
     assert principal(service.credential).user_id == service.owner_id
+
+
+@pytest.mark.parametrize("blank", ["", "   "])
+def test_a_service_that_lost_the_name_does_not_act_for_its_owner(service, agent, api, blank):
+    answer = api(service, blank).get(LEGACIES)
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_user")
+    assert not Grant.objects.exists()
+    assert api(wrong_secret(service.credential), blank).get(LEGACIES).status_code == 401
+    assert api(agent, blank).get(LEGACIES).status_code == 200
 
 
 def test_the_issuer_local_means_the_user_names_of_this_deployment(owner):
