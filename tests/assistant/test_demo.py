@@ -179,6 +179,16 @@ def test_the_command_prints_sign_ins_that_work(capsys):
     assert capsys.readouterr().out == printed
 
 
+def test_if_loaded_puts_no_known_password_into_a_database(capsys):
+    call_command("seed_demo", "--if-loaded")
+    assert "The demo was not loaded: everybody knows its passwords" in capsys.readouterr().out
+    assert not User.objects.exists()
+    loading._found(read_content())
+    call_command("seed_demo", "--if-loaded")
+    assert "maria" in capsys.readouterr().out
+    assert not Conversation.objects.exists()
+
+
 def test_if_empty_leaves_people_alone(capsys):
     UserFactory(username="somebody")
     call_command("seed_demo", "--if-empty")

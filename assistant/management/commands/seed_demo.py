@@ -24,11 +24,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("--if-empty", action="store_true", help="change nothing when anybody is here already")
+        only = parser.add_mutually_exclusive_group()
+        only.add_argument("--if-empty", action="store_true", help="change nothing when anybody is here already")
+        only.add_argument("--if-loaded", action="store_true", help="change nothing; print the sign-ins if it is here")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load it, then print."""
-        if options["if_empty"] and User.objects.exists():
+        if options["if_loaded"]:
+            if not demo_is_loaded():
+                self.stdout.write(
+                    "The demo was not loaded: everybody knows its passwords, and this database is one of your own. "
+                    "manage.py seed_demo loads it."
+                )
+                return
+        elif options["if_empty"] and User.objects.exists():
             if not demo_is_loaded():
                 self.stdout.write("There are people here already, so the demo was not loaded.")
                 return
