@@ -39,7 +39,7 @@ def main() -> int:
     except Stop:
         say("Stopped.")
     except ServerError as error:
-        say(f"\n{error}")
+        say(str(error))
         status = 1
     return status
 
@@ -83,7 +83,9 @@ def run(var: Path, given: Mapping[str, str]) -> None:
         supervisor.start(web)
         supervisor.start(worker)
         with _step("Loading the demo, if there is nothing yet"):
-            sign_ins = _manage(["seed_demo", "--if-empty"], environment, var)
+            # The demo's passwords are known to everybody: they have no place in a database of the operator's own.
+            demo = "--if-loaded" if given.get("DATABASE_URL") else "--if-empty"
+            sign_ins = _manage(["seed_demo", demo], environment, var)
         with _step("Waiting for the web server"):
             if not supervisor.watch(lambda: _is_ready(port), _READY_SECONDS):
                 log = var / "log" / "web.log"
@@ -140,7 +142,11 @@ def _step(what: str) -> Iterator[None]:
     """Say what is happening and how long it took."""
     began = time.monotonic()
     say(f"{what} ... ", end="")
-    yield
+    try:
+        yield
+    except BaseException:
+        say("")
+        raise
     say(f"{time.monotonic() - began:.1f} s")
 
 

@@ -166,7 +166,7 @@ def test_a_copy_of_another_user_is_told(var, monkeypatch):
 
 @pytest.mark.parametrize(
     ("error", "status", "said"),
-    [(Stop(), 0, "Stopped.\n"), (ServerError("no luck"), 1, "\nno luck\n")],
+    [(Stop(), 0, "Stopped.\n"), (ServerError("no luck"), 1, "no luck\n")],
 )
 def test_main_turns_the_end_into_a_status(monkeypatch, capsys, error, status, said):
     def fail(var, given):
