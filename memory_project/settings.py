@@ -53,6 +53,8 @@ DATABASES["default"]["OPTIONS"]["pool"] = {
     "max_size": env.int("DATABASE_POOL_SIZE", default=16),
     "timeout": 3,
 }
+# A connection that died with a restarted server is found out before it is handed to a request.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # The owner connection exists for migrations only, which may run long; the tests migrate through it too.
 DATABASES["owner"]["OPTIONS"]["options"] = "-c jit=off"
 DATABASES["owner"]["TEST"] = {"MIRROR": "default"}

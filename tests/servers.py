@@ -17,6 +17,7 @@ import pytest
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config):
     os.environ["KEEPSAKE_MODEL"] = "offline"  # A key on this machine is for the expensive tests alone.
+    os.environ["KEEPSAKE_EMBEDDER"] = "hashing"  # Tests of the bundled one make it themselves.
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker:
         os.environ["REDIS_URL"] = own_database(os.environ["REDIS_URL"], int(worker.removeprefix("gw")) + 1)
