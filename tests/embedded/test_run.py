@@ -193,7 +193,12 @@ def test_a_web_server_that_never_gets_ready_ends_the_start_and_stops_all(var, po
     sleepers = tuple(
         Child(name, ["sleep", "60"], log=var / name, environment=os.environ) for name in ("web", "worker", "clock")
     )
-    monkeypatch.setattr(module, "_manage", lambda arguments, environment, var: asked.append(" ".join(arguments[:2])) or "")
+
+    def manage(arguments, environment, var):
+        asked.append(" ".join(arguments[:2]))
+        return ""
+
+    monkeypatch.setattr(module, "_manage", manage)
     monkeypatch.setattr(module, "_children", lambda environment, var: sleepers)
     monkeypatch.setattr(module, "_READY_SECONDS", 0.2)
     with pytest.raises(ServerError, match="not ready after 0 s"):
