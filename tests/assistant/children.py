@@ -26,7 +26,7 @@ from memory_project.celery import app
 
 def append(conversation_id, user_id, batches, together):
     """Append batches of contents, one transaction each; all processes begin at once."""
-    together.wait(60)
+    together.wait(120)
     for contents in batches:
         messages = [conversations.NewMessage("user", content) for content in contents]
         stored = conversations.messages_append(principal_for_person(user_id), conversation_id, messages)
@@ -36,7 +36,7 @@ def append(conversation_id, user_id, batches, together):
 
 def summarize_until(conversation_id, together, over):
     """Summarise what is due, over and over, until told that it is over."""
-    together.wait(60)
+    together.wait(120)
     while not over.wait(0.05):
         actions.maybe_summarize(conversation_id)
 

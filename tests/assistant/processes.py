@@ -9,6 +9,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.db import connection
 
+PATIENCE_SECONDS = 120
+"""The bound of every wait: what takes a second alone may take a minute beside everything else that is tested."""
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXT = multiprocessing.get_context("forkserver")
 
@@ -56,10 +58,10 @@ class Children:
         return process
 
 
-def wait_for(condition, seconds, what):
-    """Wait until a condition holds and return what it answered; fail with ``what`` when that takes too long."""
-    deadline = time.monotonic() + seconds
+def wait_for(condition, what):
+    """Wait until a condition holds and return what it answered; fail with ``what()`` when that takes too long."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not (answer := condition()):
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what() if callable(what) else what}"
+        assert time.monotonic() < deadline, f"not within {PATIENCE_SECONDS} s: {what()}"
         time.sleep(0.02)
     return answer

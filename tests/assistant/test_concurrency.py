@@ -17,7 +17,7 @@ from tests import factories
 
 from . import children
 from .consistency import faults, unfinished
-from .processes import CONTEXT, Children, database_url_of_tests, start_fork_server, wait_for
+from .processes import CONTEXT, PATIENCE_SECONDS, Children, database_url_of_tests, start_fork_server, wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -86,7 +86,7 @@ def facts_about(legacy):
 
 def stop(process):
     process.terminate()
-    process.join(60)
+    process.join(PATIENCE_SECONDS)
     assert process.exitcode == 0
 
 
@@ -108,16 +108,16 @@ def test_eight_processes_append_while_four_summarise(processes, person, rosa):
     readers = [processes.start(children.summarize_until, conversation.pk, together, over) for _ in range(4)]
     worker = processes.start(children.work_the_queue)
     for writer in writers:
-        writer.join(60)
+        writer.join(PATIENCE_SECONDS)
         assert writer.exitcode == 0
-    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    wait_for(lambda: not unfinished(rows), lambda: unfinished(rows))
     over.set()
     for reader in readers:
-        reader.join(60)
+        reader.join(PATIENCE_SECONDS)
         assert reader.exitcode == 0
     assert faults(rows) == {}
     actions.conversation_finish(principal_for_person(person.pk), conversation.pk)
-    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    wait_for(lambda: not unfinished(rows), lambda: unfinished(rows))
     stop(worker)
 
     assert faults(rows) == {}
@@ -159,7 +159,7 @@ def test_a_worker_killed_at_any_step_is_replaced(processes, person, rosa, talk_o
 
     reached = CONTEXT.Event()
     killed = processes.start(children.summarize_and_stop_at, step, conversation.pk, reached)
-    assert reached.wait(60)
+    assert reached.wait(PATIENCE_SECONDS)
     killed.kill()
     killed.join(10)
     assert killed.exitcode == -signal.SIGKILL
@@ -170,7 +170,7 @@ def test_a_worker_killed_at_any_step_is_replaced(processes, person, rosa, talk_o
     assert JobRun.objects.filter(subject_id=conversation.pk, state="running").update(lease_until=timezone.now()) == 1
     assert actions.sweep()["conversations"] == 1
     worker = processes.start(children.work_the_queue)
-    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    wait_for(lambda: not unfinished(rows), lambda: unfinished(rows))
     stop(worker)
 
     assert faults(rows) == {}
@@ -200,7 +200,7 @@ def test_a_worker_killed_while_it_indexes_is_replaced(processes, rosa, talk_of):
     current_app.control.purge()
     reached = CONTEXT.Event()
     killed = processes.start(children.index_and_stop, conversation.pk, reached)
-    assert reached.wait(60)
+    assert reached.wait(PATIENCE_SECONDS)
     killed.kill()
     killed.join(10)
     held = Message.objects.filter(embedding__isnull=True, index_not_before__gt=timezone.now())
@@ -209,7 +209,7 @@ def test_a_worker_killed_while_it_indexes_is_replaced(processes, rosa, talk_of):
     held.update(index_not_before=timezone.now())
     assert actions.sweep() == {"conversations": 1, "messages": 1, "facts": 0}
     worker = processes.start(children.work_the_queue)
-    wait_for(lambda: not unfinished(rows), 60, lambda: unfinished(rows))
+    wait_for(lambda: not unfinished(rows), lambda: unfinished(rows))
     stop(worker)
     assert faults(rows) == {}
     assert set(Message.objects.values_list("index_attempts", flat=True)) == {1, 2}

@@ -10,7 +10,7 @@ import pytest
 
 from .consistency import faults, unfinished
 from .deployment import own_deployment
-from .processes import wait_for
+from .processes import PATIENCE_SECONDS, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def test_without_a_broker_appending_is_as_quick_and_the_work_is_done_later(deplo
     client = deployment.client()
     assert client.post(talk, {"messages": [message(f"Before, {n}.") for n in range(20)]}).status == 201
     os.kill(deployment.valkey.pid, signal.SIGKILL)
-    wait_for(lambda: not deployment.valkey.running(), 10, "Valkey is still there")
+    wait_for(lambda: not deployment.valkey.running(), lambda: "Valkey is still there")
     answers = [client.post(talk, message(f"She loved opera, and sang number {n}.")) for n in range(20)]
     assert [answer.status for answer in answers] == [201] * 20
     assert max(answer.seconds for answer in answers) < 1
@@ -50,7 +50,7 @@ def test_without_a_broker_appending_is_as_quick_and_the_work_is_done_later(deplo
     deployment.valkey.wait_ready()
     assert "more messages wait to be summarised than may" in unfinished(deployment.rows)  # Nobody was told.
     deployment.send_task("assistant.sweep")
-    wait_for(lambda: not unfinished(deployment.rows), 60, lambda: unfinished(deployment.rows))
+    wait_for(lambda: not unfinished(deployment.rows), lambda: unfinished(deployment.rows))
     assert faults(deployment.rows) == {}
 
 
@@ -65,7 +65,7 @@ def test_a_restarted_database_loses_nothing_and_shows_no_trace(deployment, talk)
         """
         client = deployment.client()
         written, after = 0, 0
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while after < 5:
             assert time.monotonic() < deadline
             key = {"Idempotency-Key": f"{talk}{number}.{written}"}
@@ -83,7 +83,7 @@ def test_a_restarted_database_loses_nothing_and_shows_no_trace(deployment, talk)
 
     with ThreadPoolExecutor(4) as pool:
         writing = [pool.submit(write, number) for number in range(4)]
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE_SECONDS)
         deployment.postgres.stop()
         deployment.postgres.start()
         deployment.postgres.wait_ready()
@@ -104,5 +104,5 @@ def test_a_restarted_database_loses_nothing_and_shows_no_trace(deployment, talk)
 
     deployment.let_leases_expire()
     deployment.send_task("assistant.sweep")
-    wait_for(lambda: not unfinished(deployment.rows), 60, lambda: unfinished(deployment.rows))
+    wait_for(lambda: not unfinished(deployment.rows), lambda: unfinished(deployment.rows))
     assert faults(deployment.rows) == {}
