@@ -22,7 +22,8 @@ class Conversation(models.Model):
     """A talk of one person with an agent, about a legacy or about nobody in particular.
 
     ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
-    ``block_at`` is the moment that the facts block of its prompts is pinned to.
+    ``block_at`` is the moment that the facts block of its prompts is pinned to, ``block_rev`` the person's revision
+    then, which the memory block is pinned to. ``seen_rev`` is the revision up to which it was told what changed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -36,6 +37,8 @@ class Conversation(models.Model):
     message_count = models.PositiveIntegerField(default=0)
     summarized_upto = models.PositiveIntegerField(default=0)
     block_at = models.DateTimeField(null=True)
+    block_rev = models.BigIntegerField(null=True)
+    seen_rev = models.BigIntegerField(default=0, db_default=0)
     finished_at = models.DateTimeField(null=True)
     last_message_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -76,7 +79,11 @@ class Conversation(models.Model):
 
 
 class Message(Searchable):
-    """One thing said. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index."""
+    """One thing said. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index.
+
+    ``processed`` says that memories were extracted from it already, ``declined`` that the person does not want it
+    remembered.
+    """
 
     class Role(models.TextChoices):
         USER = "user"
@@ -97,6 +104,8 @@ class Message(Searchable):
     tokens = models.PositiveIntegerField()
     at = models.DateTimeField()
     created_at = models.DateTimeField(default=timezone.now)
+    processed = models.BooleanField(default=False, db_default=False)
+    declined = models.BooleanField(default=False, db_default=False)
     index_attempts = models.PositiveSmallIntegerField(default=0)
     index_not_before = models.DateTimeField(default=timezone.now)
 

@@ -27,7 +27,17 @@ from .records import Actor, IdempotencyClaim
 
 log = structlog.get_logger(__name__)
 
-COUNTS = ("turns", "turn_terms", "chunks", "chunk_terms", "facts", "fact_terms")
+COUNTS = (
+    "turns",
+    "turn_terms",
+    "chunks",
+    "chunk_terms",
+    "facts",
+    "fact_terms",
+    "memories",
+    "memory_terms",
+    "block_tokens",
+)
 
 
 @dataclass

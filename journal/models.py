@@ -31,13 +31,16 @@ class Ledger(models.Model):
     chunk_terms = models.BigIntegerField(default=0)
     facts = models.BigIntegerField(default=0)
     fact_terms = models.BigIntegerField(default=0)
+    memories = models.BigIntegerField(default=0, db_default=0)
+    memory_terms = models.BigIntegerField(default=0, db_default=0)
+    block_tokens = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=["user", "legacy"]), name="ledger_kind_known"),
             models.CheckConstraint(
                 condition=Q(rev__gte=0, turns__gte=0, turn_terms__gte=0, chunks__gte=0, chunk_terms__gte=0)
-                & Q(facts__gte=0, fact_terms__gte=0),
+                & Q(facts__gte=0, fact_terms__gte=0, memories__gte=0, memory_terms__gte=0, block_tokens__gte=0),
                 name="ledger_counts_not_negative",
             ),
         ]
@@ -73,6 +76,10 @@ class Change(models.Model):
         HIDE = "HIDE"
         QUARANTINE = "QUARANTINE"
         EVICT = "EVICT"
+        PROPOSE = "PROPOSE"
+        LAPSE = "LAPSE"
+        PIN = "PIN"
+        MENTION = "MENTION"
         PURGE = "PURGE"
         JOIN = "JOIN"
         LEAVE = "LEAVE"

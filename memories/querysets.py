@@ -1,23 +1,141 @@
-"""Reads of what may not come back."""
+"""Who may read what is remembered, and reads of what may not come back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.apps import apps
 from django.conf import settings
 from django.db import connection, models
+from django.db.models import Q
 from pgvector import HalfVector
 
 from language.base import Vectors
+from retrieval.text import list_query_words
 
 from . import policy
 
 if TYPE_CHECKING:
-    from .models import Tombstone  # noqa: F401 - named in the generic base
+    from accounts.principals import Principal
+
+    from .models import Memory, MemoryVersion, Place, Proposal, Tombstone  # noqa: F401 - named in the generic bases
+
+PLACES_CATEGORY = "context"
+"""Places have no category of their own: an agent sees them with this one."""
+
+
+class MemoryQuerySet(models.QuerySet["Memory"]):
+    """Memories of the person."""
+
+    def visible_to(self, principal: Principal) -> MemoryQuerySet:
+        """All for staff, the person's own in every state.
+
+        An agent sees active and archived ones of its categories, and what it proposed itself while that waits; none
+        while the person has memory switched off.
+        """
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        if principal.kind != "agent":
+            return own
+        if not principal.has_memory:
+            return self.none()
+        if principal.categories is not None:
+            own = own.filter(category__in=sorted(principal.categories))
+        waiting = Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
+        return own.filter(Q(state__in=["active", "archived"]) | waiting)
+
+    def active(self) -> MemoryQuerySet:
+        """What is remembered now: neither waiting nor gone."""
+        return self.filter(state="active")
+
+    def present(self) -> MemoryQuerySet:
+        """What a new statement has to be compared with: active, and waiting for the person or for staff."""
+        return self.filter(state__in=["active", "proposed", "quarantined"])
+
+    def without_vectors(self) -> MemoryQuerySet:
+        """Without the columns that only searches read."""
+        return self.defer("embedding", "search", "search_text")
+
+    def saying(self, words: str) -> MemoryQuerySet:
+        """Memories that hold every one of the words, or the beginning of one, whatever case and accents."""
+        wanted = list_query_words(words)
+        found = self if wanted else self.none()
+        for word in wanted:
+            found = found.filter(search_text__contains=word)
+        return found
+
+    def due_for_purge(self, now: datetime) -> MemoryQuerySet:
+        """Archived and rejected ones whose time is over."""
+        return self.filter(purge_at__lte=now)
+
+    def expired(self, now: datetime) -> MemoryQuerySet:
+        """Active ones that were to be remembered until now."""
+        return self.active().filter(expires_at__lte=now)
+
+    def unindexed(self, now: datetime) -> MemoryQuerySet:
+        """Those that wait for their vector and may be tried now."""
+        return self.filter(index_not_before__lte=now)
+
+
+class MemoryVersionQuerySet(models.QuerySet["MemoryVersion"]):
+    """How memories of the person read earlier."""
+
+    def visible_to(self, principal: Principal) -> MemoryVersionQuerySet:
+        """Versions of the memories that are visible."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        memories = apps.get_model("memories", "Memory").objects.visible_to(principal)
+        return self.filter(user_id=principal.user_id, memory__in=memories.values("pk"))
+
+
+class PlaceQuerySet(models.QuerySet["Place"]):
+    """Places of the person."""
+
+    def visible_to(self, principal: Principal) -> PlaceQuerySet:
+        """All for staff; the person's own; for an agent present ones, when it sees the category they go with."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        if principal.kind != "agent":
+            return own
+        if not principal.has_memory or (
+            principal.categories is not None and PLACES_CATEGORY not in principal.categories
+        ):
+            return self.none()
+        return own.present()
+
+    def present(self) -> PlaceQuerySet:
+        """Those that were not removed."""
+        return self.filter(deleted_at__isnull=True)
+
+
+class ProposalQuerySet(models.QuerySet["Proposal"]):
+    """Changes that wait for the person's word."""
+
+    def visible_to(self, principal: Principal) -> ProposalQuerySet:
+        """All for staff; the person's own; for an agent those it made."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
+
+    def waiting(self) -> ProposalQuerySet:
+        """Those that nobody has decided about."""
+        return self.filter(state="waiting")
 
 
 @cache

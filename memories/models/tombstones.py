@@ -1,4 +1,4 @@
-"""What is remembered about a person, and what must not come back."""
+"""What must not come back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pgvector.django import HalfVectorField
 
 from accounts.models import Legacy, User
 
-from .querysets import TombstoneQuerySet
+from ..querysets import TombstoneQuerySet
 
 
 class Tombstone(models.Model):

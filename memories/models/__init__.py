@@ -1,0 +1,21 @@
+"""What is remembered about a person, how it changed, what waits for them, and what must not come back."""
+
+from .memory import Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
+from .places import Place, PlaceMention
+from .proposals import Proposal, ProposalEvidence
+from .tombstones import Tombstone
+
+__all__ = [
+    "Kind",
+    "Memory",
+    "MemoryEvidence",
+    "MemoryUse",
+    "MemoryVersion",
+    "Place",
+    "PlaceMention",
+    "Proposal",
+    "ProposalEvidence",
+    "Relation",
+    "Tombstone",
+    "new_memory_id",
+]

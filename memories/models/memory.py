@@ -1,0 +1,316 @@
+"""What is remembered about a person, and how it came to be worded."""
+
+from __future__ import annotations
+
+import secrets
+import string
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import Range
+from django.utils import timezone
+
+from accounts.models import Agent, User
+from conversations.models import Conversation, Message
+from journal.models import ActorKind
+from retrieval.fields import Searchable
+
+from ..querysets import MemoryQuerySet, MemoryVersionQuerySet
+
+ID_CHARACTERS = 8
+RESERVED_IDS = frozenset({"document", "optimize"})
+"""Words of eight letters that are paths below ``memories/``; an id is never one of them."""
+
+_ALPHABET = string.ascii_letters + string.digits
+
+
+def new_memory_id() -> str:
+    """Eight characters A-Z, a-z, 0-9: short enough to stand on every line of a prompt. Retry when it is taken."""
+    while (made := "".join(secrets.choice(_ALPHABET) for _ in range(ID_CHARACTERS))) in RESERVED_IDS:
+        pass
+    return made
+
+
+class Kind(models.TextChoices):
+    """What sort of thing is remembered."""
+
+    SEMANTIC = "semantic"
+    EPISODIC = "episodic"
+    INSIGHT = "insight"
+    PROCEDURAL = "procedural"
+
+
+class Worded(Searchable):
+    """What a memory says and what it is filed under: the columns that a version keeps as they were."""
+
+    kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.SEMANTIC)
+    category = models.CharField(max_length=50)
+    field = models.CharField(max_length=20, blank=True)
+    subject = models.CharField(max_length=200, blank=True)
+    topics = ArrayField(models.CharField(max_length=50), default=list, blank=True)
+    content = models.CharField(max_length=4_000)
+    # From when and until when it is true, as far as is known; not when it was written down.
+    valid_from = models.DateTimeField(null=True)
+    valid_to = models.DateTimeField(null=True)
+
+    class Meta(Searchable.Meta):
+        abstract = True
+
+
+class Memory(Worded):
+    """One thing that is remembered about a person. The columns of ``Worded`` mirror its current version.
+
+    ``tokens`` is what its line in the memory block costs. ``in_block`` says that it stands in the block while active:
+    its category always does, and its kind is semantic. ``fingerprint`` stands for the words. ``written_by`` names the
+    model, rules or agent whose wording it is; empty means the person's own. ``active_rev`` is the person's revision
+    at which it last became active. ``index_not_before`` is set while it waits for its vector.
+    """
+
+    class Field(models.TextChoices):
+        PREFERRED_NAME = "preferred_name"
+        PRONOUNS = "pronouns"
+        CITY = "city"
+        LANGUAGE = "language"
+        TONE = "tone"
+        GOAL = "goal"
+
+    class State(models.TextChoices):
+        PROPOSED = "proposed"  # -> active, rejected, gone (lapsed)
+        ACTIVE = "active"  # -> archived, rejected, quarantined
+        ARCHIVED = "archived"  # -> active (restored), gone (purged)
+        REJECTED = "rejected"  # -> active, proposed (undone), gone (purged)
+        QUARANTINED = "quarantined"  # -> active, rejected
+
+    class DeletedWhy(models.TextChoices):
+        PERSON = "person"
+        AGENT = "agent"
+        REJECTED = "rejected"
+        TTL = "ttl"
+        EVICTED = "evicted"
+        REPLACED = "replaced"
+        MERGED = "merged"
+        STAFF = "staff"
+
+    id = models.CharField(primary_key=True, max_length=ID_CHARACTERS, default=new_memory_id, editable=False)
+    # memory_vectors begins with the user.
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memories", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="memories")
+    external_id = models.CharField(max_length=255, blank=True)
+    run_id = models.CharField(max_length=100, blank=True)
+    actor_id = models.CharField(max_length=100, blank=True)
+    role = models.CharField(max_length=20, blank=True)
+    fingerprint = models.CharField(max_length=64, editable=False)
+    tokens = models.PositiveIntegerField()
+    in_block = models.BooleanField(default=False, editable=False)
+    importance = models.PositiveSmallIntegerField(default=2)
+    pinned = models.BooleanField(default=False)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
+    state_reason = models.CharField(max_length=200, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    written_by = models.CharField(max_length=80, blank=True)
+    source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
+    needs_check = models.BooleanField(default=False)  # Perhaps the same as another: consolidation looks at it.
+    active_rev = models.BigIntegerField(null=True)
+    expires_at = models.DateTimeField(null=True)
+    reviewed_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+    deleted_why = models.CharField(max_length=10, choices=DeletedWhy.choices, blank=True)
+    purge_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    index_not_before = models.DateTimeField(null=True, editable=False)
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta(Worded.Meta):
+        abstract = False
+        verbose_name_plural = "memories"
+        constraints = [
+            *Searchable.Meta.constraints,
+            # Versions, relations and uses refer to both, so that none can cross people.
+            models.UniqueConstraint(fields=["user", "id"], name="memory_of_user"),
+            models.UniqueConstraint(
+                fields=["user", "agent", "external_id"],
+                nulls_distinct=False,
+                condition=~Q(external_id=""),
+                name="memory_external_id_once",
+            ),
+            models.UniqueConstraint(
+                fields=["user", "field"],
+                condition=Q(state="active") & ~Q(field__in=["", "goal"]),
+                name="memory_field_active_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(Range(Length("content"), (5, 500)))
+                | Q(kind="procedural") & Q(Range(Length("content"), (5, 4_000))),
+                name="memory_content_length",
+            ),
+            models.CheckConstraint(condition=Q(id__regex=r"^[A-Za-z0-9]{8}$"), name="memory_id_form"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["semantic", "episodic", "insight", "procedural"]), name="memory_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(field__in=["", "preferred_name", "pronouns", "city", "language", "tone", "goal"]),
+                name="memory_field_known",
+            ),
+            models.CheckConstraint(condition=Q(field="") | Q(subject=""), name="memory_field_is_about_the_user"),
+            models.CheckConstraint(condition=Q(Range(F("importance"), (1, 5))), name="memory_importance_1_to_5"),
+            models.CheckConstraint(
+                condition=Q(state__in=["proposed", "active", "archived", "rejected", "quarantined"]),
+                name="memory_state_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="active", active_rev__isnull=False) | ~Q(state="active") & Q(active_rev__isnull=True),
+                name="memory_active_means_since",
+            ),
+            models.CheckConstraint(
+                condition=(
+                    Q(state__in=["archived", "rejected"], deleted_at__isnull=False, purge_at__isnull=False)
+                    & ~Q(deleted_why="")
+                )
+                | (
+                    ~Q(state__in=["archived", "rejected"])
+                    & Q(deleted_at__isnull=True, purge_at__isnull=True, deleted_why="")
+                ),
+                name="memory_gone_means_dated",
+            ),
+            models.CheckConstraint(
+                condition=Q(embedding__isnull=False) | Q(index_not_before__isnull=False),
+                name="memory_without_vector_waits",
+            ),
+            models.CheckConstraint(
+                condition=Q(valid_from__isnull=True) | Q(valid_to__isnull=True) | Q(valid_to__gte=F("valid_from")),
+                name="memory_valid_in_order",
+            ),
+        ]
+        indexes = [
+            # Exact vector search reads this index alone: memories, their vectors and what says who may see them.
+            models.Index(
+                fields=["user", "state", "embedding_model"],
+                include=["id", "kind", "category", "search_config", "embedding"],
+                name="memory_vectors",
+            ),
+            # The block in the order in which it is rendered, and the eviction of its oldest.
+            models.Index(
+                fields=["user", "category", "created_at", "id"],
+                condition=Q(state="active", in_block=True),
+                name="memory_block",
+            ),
+            models.Index(fields=["user", "fingerprint"], name="memory_by_fingerprint"),
+            models.Index(fields=["user", "-updated_at", "id"], name="memory_by_update"),
+            models.Index(fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_by_purge"),
+            models.Index(
+                fields=["expires_at"], condition=Q(expires_at__isnull=False, state="active"), name="memory_by_expiry"
+            ),
+            models.Index(
+                fields=["index_not_before"], condition=Q(index_not_before__isnull=False), name="memory_unindexed"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"memory {self.id}"
+
+
+class MemoryVersion(Worded):
+    """How a memory read from one change to the next. Numbers run from 1 without holes; the last is the memory.
+
+    ``recorded_from`` and ``recorded_to``, with the person's revisions at those moments, say when it was what is
+    remembered; ``valid_from`` and ``valid_to`` when it was true. A trigger keeps everything but the ends of those
+    spans and a vector that comes later, and lets rows go only in a purge.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="versions", db_index=False)
+    number = models.PositiveIntegerField()
+    recorded_from = models.DateTimeField(default=timezone.now)
+    recorded_to = models.DateTimeField(null=True)
+    recorded_from_rev = models.BigIntegerField()
+    recorded_to_rev = models.BigIntegerField(null=True)
+    reason = models.CharField(max_length=200, blank=True)
+    written_by = models.CharField(max_length=80, blank=True)
+    actor_kind = models.CharField(max_length=10, choices=ActorKind.choices)
+    actor_id = models.CharField(max_length=64)
+    source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects = MemoryVersionQuerySet.as_manager()
+
+    class Meta(Worded.Meta):
+        abstract = False
+        constraints = [
+            *Searchable.Meta.constraints,
+            models.UniqueConstraint(fields=["memory", "number"], name="memory_version_once"),
+            models.UniqueConstraint(
+                fields=["memory"], condition=Q(recorded_to__isnull=True), name="memory_version_current_once"
+            ),
+            models.CheckConstraint(condition=Q(number__gt=0), name="memory_version_from_one"),
+            models.CheckConstraint(
+                condition=Q(recorded_to__isnull=True, recorded_to_rev__isnull=True)
+                | Q(recorded_to__gte=F("recorded_from"), recorded_to_rev__gt=F("recorded_from_rev")),
+                name="memory_version_recorded_in_order",
+            ),
+        ]
+        indexes = [models.Index(fields=["user", "memory", "-number"], name="memory_version_by_user")]
+
+    def __str__(self) -> str:
+        return f"version {self.number} of {self.memory_id}"
+
+
+class MemoryEvidence(models.Model):
+    """The message that says what a version says, and the words that say it."""
+
+    version = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="evidence")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    quote = models.CharField(max_length=500)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "message"], name="memory_evidence_once")]
+
+    def __str__(self) -> str:
+        return f"evidence of {self.version_id}"
+
+
+class MemoryUse(models.Model):
+    """How often and when a memory was last used. Apart from the memory, so that reading rewrites none of its indexes.
+
+    Used means returned by recall, or opened or edited by the person; a block that was shown counts once a day.
+    """
+
+    memory = models.OneToOneField(Memory, on_delete=models.CASCADE, primary_key=True, related_name="use")
+    uses = models.PositiveIntegerField(default=0)
+    last_used_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"use of {self.memory_id}"
+
+
+class Relation(models.Model):
+    """One memory in its relation to another of the same person."""
+
+    class Type(models.TextChoices):
+        RELATED_TO = "related_to"
+        SUPERSEDES = "supersedes"
+        DERIVED_FROM = "derived_from"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    from_memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="relations_from", db_index=False)
+    to_memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="relations_to")
+    type = models.CharField(max_length=12, choices=Type.choices)
+    strength = models.FloatField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["from_memory", "to_memory", "type"], name="relation_once"),
+            models.CheckConstraint(condition=~Q(from_memory=F("to_memory")), name="relation_not_to_itself"),
+            models.CheckConstraint(
+                condition=Q(type__in=["related_to", "supersedes", "derived_from"]), name="relation_type_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.from_memory_id} {self.to_memory_id}"

@@ -1,0 +1,93 @@
+"""What waits for the person's word."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import Agent, User
+from conversations.models import Conversation, Message
+
+from ..querysets import ProposalQuerySet
+from .memory import Memory
+
+
+class Proposal(models.Model):
+    """A change that an agent or extraction would make, waiting for the person. It lapses after 7 days.
+
+    ``values`` holds what would change, by the names of the memory's columns; when the proposal has ended they are
+    removed. A create has a memory in state proposed beside it, which holds its text. ``memory_version`` is the version
+    that an update or archive was meant for.
+    """
+
+    class Kind(models.TextChoices):
+        CREATE = "create"
+        UPDATE = "update"
+        ARCHIVE = "archive"
+        MERGE = "merge"
+        PREFERENCE = "preference"
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        APPROVED = "approved"
+        REJECTED = "rejected"
+        LAPSED = "lapsed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="proposals", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, null=True, related_name="proposals")
+    memory_version = models.PositiveIntegerField(null=True)
+    values = models.JSONField(default=dict)
+    written_by = models.CharField(max_length=80, blank=True)
+    source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+
+    objects = ProposalQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["create", "update", "archive", "merge", "preference"]),
+                name="proposal_kind_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="waiting", decided_at__isnull=True)
+                | Q(state__in=["approved", "rejected", "lapsed"], decided_at__isnull=False, values={}),
+                name="proposal_ended_holds_no_text",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["merge", "preference"]) | Q(memory__isnull=False), name="proposal_has_target"
+            ),
+            models.UniqueConstraint(
+                fields=["memory"], condition=Q(kind="create", state="waiting"), name="proposal_create_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["user", "state", "-created_at"], name="proposal_by_user"),
+            models.Index(fields=["expires_at"], condition=Q(state="waiting"), name="proposal_by_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return f"proposal {self.id}"
+
+
+class ProposalEvidence(models.Model):
+    """The message behind a proposed change, and the words that say it."""
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="evidence")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    quote = models.CharField(max_length=500)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["proposal", "message"], name="proposal_evidence_once")]
+
+    def __str__(self) -> str:
+        return f"evidence of {self.proposal_id}"
