@@ -41,8 +41,7 @@ from journal.exceptions import NotFound
 from journal.models import JobRun
 from language.backends import get_embedder, get_model
 from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Utterance
-
-from .fencing import without_fences
+from language.fencing import without_fences
 
 log = structlog.get_logger(__name__)
 

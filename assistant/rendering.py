@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.models import Message
-
-from .fencing import as_data
+from language.fencing import as_data
 
 OPENING = "(The conversation begins with the following message.)"
 

@@ -23,11 +23,11 @@ from conversations.actions import NewMessage, check_messages, messages_append
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.exceptions import Gated, NotFound
+from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_data
 from language.tokens import count_tokens
 from retrieval.budget import pack
 
 from . import rendering
-from .fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_data
 from .recall import QueryVector, recall_chunks, recall_facts, recall_turns
 
 FORMATS = ("anthropic", "openai", "gemini", "text", "json")

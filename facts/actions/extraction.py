@@ -18,11 +18,12 @@ from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
 from memories.models import Tombstone
 from memories.policy import LONGEST_EXTRACTED, check_form, check_third_person
+from memories.wording import Wording
 
 from ..models import FactEvidence, FactLink, LegacyFact
 from ..policy import Category
 from ..queries import Neighbour, neighbours, same_words
-from .single import Wording, fact_under_lock, insert, link
+from .single import fact_under_lock, insert, link
 
 QUOTE_CHARACTERS = 500
 

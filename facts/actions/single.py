@@ -20,10 +20,7 @@ from django.utils import timezone
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, enqueue, ledger_write
 from journal.exceptions import NotFound
-from language.base import Vectors
-from language.tokens import count_tokens
-from memories.policy import fingerprint
-from retrieval.text import Prepared, prepare
+from memories.wording import Wording
 
 from ..models import FactLink, FactVersion, LegacyFact
 from ..queries import Neighbour
@@ -32,43 +29,6 @@ from ..querysets import FactQuerySet
 _FIELDS = [
     column.attname for column in LegacyFact._meta.concrete_fields if not column.generated and not column.primary_key
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A content and all that is derived from it, made before the transaction."""
-
-    content: str
-    fingerprint: str
-    prepared: Prepared
-    tokens: int
-    embedding: list[float] | None
-    embedding_model: str
-
-    @classmethod
-    def of(
-        cls, principal: Principal, user_id: UUID, content: str, vector: Vectors | None, embedding_model: str
-    ) -> Wording:
-        """Derive everything from a content in its stored form. ``vector`` is None while the embedder is away."""
-        return cls(
-            content=content,
-            fingerprint=fingerprint(user_id, content),
-            prepared=prepare(content, principal.language),
-            tokens=count_tokens(content),
-            embedding=None if vector is None else vector.tolist(),
-            embedding_model="" if vector is None else embedding_model,
-        )
-
-    def put_on(self, fact: LegacyFact) -> None:
-        """Set the columns that the wording decides."""
-        fact.content = self.content
-        fact.fingerprint = self.fingerprint
-        fact.tokens = self.tokens
-        fact.search_text = self.prepared.text
-        fact.search_config = self.prepared.config
-        fact.search_length = self.prepared.length
-        fact.embedding = self.embedding
-        fact.embedding_model = self.embedding_model
 
 
 @dataclass(frozen=True, slots=True)

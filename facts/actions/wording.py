@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import structlog
 from django.db.models import Q
 
 from accounts.models import Agent, Legacy
@@ -12,18 +11,15 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, Gated, NotFound
-from language.backends import get_embedder
-from language.base import EmbedderUnavailable, Vectors
 from memories.actions import tombstone_lift
 from memories.models import Tombstone
 from memories.policy import check_form
+from memories.wording import Wording, embed
 
 from .. import policy
 from ..models import FactLink, LegacyFact
 from ..queries import same_words
-from .single import Wording, fact_write, insert
-
-log = structlog.get_logger(__name__)
+from .single import fact_write, insert
 
 
 def fact_add(
@@ -49,7 +45,7 @@ def fact_add(
     content = check_form(content)
     own_word = policy.is_own_word(principal)
     _must_be_member(principal, legacy_id)
-    vector, model = _embed(content)
+    vector, model = embed(content)
     wording = Wording.of(principal, user_id, content, vector, model)
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         _must_be_member(principal, legacy_id)
@@ -95,7 +91,7 @@ def fact_edit(
         content = check_form(content)
         if not LegacyFact.objects.mine(principal).filter(pk=fact_id).exists():
             raise NotFound("There is no such fact.")
-        wording = Wording.of(principal, user_id, content, *_embed(content))
+        wording = Wording.of(principal, user_id, content, *embed(content))
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
         policy.check_version(fact, version)
@@ -117,16 +113,6 @@ def fact_edit(
         change.add_version()
         change.log("UPDATE", old_version=fact.version - 1)
     return fact
-
-
-def _embed(content: str) -> tuple[Vectors | None, str]:
-    """The vector of a content and the name of its model; None while the embedder is away: it comes later."""
-    embedder = get_embedder()
-    try:
-        return embedder.embed_passages([content])[0], embedder.name
-    except EmbedderUnavailable as error:
-        log.warning("fact_without_vector", error=type(error).__name__)
-        return None, ""
 
 
 def _must_be_member(principal: Principal, legacy_id: UUID) -> None:

@@ -10,6 +10,8 @@ from journal.actions import ledger_write
 from journal.models import Ledger
 from language.base import FactCandidate
 
+EMBEDDING = ("memories.wording", "facts.actions.extraction", "facts.actions.upkeep")
+
 
 @pytest.fixture(autouse=True)
 def _hashed_vectors(settings):
@@ -57,12 +59,12 @@ def away(monkeypatch):
         embed_query = embed_passages
 
     def take():
-        for module in ("wording", "extraction", "upkeep"):
-            monkeypatch.setattr(f"facts.actions.{module}.get_embedder", Away)
+        for module in EMBEDDING:
+            monkeypatch.setattr(f"{module}.get_embedder", Away)
 
     def back():
-        for module in ("wording", "extraction", "upkeep"):
-            monkeypatch.setattr(f"facts.actions.{module}.get_embedder", get_embedder)
+        for module in EMBEDDING:
+            monkeypatch.setattr(f"{module}.get_embedder", get_embedder)
 
     take.back = back
     return take

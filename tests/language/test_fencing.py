@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.fencing import FACTS_FENCE, MEMORY_FENCE, as_data, without_fences
+from language.fencing import FACTS_FENCE, MEMORY_FENCE, as_data, without_fences
 
 
 @given(st.text())

@@ -1,4 +1,4 @@
-"""Changes to what is remembered. For now: tombstones, laid and lifted inside the action that removes or restores."""
+"""Tombstones, laid and lifted inside the action that removes or restores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.db.models import Q
 from journal.actions import LedgerWrite
 from language.base import Vectors
 
-from . import policy
-from .models import Tombstone
+from .. import policy
+from ..models import Tombstone
 
 
 def tombstone_lay(

@@ -1,0 +1,89 @@
+"""A text and all that is derived from it, made before the transaction that stores it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+import structlog
+
+from accounts.principals import Principal
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable, Vectors
+from language.tokens import count_tokens
+from retrieval.text import Prepared, prepare
+
+from .policy import fingerprint
+
+log = structlog.get_logger(__name__)
+
+
+class Worded(Protocol):
+    """A row that says something: its text, what it is known again by, and what searches read."""
+
+    content: str
+    fingerprint: str
+    tokens: int
+    search_text: str
+    search_config: str
+    search_length: int
+    embedding: list[float] | None
+    embedding_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A content in its stored form, with its fingerprint, words, vector and length in tokens."""
+
+    content: str
+    fingerprint: str
+    prepared: Prepared
+    tokens: int
+    embedding: list[float] | None
+    embedding_model: str
+
+    @classmethod
+    def of(
+        cls,
+        principal: Principal,
+        user_id: UUID,
+        content: str,
+        vector: Vectors | None,
+        embedding_model: str,
+        *,
+        heading: str = "",
+    ) -> Wording:
+        """Derive everything from a content in its stored form. ``vector`` is None while the embedder is away.
+
+        The words of ``heading`` are found by searches too. ``tokens`` are those of the content alone.
+        """
+        return cls(
+            content=content,
+            fingerprint=fingerprint(user_id, content),
+            prepared=prepare(content, principal.language, heading=heading),
+            tokens=count_tokens(content),
+            embedding=None if vector is None else vector.tolist(),
+            embedding_model="" if vector is None else embedding_model,
+        )
+
+    def put_on(self, row: Worded) -> None:
+        """Set the columns that the wording decides."""
+        row.content = self.content
+        row.fingerprint = self.fingerprint
+        row.tokens = self.tokens
+        row.search_text = self.prepared.text
+        row.search_config = self.prepared.config
+        row.search_length = self.prepared.length
+        row.embedding = self.embedding
+        row.embedding_model = self.embedding_model
+
+
+def embed(content: str) -> tuple[Vectors | None, str]:
+    """The vector of a content and the name of its model; None while the embedder is away: it comes later."""
+    embedder = get_embedder()
+    try:
+        return embedder.embed_passages([content])[0], embedder.name
+    except EmbedderUnavailable as error:
+        log.warning("stored_without_vector", error=type(error).__name__)
+        return None, ""
