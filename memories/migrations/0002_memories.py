@@ -300,9 +300,14 @@ class Migration(migrations.Migration):
                 ("notes", models.CharField(blank=True, max_length=500)),
                 ("tokens", models.PositiveIntegerField()),
                 ("version", models.PositiveIntegerField(default=1)),
+                ("active_rev", models.BigIntegerField(null=True)),
                 ("added_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("updated_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("deleted_at", models.DateTimeField(null=True)),
+                (
+                    "deleted_why",
+                    models.CharField(blank=True, choices=[("person", "Person"), ("agent", "Agent")], max_length=10),
+                ),
                 ("purge_at", models.DateTimeField(null=True)),
                 (
                     "user",
@@ -316,9 +321,30 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="PlaceVersion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=200)),
+                ("notes", models.CharField(blank=True, max_length=500)),
+                ("recorded_from_rev", models.BigIntegerField()),
+                ("recorded_to_rev", models.BigIntegerField(null=True)),
+                (
+                    "place",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="memories.place",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
             name="PlaceMention",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rev", models.BigIntegerField()),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "message",
@@ -350,6 +376,7 @@ class Migration(migrations.Migration):
                             ("archive", "Archive"),
                             ("merge", "Merge"),
                             ("preference", "Preference"),
+                            ("place", "Place"),
                         ],
                         max_length=10,
                     ),
@@ -726,11 +753,48 @@ class Migration(migrations.Migration):
             model_name="place",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("deleted_at__isnull", True), ("purge_at__isnull", True)),
-                    models.Q(("deleted_at__isnull", False), ("purge_at__isnull", False)),
+                    models.Q(
+                        ("active_rev__isnull", False),
+                        ("deleted_at__isnull", True),
+                        ("deleted_why", ""),
+                        ("purge_at__isnull", True),
+                    ),
+                    models.Q(
+                        ("active_rev__isnull", True),
+                        ("deleted_at__isnull", False),
+                        ("purge_at__isnull", False),
+                        models.Q(("deleted_why", ""), _negated=True),
+                    ),
                     _connector="OR",
                 ),
                 name="place_gone_means_dated",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="placeversion",
+            constraint=models.UniqueConstraint(fields=("place", "number"), name="place_version_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="placeversion",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("recorded_to_rev__isnull", True)),
+                fields=("place",),
+                name="place_version_current_once",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="placeversion",
+            constraint=models.CheckConstraint(condition=models.Q(("number__gt", 0)), name="place_version_from_one"),
+        ),
+        migrations.AddConstraint(
+            model_name="placeversion",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("recorded_to_rev__isnull", True),
+                    ("recorded_to_rev__gt", models.F("recorded_from_rev")),
+                    _connector="OR",
+                ),
+                name="place_version_recorded_in_order",
             ),
         ),
         migrations.AddConstraint(
@@ -750,7 +814,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="proposal",
             constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["create", "update", "archive", "merge", "preference"])),
+                condition=models.Q(("kind__in", ["create", "update", "archive", "merge", "preference", "place"])),
                 name="proposal_kind_known",
             ),
         ),
@@ -770,7 +834,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="proposal",
             constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["merge", "preference"]), ("memory__isnull", False), _connector="OR"),
+                condition=models.Q(
+                    ("kind__in", ["merge", "preference", "place"]), ("memory__isnull", False), _connector="OR"
+                ),
                 name="proposal_has_target",
             ),
         ),

@@ -1,7 +1,7 @@
 """What is remembered about a person, how it changed, what waits for them, and what must not come back."""
 
 from .memory import Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
-from .places import Place, PlaceMention
+from .places import Place, PlaceMention, PlaceVersion
 from .proposals import Proposal, ProposalEvidence
 from .tombstones import Tombstone
 
@@ -13,6 +13,7 @@ __all__ = [
     "MemoryVersion",
     "Place",
     "PlaceMention",
+    "PlaceVersion",
     "Proposal",
     "ProposalEvidence",
     "Relation",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import User
@@ -17,8 +17,13 @@ from ..querysets import PlaceQuerySet
 class Place(models.Model):
     """A place of a person, under the id that whoever named it first uses for it.
 
-    ``tokens`` is what its line in the memory block costs.
+    ``name`` and ``notes`` mirror its current version. ``tokens`` is what its line in the memory block costs.
+    ``active_rev`` is the person's revision at which it was last added or restored; a place that was removed has none.
     """
+
+    class DeletedWhy(models.TextChoices):
+        PERSON = "person"
+        AGENT = "agent"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="places", db_index=False)
@@ -27,9 +32,11 @@ class Place(models.Model):
     notes = models.CharField(max_length=500, blank=True)
     tokens = models.PositiveIntegerField()
     version = models.PositiveIntegerField(default=1)
+    active_rev = models.BigIntegerField(null=True)
     added_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     deleted_at = models.DateTimeField(null=True)
+    deleted_why = models.CharField(max_length=10, choices=DeletedWhy.choices, blank=True)
     purge_at = models.DateTimeField(null=True)
 
     objects = PlaceQuerySet.as_manager()
@@ -39,8 +46,8 @@ class Place(models.Model):
             models.UniqueConstraint(fields=["user", "place_id"], name="place_once_per_user"),
             models.CheckConstraint(condition=~Q(place_id="") & ~Q(name=""), name="place_named"),
             models.CheckConstraint(
-                condition=Q(deleted_at__isnull=True, purge_at__isnull=True)
-                | Q(deleted_at__isnull=False, purge_at__isnull=False),
+                condition=Q(deleted_at__isnull=True, purge_at__isnull=True, deleted_why="", active_rev__isnull=False)
+                | (Q(deleted_at__isnull=False, purge_at__isnull=False, active_rev__isnull=True) & ~Q(deleted_why="")),
                 name="place_gone_means_dated",
             ),
         ]
@@ -50,11 +57,39 @@ class Place(models.Model):
         return f"place {self.id}"
 
 
+class PlaceVersion(models.Model):
+    """How a place read between two of the person's revisions. A prompt that is pinned to one of them reads it so."""
+
+    place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="versions", db_index=False)
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    notes = models.CharField(max_length=500, blank=True)
+    recorded_from_rev = models.BigIntegerField()
+    recorded_to_rev = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["place", "number"], name="place_version_once"),
+            models.UniqueConstraint(
+                fields=["place"], condition=Q(recorded_to_rev__isnull=True), name="place_version_current_once"
+            ),
+            models.CheckConstraint(condition=Q(number__gt=0), name="place_version_from_one"),
+            models.CheckConstraint(
+                condition=Q(recorded_to_rev__isnull=True) | Q(recorded_to_rev__gt=F("recorded_from_rev")),
+                name="place_version_recorded_in_order",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number} of place {self.place_id}"
+
+
 class PlaceMention(models.Model):
-    """A message that names a place."""
+    """A message that names a place. ``rev`` is the person's revision that the mention took."""
 
     place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="mentions", db_index=False)
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    rev = models.BigIntegerField()
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -20,7 +20,7 @@ class Proposal(models.Model):
 
     ``values`` holds what would change, by the names of the memory's columns; when the proposal has ended they are
     removed. A create has a memory in state proposed beside it, which holds its text. ``memory_version`` is the version
-    that an update or archive was meant for.
+    that an update or archive was meant for. A proposal about a place has its ``values`` alone.
     """
 
     class Kind(models.TextChoices):
@@ -29,6 +29,7 @@ class Proposal(models.Model):
         ARCHIVE = "archive"
         MERGE = "merge"
         PREFERENCE = "preference"
+        PLACE = "place"
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -55,7 +56,7 @@ class Proposal(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["create", "update", "archive", "merge", "preference"]),
+                condition=Q(kind__in=["create", "update", "archive", "merge", "preference", "place"]),
                 name="proposal_kind_known",
             ),
             models.CheckConstraint(
@@ -64,7 +65,8 @@ class Proposal(models.Model):
                 name="proposal_ended_holds_no_text",
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["merge", "preference"]) | Q(memory__isnull=False), name="proposal_has_target"
+                condition=Q(kind__in=["merge", "preference", "place"]) | Q(memory__isnull=False),
+                name="proposal_has_target",
             ),
             models.UniqueConstraint(
                 fields=["memory"], condition=Q(kind="create", state="waiting"), name="proposal_create_once"
