@@ -139,7 +139,8 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
 
 
 @cache
-def _statement(name: str) -> str:
+def statement(name: str) -> str:
+    """The text of ``sql/<name>.sql``."""
     return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 
 
@@ -182,7 +183,7 @@ class TombstoneQuerySet(models.QuerySet["Tombstone"]):
             "at_least": settings.TOMBSTONE_SIMILARITY,
         }
         with connection.cursor() as cursor:
-            cursor.execute(_statement("tombstones_matching"), values)
+            cursor.execute(statement("tombstones_matching"), values)
             found = {row[0] for row in cursor.fetchall()}
         return [position in found for position in range(len(statements))]
 

@@ -290,6 +290,10 @@ RECALLED_TURNS = 8
 RECALLED_FACTS = 8
 # How much meaning counts in recall beside words, from 0 to 1.
 SEARCH_VECTOR_WEIGHT = env.float("SEARCH_VECTOR_WEIGHT", default=0.7)
+# What the memory block always carries, memories and places: their lines, without the fence and the headings.
+MEMORY_BLOCK_TOKENS = env.int("MEMORY_BLOCK_TOKENS", default=10_000)
+MEMORY_CACHE_SECONDS = 600
+MEMORY_PAGE_CACHE_SECONDS = 300
 ARCHIVE_DAYS = 30
 OPERATION_EVENT_DAYS = 90
 IDEMPOTENCY_HOURS = 24
@@ -317,6 +321,7 @@ for _holds, _fault in (
         f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {MODEL_TIMEOUT_MAX_SECONDS}",
     ),
     (KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
+    (MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
 ):
     if not _holds:
         raise ImproperlyConfigured(_fault)

@@ -1,0 +1,57 @@
+"""What the memory block may cost, and what goes when it would cost more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from journal.actions import LedgerWrite
+from journal.exceptions import Gated
+
+from ..querysets import statement
+
+log = structlog.get_logger(__name__)
+
+
+def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) -> list[str]:
+    """Archive the oldest unpinned memories of the block until it is within ``MEMORY_BLOCK_TOKENS`` again.
+
+    Call it under the person's ledger lock when the rows that made the block longer are stored and counted. ``keep``
+    names memories that stay because this very action wrote them. Returns the ids that went, oldest first; each takes a
+    revision and can be restored. Raises Gated (422, ``budget``) when what has to stay is over the limit by itself.
+    """
+    excess = write.ledgers[user_id].block_tokens - settings.MEMORY_BLOCK_TOKENS
+    if excess <= 0:
+        return []
+    now = timezone.now()
+    values: dict[str, object] = {
+        "user": str(user_id),
+        "keep": list(keep),
+        "excess": excess,
+        "now": now,
+        "purge_at": now + timedelta(days=settings.ARCHIVE_DAYS),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement("evict"), values)
+        evicted: list[tuple[str, int, int, int]] = cursor.fetchall()
+    freed = sum(tokens for _, _, tokens, _ in evicted)
+    if freed < excess:
+        raise Gated(
+            f"Pinned memories, places and this one need more than the {settings.MEMORY_BLOCK_TOKENS} tokens that the "
+            "memory block may have. Unpin or remove something first.",
+            code="budget",
+            needed=settings.MEMORY_BLOCK_TOKENS + excess - freed,
+        )
+    for memory_id, version, _, _ in evicted:
+        write.change(user_id, "EVICT", "memory", memory_id, old_version=version, new_version=version)
+    terms = sum(length for _, _, _, length in evicted)
+    write.count(user_id, memories=-len(evicted), memory_terms=-terms, block_tokens=-freed)
+    ids = [memory_id for memory_id, _, _, _ in evicted]
+    transaction.on_commit(lambda: log.warning("memories_evicted", user=str(user_id), count=len(ids), memories=ids))
+    return ids
