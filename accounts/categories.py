@@ -5,10 +5,11 @@ A deployment's own file is named by ``KEEPSAKE_CATEGORIES``. The file is validat
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,13 @@ class Categories:
         """The category that a name or alias means, or None."""
         name = name.strip().lower()
         return name if name in self.by_name else self.aliases.get(name)
+
+    @cached_property
+    def digest(self) -> str:
+        """Stands for all of it: whatever changes in the file changes this too. 16 hex digits."""
+        known = sorted((category.name, category.context, category.rag_length) for category in self.by_name.values())
+        roles = sorted((role, sorted(names)) for role, names in self.allowlists.items())
+        return hashlib.sha256(repr((known, sorted(self.aliases.items()), roles)).encode()).hexdigest()[:16]
 
     def of_role(self, role: str) -> frozenset[str]:
         """The categories of a role; without a role all but procedural; none for a role that is not known any more."""

@@ -29,6 +29,13 @@ PLACES_CATEGORY = "context"
 """Places have no category of their own: an agent sees them with this one."""
 
 
+def _version_at(rev: int) -> models.FilteredRelation:
+    """The version that was the current one at a revision."""
+    begun = Q(versions__recorded_from_rev__lte=rev)
+    not_ended = Q(versions__recorded_to_rev__isnull=True) | Q(versions__recorded_to_rev__gt=rev)
+    return models.FilteredRelation("versions", condition=begun & not_ended)
+
+
 class MemoryQuerySet(models.QuerySet["Memory"]):
     """Memories of the person."""
 
@@ -59,6 +66,11 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def present(self) -> MemoryQuerySet:
         """What a new statement has to be compared with: active, and waiting for the person or for staff."""
         return self.filter(state__in=["active", "proposed", "quarantined"])
+
+    def as_of(self, rev: int) -> MemoryQuerySet:
+        """Active ones that have been so since a revision, or longer; ``then`` is the version that they had at it."""
+        since = self.filter(state="active", active_rev__lte=rev)
+        return since.alias(then=_version_at(rev)).filter(then__isnull=False)
 
     def without_vectors(self) -> MemoryQuerySet:
         """Without the columns that only searches read."""
@@ -119,6 +131,10 @@ class PlaceQuerySet(models.QuerySet["Place"]):
     def present(self) -> PlaceQuerySet:
         """Those that were not removed."""
         return self.filter(deleted_at__isnull=True)
+
+    def as_of(self, rev: int) -> PlaceQuerySet:
+        """Present ones that have been so since a revision, or longer; ``then`` is the version that they had at it."""
+        return self.filter(active_rev__lte=rev).alias(then=_version_at(rev)).filter(then__isnull=False)
 
 
 class ProposalQuerySet(models.QuerySet["Proposal"]):
