@@ -225,6 +225,11 @@ def must_remember(principal: Principal) -> UUID:
     return user_id
 
 
+def may_see_sources(principal: Principal) -> bool:
+    """Whether what is kept of the person may be shown with the words and the conversation that it was taken from."""
+    return principal.kind != "agent" or "turns" in principal.sources
+
+
 def what_agent_sees(
     role: str, granted_categories: Collection[str] | None, granted_sources: Collection[str] | None
 ) -> tuple[frozenset[str], frozenset[str]]:

@@ -60,6 +60,8 @@ def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     for operations in result["paths"].values():
         for method, operation in operations.items():
+            if any(parameter["name"] == "If-None-Match" for parameter in operation.get("parameters", ())):
+                operation["responses"]["304"] = {"description": "It reads as the caller has it already."}
             for status, description in _ERRORS.items():
                 if method != "get" or status not in _ONLY_WITH_BODY:
                     operation["responses"].setdefault(status, {"description": description, "content": content})

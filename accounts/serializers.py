@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from journal.models import Change
+
 from . import policy
 from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
 from .principals import SCOPES, SOURCES
@@ -130,3 +132,17 @@ class GrantSerializer(serializers.ModelSerializer[Grant]):
         model = Grant
         fields = ["agent", "categories", "sources", "revoked"]
         read_only_fields = ["agent"]
+
+
+class ChangeSerializer(serializers.ModelSerializer[Change]):
+    """Something that happened to an object. Staff and jobs are not named, an agent by its id."""
+
+    actor = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Change
+        fields = ["rev", "event", "actor", "old_version", "new_version", "at", "meta"]
+
+    def get_actor(self, change: Change) -> str:
+        """The kind of actor; of agents, with the id."""
+        return f"agent:{change.actor_id}" if change.actor_kind == "agent" else change.actor_kind

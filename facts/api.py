@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-import orjson
-from django.db.models import QuerySet
+from django.http import HttpResponseBase
 from django.urls import path
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api import MemberDetail
 from accounts.authentication import principal_of
+from accounts.etags import IF_MATCH, IF_NONE_MATCH, seen_version, unless_known, with_etag
+from accounts.history import History
 from accounts.idempotency import WritesOnce
 from accounts.models import Legacy
 from accounts.principals import Principal
-from journal.exceptions import NotFound, Refused
-from journal.models import Change
+from journal.exceptions import NotFound
 
 from . import actions
 from .models import FactVersion, LegacyFact
 from .querysets import FactQuerySet
 from .serializers import (
     EditFactSerializer,
-    FactChangeSerializer,
     FactHistorySerializer,
     FactSerializer,
     FactVersionSerializer,
     NewFactSerializer,
     RejectSerializer,
     VisibilitySerializer,
-)
-
-_ETAG = re.compile(r'(?:W/)?"(\d{1,9})(?:-[0-9a-f]+)?"')
-_IF_MATCH = OpenApiParameter(
-    "If-Match",
-    str,
-    OpenApiParameter.HEADER,
-    description="The ETag of the fact as the caller saw it. A newer wording answers 409.",
 )
 
 
@@ -113,39 +102,39 @@ class LegacyFacts(WritesOnce, ListAPIView):
 class FactDetail(APIView):
     """One fact."""
 
-    @extend_schema(responses=FactSerializer)
-    def get(self, request: Request, fact_id: UUID) -> Response:
+    @extend_schema(responses=FactSerializer, parameters=[IF_NONE_MATCH])
+    def get(self, request: Request, fact_id: UUID) -> HttpResponseBase:
         """Read it."""
-        return _answer(principal_of(request), fact_id)
+        return unless_known(request, _answer(principal_of(request), fact_id))
 
-    @extend_schema(request=EditFactSerializer, responses=FactSerializer, parameters=[_IF_MATCH])
+    @extend_schema(request=EditFactSerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, fact_id: UUID) -> Response:
         """Give it another wording or category, as a new version. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
         body = EditFactSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        changed = {"version": _seen_version(request), **body.validated_data}
+        changed = {"version": seen_version(request), **body.validated_data}
         actions.fact_edit(principal, fact_id, **changed)
         return _answer(principal, fact_id)
 
-    @extend_schema(responses={204: None}, parameters=[_IF_MATCH])
+    @extend_schema(responses={204: None}, parameters=[IF_MATCH])
     def delete(self, request: Request, fact_id: UUID) -> Response:
         """Archive it for 30 days. Needs a session or a key with the scope admin."""
-        actions.fact_delete(principal_of(request), fact_id, version=_seen_version(request))
+        actions.fact_delete(principal_of(request), fact_id, version=seen_version(request))
         return Response(status=204)
 
 
 class FactVisibility(APIView):
     """Who sees a fact."""
 
-    @extend_schema(request=VisibilitySerializer, responses=FactSerializer, parameters=[_IF_MATCH])
+    @extend_schema(request=VisibilitySerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, fact_id: UUID) -> Response:
         """Share it with the other members, or keep it private. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
         body = VisibilitySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         actions.fact_set_visibility(
-            principal, fact_id, body.validated_data["visibility"], version=_seen_version(request)
+            principal, fact_id, body.validated_data["visibility"], version=seen_version(request)
         )
         return _answer(principal, fact_id)
 
@@ -161,24 +150,24 @@ class _Decision(WritesOnce):
 class FactApprove(_Decision):
     """Approving."""
 
-    @extend_schema(request=None, responses=FactSerializer, parameters=[_IF_MATCH])
+    @extend_schema(request=None, responses=FactSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, fact_id: UUID) -> Response:
         """Let a proposed fact count, or mark an active one as reviewed."""
         principal = self.caller(request)
-        actions.fact_approve(principal, fact_id, version=_seen_version(request))
+        actions.fact_approve(principal, fact_id, version=seen_version(request))
         return _answer(principal, fact_id)
 
 
 class FactReject(_Decision):
     """Rejecting."""
 
-    @extend_schema(request=RejectSerializer, responses=FactSerializer, parameters=[_IF_MATCH])
+    @extend_schema(request=RejectSerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, fact_id: UUID) -> Response:
         """Say that it is not so. It leaves every prompt and does not come back by itself."""
         principal = self.caller(request)
         body = RejectSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        actions.fact_reject(principal, fact_id, body.validated_data["reason"], version=_seen_version(request))
+        actions.fact_reject(principal, fact_id, body.validated_data["reason"], version=seen_version(request))
         return _answer(principal, fact_id)
 
 
@@ -193,37 +182,24 @@ class FactRestore(_Decision):
         return _answer(principal, fact_id)
 
 
-class _ByRev(CursorPagination):
-    ordering = "rev"
-    page_size = 50
-    page_size_query_param = "per_page"
-    max_page_size = 200
-
-
-class FactHistory(ListAPIView):
+@extend_schema_view(get=extend_schema(responses=FactHistorySerializer))
+class FactHistory(History):
     """What happened to one of the person's own facts."""
 
-    serializer_class = FactChangeSerializer
-    pagination_class = _ByRev
-    filter_backends = []
-    queryset = Change.objects.none()
+    object_type = "fact"
 
-    def get_queryset(self) -> QuerySet[Change]:
-        """The fact's changes in its author's log."""
+    def locate(self) -> tuple[UUID, object]:
+        """The fact's author."""
         fact_id = self.kwargs["fact_id"]
         author = LegacyFact.objects.mine(principal_of(self.request)).filter(pk=fact_id).values_list("user_id").first()
         if author is None:
             raise NotFound("There is no such fact.")
-        return Change.objects.of_owner(author[0]).filter(object_type="fact", object_id=str(fact_id))
+        return author[0], fact_id
 
-    @extend_schema(responses=FactHistorySerializer)
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Changes, oldest first, and the wordings that they led to."""
-        answer = super().get(request, *args, **kwargs)
-        numbers = {change["new_version"] for change in answer.data["results"]}
-        versions = FactVersion.objects.filter(fact_id=kwargs["fact_id"], number__in=numbers - {None})
-        answer.data["versions"] = FactVersionSerializer(versions.order_by("number"), many=True).data
-        return answer
+    def show_versions(self, object_id: object, numbers: Collection[int]) -> Any:
+        """Wordings and categories of the fact."""
+        versions = FactVersion.objects.filter(fact_id=object_id, number__in=numbers)
+        return FactVersionSerializer(versions.order_by("number"), many=True).data
 
 
 class LeaveLegacy(MemberDetail):
@@ -244,21 +220,8 @@ def _show(principal: Principal, fact_id: UUID) -> Any:
 
 
 def _answer(principal: Principal, fact_id: UUID, status: int = 200) -> Response:
-    """A fact with its ETag: the version, which If-Match is compared with, and a hash of everything shown."""
     data = _show(principal, fact_id)
-    shown = hashlib.sha256(orjson.dumps(data, default=str)).hexdigest()[:12]
-    return Response(data, status=status, headers={"ETag": f'"{data["version"]}-{shown}"'})
-
-
-def _seen_version(request: Request) -> int | None:
-    """The version that If-Match names; None without the header, and for ``*``. Raises Refused for anything else."""
-    sent = request.META.get("HTTP_IF_MATCH", "").strip()
-    if sent in {"", "*"}:
-        return None
-    match = _ETAG.fullmatch(sent)
-    if match is None:
-        raise Refused("If-Match is the ETag of the fact.", code="bad_if_match")
-    return int(match[1])
+    return with_etag(data, version=data["version"], status=status)
 
 
 urlpatterns = [

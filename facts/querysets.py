@@ -13,17 +13,13 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Member
+from accounts.policy import may_see_sources
 from retrieval.text import list_query_words
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
     from .models import LegacyFact  # noqa: F401 - named in the generic base
-
-
-def may_see_sources(principal: Principal) -> bool:
-    """Whether a fact of the person may be shown with the words and the conversation that it was taken from."""
-    return principal.kind != "agent" or "turns" in principal.sources
 
 
 def _version_at(as_of: datetime, column: str) -> models.Subquery:

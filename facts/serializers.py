@@ -7,11 +7,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from accounts.policy import may_see_sources
 from accounts.principals import Principal
-from journal.models import Change
+from accounts.serializers import ChangeSerializer
 
 from .models import FactEvidence, FactVersion, LegacyFact
-from .querysets import may_see_sources
 
 
 class EvidenceSerializer(serializers.ModelSerializer[FactEvidence]):
@@ -155,20 +155,6 @@ class RejectSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
 
 
-class FactChangeSerializer(serializers.ModelSerializer[Change]):
-    """Something that happened to a fact. Staff and jobs are not named, an agent by its id."""
-
-    actor = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Change
-        fields = ["rev", "event", "actor", "old_version", "new_version", "at", "meta"]
-
-    def get_actor(self, change: Change) -> str:
-        """The kind of actor; of agents, with the id."""
-        return f"agent:{change.actor_id}" if change.actor_kind == "agent" else change.actor_kind
-
-
 class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):
     """How a fact was worded from then on."""
 
@@ -182,5 +168,5 @@ class FactHistorySerializer(serializers.Serializer[Any]):
 
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
-    results = FactChangeSerializer(many=True)
+    results = ChangeSerializer(many=True)
     versions = FactVersionSerializer(many=True)

@@ -273,6 +273,14 @@ class TestEditing:
         assert api(owner).get(url(fact))["ETag"] == first
         assert api(owner).patch(url(fact, "visibility/"), {"visibility": "shared"})["ETag"] != first
 
+    def test_who_has_it_already_is_told_so(self, api, add, owner, legacy):
+        fact = add(owner, legacy)
+        seen = api(owner).get(url(fact))["ETag"]
+        answer = api(owner).get(url(fact), HTTP_IF_NONE_MATCH=seen)
+        assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", seen)
+        api(owner).patch(url(fact), {"category": "hobby"})
+        assert api(owner).get(url(fact), HTTP_IF_NONE_MATCH=seen).json()["category"] == "hobby"
+
     @pytest.mark.parametrize(("sent", "status"), [("*", 200), ('"1"', 200), ('W/"1"', 200), ("1", 400), ('"a"', 400)])
     def test_forms_of_if_match(self, api, add, owner, legacy, sent, status):
         answer = api(owner).patch(url(add(owner, legacy)), {"category": "hobby"}, HTTP_IF_MATCH=sent)

@@ -43,6 +43,12 @@ def test_posts_that_write_take_an_idempotency_key(schema):
     assert taking <= posts
 
 
+def test_reads_with_an_etag_say_that_they_answer_304(schema):
+    reads = {path for _, path, operation in operations(schema) if "304" in operation["responses"]}
+    assert "/api/v1/facts/{fact_id}/" in reads
+    assert "/api/v1/legacies/" not in reads
+
+
 def test_the_schema_is_served(api, db):
     answer = api().get("/api/schema/?format=json")
     assert answer.status_code == 200

@@ -1,0 +1,53 @@
+"""ETags: whether something reads as the caller has it already, and which version a change was meant for."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+import orjson
+from django.http import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from journal.exceptions import Refused
+
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag as the caller saw it. A newer version answers 409.",
+)
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag that the caller has. What still reads so answers 304, without a body.",
+)
+
+_VERSIONED = re.compile(r'(?:W/)?"(\d{1,9})(?:-[0-9a-f]+)?"')
+
+
+def with_etag(data: Any, *, version: int | None = None, status: int = 200) -> Response:
+    """An answer with its ETag: a hash of all that it shows, after the version, which If-Match is compared with."""
+    shown = hashlib.sha256(orjson.dumps(data, default=str)).hexdigest()[:16]
+    return Response(data, status=status, headers={"ETag": f'"{shown}"' if version is None else f'"{version}-{shown}"'})
+
+
+def unless_known(request: Request, answer: Response) -> HttpResponseBase:
+    """The answer to a GET, or 304 when If-None-Match names its ETag."""
+    return get_conditional_response(request._request, etag=answer["ETag"], response=answer) or answer
+
+
+def seen_version(request: Request) -> int | None:
+    """The version that If-Match names; None without the header, and for ``*``. Raises Refused for anything else."""
+    sent = request.META.get("HTTP_IF_MATCH", "").strip()
+    if sent in {"", "*"}:
+        return None
+    match = _VERSIONED.fullmatch(sent)
+    if match is None:
+        raise Refused("If-Match takes the ETag of what is to be changed.", code="bad_if_match")
+    return int(match[1])

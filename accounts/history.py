@@ -1,0 +1,48 @@
+"""What happened to one object, out of its owner's log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from journal.models import Change
+
+from .pagination import ByRev
+from .serializers import ChangeSerializer
+
+
+class History(ListAPIView):
+    """Changes of one object by cursor. A subclass says whose log they are in and which wordings they led to."""
+
+    serializer_class = ChangeSerializer
+    pagination_class = ByRev
+    filter_backends = []
+    queryset = Change.objects.none()
+    object_type = ""
+
+    def locate(self) -> tuple[UUID, object]:
+        """The owner of the log and the object's id. Raises NotFound when the caller may not see the object."""
+        raise NotImplementedError
+
+    def show_versions(self, object_id: object, numbers: Collection[int]) -> Any:
+        """The wordings with these numbers, the earliest first."""
+        raise NotImplementedError
+
+    def get_queryset(self) -> QuerySet[Change]:
+        """The object's changes."""
+        owner_id, self._object_id = self.locate()
+        changes = Change.objects.of_owner(owner_id)
+        return changes.filter(object_type=self.object_type, object_id=str(self._object_id))
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Changes, oldest first, and the wordings that they led to."""
+        answer = super().get(request, *args, **kwargs)
+        numbers = {change["new_version"] for change in answer.data["results"]}
+        answer.data["versions"] = self.show_versions(self._object_id, numbers - {None})
+        return answer
