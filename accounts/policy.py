@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -243,6 +244,17 @@ def what_agent_sees(
         allowed = allowed & frozenset(granted_categories)
     sources_of_role = () if role else SOURCES
     return allowed, frozenset(sources_of_role if granted_sources is None else granted_sources)
+
+
+def narrowed(principal: Principal, role: str) -> Principal:
+    """The principal with no more than an agent in this role sees too; without a role as it is. Raises Refused."""
+    check_role(role)
+    if not role:
+        return principal
+    seen, sources = what_agent_sees(role, None, None)
+    if principal.categories is not None:
+        seen &= principal.categories
+    return replace(principal, categories=seen, sources=principal.sources & sources)
 
 
 def principal_of_key(row: KeyRow) -> Principal:

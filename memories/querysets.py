@@ -40,22 +40,22 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     """Memories of the person."""
 
     def visible_to(self, principal: Principal) -> MemoryQuerySet:
-        """All for staff, the person's own in every state.
+        """All for staff, the person's own in every state; only those of the principal's categories.
 
-        An agent sees active and archived ones of its categories, and what it proposed itself while that waits; none
-        while the person has memory switched off.
+        An agent sees active and archived ones, and what it proposed itself while that waits; none while the person
+        has memory switched off.
         """
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
             return self.none()
         own = self.filter(user_id=principal.user_id)
+        if principal.categories is not None:
+            own = own.filter(category__in=sorted(principal.categories))
         if principal.kind != "agent":
             return own
         if not principal.has_memory:
             return self.none()
-        if principal.categories is not None:
-            own = own.filter(category__in=sorted(principal.categories))
         waiting = Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
         return own.filter(Q(state__in=["active", "archived"]) | waiting)
 
@@ -114,19 +114,17 @@ class PlaceQuerySet(models.QuerySet["Place"]):
     """Places of the person."""
 
     def visible_to(self, principal: Principal) -> PlaceQuerySet:
-        """All for staff; the person's own; for an agent present ones, when it sees the category they go with."""
+        """All for staff; the person's own, for an agent present ones; none without the category they go with."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
             return self.none()
+        if principal.categories is not None and PLACES_CATEGORY not in principal.categories:
+            return self.none()
         own = self.filter(user_id=principal.user_id)
         if principal.kind != "agent":
             return own
-        if not principal.has_memory or (
-            principal.categories is not None and PLACES_CATEGORY not in principal.categories
-        ):
-            return self.none()
-        return own.present()
+        return own.present() if principal.has_memory else self.none()
 
     def present(self) -> PlaceQuerySet:
         """Those that were not removed."""

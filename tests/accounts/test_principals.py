@@ -13,9 +13,9 @@ from rest_framework.exceptions import NotAuthenticated
 from accounts import actions, queries
 from accounts.authentication import principal_of
 from accounts.models import AgentKey, ExternalIdentity, Grant, User
-from accounts.policy import must_act_for, must_read, must_remember, must_write
+from accounts.policy import must_act_for, must_read, must_remember, must_write, narrowed
 from accounts.principals import Principal
-from journal.exceptions import NotAllowed, NotFound
+from journal.exceptions import NotAllowed, NotFound, Refused
 from tests import factories
 
 LEGACIES = "/api/v1/legacies/"
@@ -310,6 +310,27 @@ class TestWhatAnAgentMaySee:
 
     def test_a_role_that_is_gone_from_the_file_sees_nothing(self, db):
         assert self.made("astronaut").categories == set()
+
+
+class TestNarrowingToARole:
+    """A request can name a role, which takes away and never gives."""
+
+    def test_a_person_sees_what_an_agent_in_the_role_would(self, owner):
+        seen = narrowed(queries.principal_for_person(owner.pk), "stylist")
+        assert seen.categories == {"preference", "tone", "style"}
+        assert seen.sources == set()
+        assert seen.kind == "person"
+
+    def test_an_agent_gains_nothing_by_it(self, owner, agent):
+        factories.GrantFactory(user=owner, agent=agent, categories=["tone", "goals"])
+        before = principal(agent.credential)
+        assert narrowed(before, "stylist").categories == {"tone"}
+        assert narrowed(before, "planner").categories == {"goals"}
+        assert narrowed(before, "") == before
+
+    def test_an_unknown_role_is_refused(self, owner):
+        with pytest.raises(Refused, match="emperor"):
+            narrowed(queries.principal_for_person(owner.pk), "emperor")
 
 
 def test_staff_have_a_principal_of_their_own(staff, owner):
