@@ -342,7 +342,7 @@ def test_an_error_is_told_without_its_trace(visit, owner, monkeypatch):
     def broken(principal):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("desk.pages.numbers_by_legacy", broken)
+    monkeypatch.setattr("desk.pages.home.numbers_by_legacy", broken)
     client = visit(owner, raise_request_exception=False)
     answer = client.get("/")
     assert answer.status_code == 500
