@@ -32,7 +32,7 @@ def must_add(principal: Principal, visibility: str) -> UUID:
 def must_moderate(principal: Principal) -> None:
     """Raise NotAllowed unless the principal is a moderator."""
     if principal.kind != "staff":
-        raise NotAllowed("Only staff hide facts of others.", code="staff_only")
+        raise NotAllowed("Only staff moderate facts.", code="staff_only")
 
 
 def is_own_word(principal: Principal) -> bool:

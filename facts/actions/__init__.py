@@ -13,6 +13,7 @@ from .deciding import (
 )
 from .extraction import PreparedFact, prepare_extracted, record_extracted
 from .membership import member_leave
+from .opening import fact_open
 from .upkeep import facts_index, facts_purge
 from .wording import fact_add, fact_edit
 
@@ -24,6 +25,7 @@ __all__ = [
     "fact_delete",
     "fact_edit",
     "fact_hide",
+    "fact_open",
     "fact_reject",
     "fact_reopen",
     "fact_restore",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from accounts.models import Member
-from accounts.policy import must_decide
+from accounts.policy import REASON_CHARACTERS, clean_reason, must_decide
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotAllowed
 from memories.actions import tombstone_lay, tombstone_lift
@@ -19,8 +19,6 @@ from ..models import LegacyFact
 from ..policy import State, Visibility
 from ..queries import same_words
 from .single import FactWrite, fact_write
-
-REASON_CHARACTERS = 200
 
 
 def fact_set_visibility(
@@ -148,27 +146,29 @@ def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) 
 def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Take an active fact out of everybody's sight but its author's and the staff's; the author sees the reason.
 
-    Raises NotAllowed for anybody but staff, NotFound, Conflict (409 ``wrong_state``).
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
     """
     policy.must_moderate(principal)
+    reason = clean_reason(reason)
     with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
         policy.check_state(change.fact, State.ACTIVE)
-        change.leave(State.HIDDEN, reason=reason[:REASON_CHARACTERS])
+        change.leave(State.HIDDEN, reason=reason)
         change.fact.hidden_at = change.now
-        change.log("HIDE")
+        change.log("HIDE", reason=reason)
     return change.fact
 
 
-def fact_unhide(principal: Principal, fact_id: UUID) -> LegacyFact:
+def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Give a hidden fact back to its author, private: sharing it again is the author's decision.
 
-    Raises NotAllowed for anybody but staff, NotFound, Conflict (409 ``wrong_state``).
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
     """
     policy.must_moderate(principal)
+    reason = clean_reason(reason)
     with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
         policy.check_state(change.fact, State.HIDDEN)
         change.activate(reviewed=False)
-        change.log("RESTORE")
+        change.log("RESTORE", reason=reason)
     return change.fact
 
 

@@ -296,7 +296,7 @@ def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     actions.fact_delete(as_person(owner), waiting.pk)
     assert offered(text(client.get(shelf(legacy, "gone"))), waiting) == ["restore"]
     actions.fact_restore(as_person(owner), waiting.pk)
-    actions.fact_unhide(principal_for_staff(staff), waiting.pk)
+    actions.fact_unhide(principal_for_staff(staff), waiting.pk, "looked again")
     actions.fact_reopen(as_person(owner), waiting.pk, proposed=True)
     assert offered(text(client.get(shelf(legacy))), waiting) == ["approve", "edit", "reject", "delete"]
     LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined")
