@@ -10,7 +10,6 @@ from uuid import UUID
 import orjson
 from django.db.models import QuerySet
 from django.urls import path
-from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.pagination import CursorPagination
@@ -27,6 +26,7 @@ from journal.exceptions import NotFound, Refused
 from journal.models import Change
 
 from . import actions
+from .filters import FactFilters
 from .models import FactVersion, LegacyFact
 from .querysets import FactQuerySet
 from .serializers import (
@@ -47,34 +47,6 @@ _IF_MATCH = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The ETag of the fact as the caller saw it. A newer wording answers 409.",
 )
-
-
-class FactFilters(filters.FilterSet):
-    """What a list of facts is narrowed to. Without ``state`` only active ones are listed."""
-
-    category = filters.ChoiceFilter(choices=LegacyFact.Category.choices)
-    visibility = filters.ChoiceFilter(choices=LegacyFact.Visibility.choices)
-    state = filters.ChoiceFilter(choices=[*LegacyFact.State.choices, ("all", "All")], method="in_state")
-    mine = filters.BooleanFilter(method="of_whom", label="Only the person's own, or only those of others.")
-    search = filters.CharFilter(method="saying", label="Words that the fact holds, or their beginnings.")
-
-    def filter_queryset(self, queryset: FactQuerySet) -> FactQuerySet:
-        """Apply the filters, and the state that is meant when none is named."""
-        found: FactQuerySet = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data["state"] else found.filter(state=LegacyFact.State.ACTIVE)
-
-    def in_state(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
-        """Facts in one state, or in any."""
-        return queryset if value == "all" else queryset.filter(state=value)
-
-    def of_whom(self, queryset: FactQuerySet, _name: str, value: bool) -> FactQuerySet:
-        """The person's own facts, or those that others share."""
-        principal = principal_of(self.request)
-        return queryset.mine(principal) if value else queryset.of_others(principal)
-
-    def saying(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
-        """Facts that hold the words."""
-        return queryset.saying(value)
 
 
 class LegacyFacts(WritesOnce, ListAPIView):

@@ -40,6 +40,20 @@ def is_own_word(principal: Principal) -> bool:
     return principal.may_decide
 
 
+def is_waiting(fact: LegacyFact) -> bool:
+    """Whether the author has not decided about a fact yet: ``querysets.WAITING`` for one row."""
+    if fact.state == State.ACTIVE:
+        return fact.reviewed_at is None
+    return fact.state in {State.PROPOSED, State.QUARANTINED}
+
+
+def standing(fact: LegacyFact) -> str:
+    """How a fact stands, in one word: its state, or for an active one "waiting", "private" or "shared"."""
+    if fact.state != State.ACTIVE:
+        return str(fact.state)
+    return "waiting" if is_waiting(fact) else str(fact.visibility)
+
+
 def check_category(category: str) -> None:
     """Raise Refused for a category that facts do not have."""
     if category not in Category.values:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .models import LegacyFact  # noqa: F401 - named in the generic base
 
 
+GONE = Q(state__in=["archived", "rejected"])
+WAITING = Q(state__in=["proposed", "quarantined"]) | Q(state="active", reviewed_at__isnull=True)
+
+
 def may_see_sources(principal: Principal) -> bool:
     """Whether a fact of the person may be shown with the words and the conversation that it was taken from."""
     return principal.kind != "agent" or "turns" in principal.sources

@@ -1,5 +1,6 @@
 """Changes to facts: the only code that writes them. Pages, API, admin and tasks call these functions."""
 
+from .bulk import BULK_DECISIONS, DONE, MOST_AT_ONCE, BulkResult, facts_decide, facts_undo, facts_weigh
 from .deciding import (
     REASON_CHARACTERS,
     fact_approve,
@@ -18,7 +19,11 @@ from .upkeep import facts_index, facts_purge
 from .wording import fact_add, fact_edit
 
 __all__ = [
+    "BULK_DECISIONS",
+    "DONE",
+    "MOST_AT_ONCE",
     "REASON_CHARACTERS",
+    "BulkResult",
     "PreparedFact",
     "fact_add",
     "fact_approve",
@@ -31,8 +36,11 @@ __all__ = [
     "fact_restore",
     "fact_set_visibility",
     "fact_unhide",
+    "facts_decide",
     "facts_index",
     "facts_purge",
+    "facts_undo",
+    "facts_weigh",
     "member_leave",
     "prepare_extracted",
     "record_extracted",

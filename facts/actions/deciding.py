@@ -40,13 +40,23 @@ def fact_set_visibility(
             policy.check_state(fact, State.ACTIVE)
             if not Member.objects.filter(legacy_id=fact.legacy_id, user_id=fact.user_id).exists():
                 raise NotAllowed("Only a member shares facts of a legacy.", code="not_a_member")
-            change.share()
-            change.compare_later()
-            change.log("SHARE")
+            share(change)
         else:
-            change.unshare()
-            change.log("UNSHARE")
+            unshare(change)
     return fact
+
+
+def share(change: FactWrite) -> None:
+    """Share an active fact that is locked already."""
+    change.share()
+    change.compare_later()
+    change.log("SHARE")
+
+
+def unshare(change: FactWrite) -> None:
+    """Keep a fact that is locked already to its author."""
+    change.unshare()
+    change.log("UNSHARE")
 
 
 def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
@@ -60,9 +70,14 @@ def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = N
         policy.check_version(fact, version)
         policy.check_state(fact, State.PROPOSED, State.ACTIVE)
         if fact.state == State.PROPOSED or fact.reviewed_at is None:
-            change.activate(reviewed=True)
-            change.log("APPROVE")
+            approve(change)
     return fact
+
+
+def approve(change: FactWrite) -> None:
+    """Approve a fact that is locked already."""
+    change.activate(reviewed=True)
+    change.log("APPROVE")
 
 
 def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, version: int | None = None) -> LegacyFact:
@@ -94,10 +109,15 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         policy.check_version(change.fact, version)
         policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
-        change.leave(State.ARCHIVED)
-        _bury(change)
-        change.log("DELETE")
+        delete(change)
     return change.fact
+
+
+def delete(change: FactWrite) -> None:
+    """Archive a fact that is locked already."""
+    change.leave(State.ARCHIVED)
+    _bury(change)
+    change.log("DELETE")
 
 
 def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
@@ -110,7 +130,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
         policy.check_state(fact, State.ARCHIVED, State.REJECTED)
-        _unbury(change, principal)
+        unbury(change, principal)
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
         else:
@@ -132,7 +152,7 @@ def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) 
         if fact.hidden_at is not None:
             raise Conflict("Staff have hidden this fact.", code="wrong_state", state=State.HIDDEN)
         if fact.state in {State.ARCHIVED, State.REJECTED}:
-            _unbury(change, principal)
+            unbury(change, principal)
         if proposed:
             change.leave(State.PROPOSED, reason="")
         else:
@@ -172,7 +192,7 @@ def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     return change.fact
 
 
-def _unbury(change: FactWrite, principal: Principal) -> None:
+def unbury(change: FactWrite, principal: Principal) -> None:
     """Let what is taken back be found, compared and extracted again, unless the person has it anew by now."""
     fact = change.fact
     twin = same_words(principal, fact.legacy_id, fact.content)
