@@ -9,5 +9,10 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("desk.pages.home")),
     path("", include("desk.pages.signing_in")),
-    path("", include("desk.pages.facts")),
+    path("", include("desk.pages.review")),
+    path("", include("desk.pages.lists")),
+    path("", include("desk.pages.bulk")),
+    path("", include("desk.pages.fact")),
+    path("", include("desk.pages.deciding")),
+    path("", include("desk.pages.preferences")),
 ]

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Page
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -30,8 +30,8 @@ class PageRequest(HttpRequest):
 
 
 def for_person(
-    view: Callable[Concatenate[PageRequest, Principal, Rest], HttpResponse],
-) -> Callable[Concatenate[PageRequest, Rest], HttpResponse]:
+    view: Callable[Concatenate[PageRequest, Principal, Rest], HttpResponseBase],
+) -> Callable[Concatenate[PageRequest, Rest], HttpResponseBase]:
     """Give a page the principal of the person who is signed in, and show times in their zone.
 
     Others are sent to sign in and come back to where they were. What a person may not see is a 404.
@@ -39,7 +39,7 @@ def for_person(
 
     @never_cache
     @wraps(view)
-    def page(request: PageRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def page(request: PageRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
         principal = principal_of(request)
@@ -52,7 +52,7 @@ def for_person(
     return page
 
 
-def _to_sign_in(request: PageRequest) -> HttpResponse:
+def _to_sign_in(request: PageRequest) -> HttpResponseBase:
     # An address that only takes forms is no place to come back to.
     back = request.get_full_path() if request.method in {"GET", "HEAD"} else came_from(request, reverse("home"))
     answer = redirect_to_login(back)
