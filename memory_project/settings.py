@@ -14,6 +14,8 @@ import environ
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 
+from language.embedders.choice import REMOTE, read_choice
+
 from .logs import logging_config
 from .running_copy import use_running_copy
 
@@ -267,7 +269,21 @@ ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="") or "https://api.a
 KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="") or ("claude-haiku-5-5" if ANTHROPIC_API_KEY else "offline")
 KEEPSAKE_MODEL_TIMEOUT_SECONDS = env.float("KEEPSAKE_MODEL_TIMEOUT_SECONDS", default=60.0)
 KEEPSAKE_MODEL_RETRIES = env.int("KEEPSAKE_MODEL_RETRIES", default=2)
-KEEPSAKE_EMBEDDER = env.str("KEEPSAKE_EMBEDDER", default="bundled")
+KEEPSAKE_EMBEDDER = env.str("KEEPSAKE_EMBEDDER", default="") or "bundled"
+KEEPSAKE_EMBEDDER_BEFORE = env.str("KEEPSAKE_EMBEDDER_BEFORE", default="")
+KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS = env.float("KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS", default=30.0)
+KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS = env.float("KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS", default=3.0)
+KEEPSAKE_EMBEDDER_RETRIES = env.int("KEEPSAKE_EMBEDDER_RETRIES", default=2)
+KEEPSAKE_EMBEDDER_BATCH = env.int("KEEPSAKE_EMBEDDER_BATCH", default=64)
+KEEPSAKE_EMBEDDER_TEXT_TOKENS = env.int("KEEPSAKE_EMBEDDER_TEXT_TOKENS", default=8_000)
+_OPENAI_URL, _VOYAGE_URL = "https://api.openai.com/v1", "https://api.voyageai.com/v1"
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="").strip()
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="") or _OPENAI_URL
+OPENAI_SEND_DIMENSIONS = env.bool("OPENAI_SEND_DIMENSIONS", default=None)
+OPENAI_QUERY_PREFIX = env.str("OPENAI_QUERY_PREFIX", default="")
+OPENAI_PASSAGE_PREFIX = env.str("OPENAI_PASSAGE_PREFIX", default="")
+VOYAGE_API_KEY = env.str("VOYAGE_API_KEY", default="").strip()
+VOYAGE_BASE_URL = env.str("VOYAGE_BASE_URL", default="") or _VOYAGE_URL
 KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
 
 # --- Rules of the house: named limits, each in the unit that its name says --------------------------------------
@@ -280,9 +296,10 @@ WINDOW_MESSAGES = 20
 EXTRACTED_PER_USER_MESSAGE = 3
 EXTRACTED_PER_USER_AND_DAY = 200
 IDLE_FINISH_SECONDS = 3_600
-BATCH_LEASE_SECONDS = 180
-# A batch asks the model twice and embeds, all of it while its lease holds.
+BATCH_LEASE_SECONDS = 240
+# A batch asks the model twice and embeds twice, all of it while its lease holds.
 MODEL_TIMEOUT_MAX_SECONDS = 75
+EMBEDDER_TIMEOUT_MAX_SECONDS = 40
 TURN_BUDGET_TOKENS = 16_000
 FACTS_BLOCK_TOKENS = 4_000
 RECALLED_CHUNKS = 3
@@ -322,6 +339,37 @@ for _holds, _fault in (
     ),
     (KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
     (MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
+    (
+        0 < KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS <= EMBEDDER_TIMEOUT_MAX_SECONDS,
+        f"KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS must be more than 0 and at most {EMBEDDER_TIMEOUT_MAX_SECONDS}",
+    ),
+    (
+        0 < KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS <= EMBEDDER_TIMEOUT_MAX_SECONDS,
+        f"KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS must be more than 0 and at most {EMBEDDER_TIMEOUT_MAX_SECONDS}",
+    ),
+    (KEEPSAKE_EMBEDDER_RETRIES >= 0, "KEEPSAKE_EMBEDDER_RETRIES must not be negative"),
+    (1 <= KEEPSAKE_EMBEDDER_BATCH <= 1_000, "KEEPSAKE_EMBEDDER_BATCH must be from 1 to 1,000"),
+    (32 <= KEEPSAKE_EMBEDDER_TEXT_TOKENS <= 8_000, "KEEPSAKE_EMBEDDER_TEXT_TOKENS must be from 32 to 8,000"),
+    *(
+        (holds, fault)
+        for name, key, url in (("OPENAI", OPENAI_API_KEY, OPENAI_BASE_URL), ("VOYAGE", VOYAGE_API_KEY, VOYAGE_BASE_URL))
+        for holds, fault in (
+            (key.isascii() and not any(map(str.isspace, key)), f"{name}_API_KEY is no key"),
+            (url.startswith(("https://", "http://")), f"{name}_BASE_URL must be an http(s):// address"),
+        )
+    ),
+    *(
+        (
+            choice.kind not in REMOTE or (OPENAI_API_KEY if choice.kind == "openai" else VOYAGE_API_KEY) or elsewhere,
+            f"{setting} names {choice.kind}, which needs {choice.kind.upper()}_API_KEY",
+        )
+        for setting, value in (
+            ("KEEPSAKE_EMBEDDER", KEEPSAKE_EMBEDDER),
+            ("KEEPSAKE_EMBEDDER_BEFORE", KEEPSAKE_EMBEDDER_BEFORE or "bundled"),
+        )
+        for choice in (read_choice(setting, value),)
+        for elsewhere in (choice.kind == "openai" and OPENAI_BASE_URL != _OPENAI_URL,)
+    ),
 ):
     if not _holds:
         raise ImproperlyConfigured(_fault)
