@@ -68,7 +68,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(state__in=["active", "proposed", "quarantined"])
 
     def as_of(self, rev: int) -> MemoryQuerySet:
-        """Active ones that have been so since a revision, or longer; ``wording`` is the version that they had at it."""
+        """Active ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
         since = self.filter(state="active", active_rev__lte=rev)
         return since.alias(wording=_version_at(rev)).filter(wording__isnull=False)
 
@@ -144,7 +144,7 @@ class PlaceQuerySet(models.QuerySet["Place"]):
         return self.filter(deleted_at__isnull=True)
 
     def as_of(self, rev: int) -> PlaceQuerySet:
-        """Present ones that have been so since a revision, or longer; ``wording`` is the version that they had at it."""
+        """Present ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
         return self.filter(active_rev__lte=rev).alias(wording=_version_at(rev)).filter(wording__isnull=False)
 
 

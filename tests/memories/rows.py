@@ -3,6 +3,7 @@
 Counts, revisions and versions are right: they are written under the ledger lock, as the actions do it.
 """
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 from django.db.models import Sum
@@ -21,10 +22,13 @@ TEST = Actor("person", "test")
 MIRRORED = ["user_id", *(field.attname for field in Worded._meta.fields if not field.generated)]
 
 
-def remember(person, *contents, **columns):
-    """Give a person memories, active unless ``state`` says otherwise. A content may be a dict of columns."""
+def remember(person, *contents, write=None, **columns):
+    """Give a person memories, active unless ``state`` says otherwise. A content may be a dict of columns.
+
+    In a transaction of its own, or in that of ``write``.
+    """
     made, versions = [], []
-    with ledger_write(TEST, person.pk) as write:
+    with nullcontext(write) if write else ledger_write(TEST, person.pk) as write:
         for each in contents:
             own = {"content": each} if isinstance(each, str) else each
             memory = Memory(user=person, **{"category": "context", "index_not_before": timezone.now()} | columns | own)
