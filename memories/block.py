@@ -150,9 +150,9 @@ def _memories(principal: Principal, rev: int) -> list[_Row]:
             "pinned",
             "valid_to",
             "expires_at",
-            "then__content",
-            "then__recorded_from",
-            "then__valid_from",
+            "wording__content",
+            "wording__recorded_from",
+            "wording__valid_from",
         )
     )
     return sorted((_Row(*row) for row in found), key=lambda row: (row.category, row.created_at, row.id))
@@ -162,7 +162,7 @@ def _places(principal: Principal, rev: int) -> list[str]:
     """Their lines, in the order in which they were added."""
     mentioned_in = Count("mentions__message__conversation", filter=Q(mentions__rev__lte=rev), distinct=True)
     found = Place.objects.visible_to(principal).as_of(rev).annotate(mentioned_in=mentioned_in)
-    rows = found.order_by("added_at", "id").values_list("then__name", "then__notes", "mentioned_in")
+    rows = found.order_by("added_at", "id").values_list("wording__name", "wording__notes", "mentioned_in")
     return [place_line(*row) for row in rows]
 
 

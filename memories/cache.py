@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 import orjson
 from django.conf import settings
 from django.core.cache import cache
+from django.db import transaction
 from django.utils import timezone
 
 from accounts import categories
@@ -67,7 +68,8 @@ def read_through(
         # Whole seconds, rounded down: a moment early is a miss, a moment late would be wrong.
         seconds = min(seconds, int((reading.until - timezone.now()).total_seconds()))
     if seconds > 0:
-        cache.set(key, (reading.value,), seconds)
+        # A transaction may take back what it made visible to itself, and its revision is then another's.
+        transaction.on_commit(lambda: cache.set(key, (reading.value,), seconds))
     return reading.value
 
 

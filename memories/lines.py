@@ -7,10 +7,13 @@ from datetime import datetime
 from language.fencing import as_data
 from language.tokens import count_tokens
 
+# A subject must not end its brackets and go on as another id.
+_NO_BRACKETS = str.maketrans("[]", "()")
+
 
 def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
     """``- [id:a1b2c3d4] [2026-03-01] [Subject] content``; ``worded_at`` is when the version was recorded."""
-    about = f" [{as_data(subject)}]" if subject else ""
+    about = f" [{as_data(subject).translate(_NO_BRACKETS)}]" if subject else ""
     return f"- [id:{memory_id}] [{worded_at:%Y-%m-%d}]{about} {as_data(content)}"
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.apps import apps
 from django.conf import settings
 from django.db import connection, models
-from django.db.models import Q
+from django.db.models import Func, Min, Q
 from pgvector import HalfVector
 
 from language.base import Vectors
@@ -68,9 +68,9 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(state__in=["active", "proposed", "quarantined"])
 
     def as_of(self, rev: int) -> MemoryQuerySet:
-        """Active ones that have been so since a revision, or longer; ``then`` is the version that they had at it."""
+        """Active ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
         since = self.filter(state="active", active_rev__lte=rev)
-        return since.alias(then=_version_at(rev)).filter(then__isnull=False)
+        return since.alias(wording=_version_at(rev)).filter(wording__isnull=False)
 
     def without_vectors(self) -> MemoryQuerySet:
         """Without the columns that only searches read."""
@@ -91,6 +91,19 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def expired(self, now: datetime) -> MemoryQuerySet:
         """Active ones that were to be remembered until now."""
         return self.active().filter(expires_at__lte=now)
+
+    def unexpired(self, now: datetime) -> MemoryQuerySet:
+        """Those whose time to be remembered is not over, whether or not the others were archived by now."""
+        return self.exclude(expires_at__lte=now)
+
+    def next_expiry(self, now: datetime) -> datetime | None:
+        """When the next active one will have expired, None when none will."""
+        return self.active().filter(expires_at__gt=now).aggregate(soonest=Min("expires_at"))["soonest"]
+
+    def topics(self) -> list[str]:
+        """What they are about, each topic once, in alphabetical order."""
+        each = Func("topics", function="unnest", output_field=models.CharField())
+        return sorted(self.values_list(each, flat=True).distinct().order_by())
 
     def unindexed(self, now: datetime) -> MemoryQuerySet:
         """Those that wait for their vector and may be tried now."""
@@ -131,8 +144,8 @@ class PlaceQuerySet(models.QuerySet["Place"]):
         return self.filter(deleted_at__isnull=True)
 
     def as_of(self, rev: int) -> PlaceQuerySet:
-        """Present ones that have been so since a revision, or longer; ``then`` is the version that they had at it."""
-        return self.filter(active_rev__lte=rev).alias(then=_version_at(rev)).filter(then__isnull=False)
+        """Present ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
+        return self.filter(active_rev__lte=rev).alias(wording=_version_at(rev)).filter(wording__isnull=False)
 
 
 class ProposalQuerySet(models.QuerySet["Proposal"]):
