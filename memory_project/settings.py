@@ -106,6 +106,9 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
     "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
+    "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
+    "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},
+    "purge-memories": {"task": "memories.purge", "schedule": crontab(minute=27, hour=3)},
     "trim": {"task": "journal.trim", "schedule": crontab(minute=37, hour=3)},
 }
 
@@ -325,6 +328,17 @@ FACT_DUPLICATE_SIMILARITY = env.float("FACT_DUPLICATE_SIMILARITY", default=0.98)
 FACT_RELATED_SIMILARITY = env.float("FACT_RELATED_SIMILARITY", default=0.86)
 FACT_NEIGHBOURS = 8
 TOMBSTONE_SIMILARITY = env.float("TOMBSTONE_SIMILARITY", default=0.97)
+MEMORY_AUTO_SIMILARITY = env.float("MEMORY_AUTO_SIMILARITY", default=0.98)
+MEMORY_UPDATE_SIMILARITY = env.float("MEMORY_UPDATE_SIMILARITY", default=0.9)
+MEMORY_CHECK_LOW_SIMILARITY = env.float("MEMORY_CHECK_LOW_SIMILARITY", default=0.88)
+MEMORY_FALLBACK_LOW_SIMILARITY = env.float("MEMORY_FALLBACK_LOW_SIMILARITY", default=0.86)
+MEMORY_LINK_MIN_SIMILARITY = env.float("MEMORY_LINK_MIN_SIMILARITY", default=0.84)
+MEMORY_FIELD_AUTO_SIMILARITY = env.float("MEMORY_FIELD_AUTO_SIMILARITY", default=0.99)
+MEMORY_FIELD_UPDATE_SIMILARITY = env.float("MEMORY_FIELD_UPDATE_SIMILARITY", default=0.95)
+MEMORY_NEIGHBOURS = 8
+# Of a new memory's neighbours, those that it is linked to.
+MEMORY_LINKS = 3
+PROPOSAL_DAYS = 7
 
 # --- What can't be right together -----------------------------------------------------------------------------
 

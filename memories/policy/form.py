@@ -35,16 +35,21 @@ def check_form(text: str, *, longest: int = LONGEST) -> str:
 
     Raises Gated with the reason for another length, for control characters and for characters that hide text.
     """
+    text = check_characters(text)
+    if not SHORTEST <= len(text) <= longest:
+        raise Gated(f"The text has {len(text)} characters; {SHORTEST} to {longest} are allowed.")
+    return text
+
+
+def check_characters(text: str) -> str:
+    """Return a text of any length in its stored form. Raises Gated for control characters and for those that hide."""
     for character in text:
         if unicodedata.category(character) in {"Cc", "Cs"} and character not in _LINE_CONTROLS:
             raise Gated(f"The text holds a control character (U+{ord(character):04X}).")
     hiding = _HIDING.search(text)
     if hiding:
         raise Gated(f"The text holds a character that hides or reorders text (U+{ord(hiding.group()):04X}).")
-    text = " ".join(unicodedata.normalize("NFC", text).split())
-    if not SHORTEST <= len(text) <= longest:
-        raise Gated(f"The text has {len(text)} characters; {SHORTEST} to {longest} are allowed.")
-    return text
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def check_third_person(text: str) -> None:
