@@ -157,9 +157,7 @@ few = st.lists(
 
 
 @how(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    columns=few, limit=st.integers(1, 300), kept=st.sets(st.integers(0, 11)), chance=st.randoms(use_true_random=False)
-)
+@given(columns=few, limit=st.integers(1, 300), kept=st.sets(st.integers(0, 11)))
 def test_no_more_goes_than_has_to_and_the_sums_are_exact(db, settings, columns, limit, kept):
     settings.MEMORY_BLOCK_TOKENS = limit
     with transaction.atomic():
