@@ -12,19 +12,8 @@ from memories.models import MemoryEvidence, Place, PlaceMention
 from tests import factories
 from tests.conftest import with_key
 
+from .rest import URL, contents, url
 from .rows import archive, remember, reword
-
-URL = "/api/v1/memories/"
-
-
-def contents(answer):
-    """What a list answer holds, in its order."""
-    assert answer.status_code == 200, answer.content
-    return [memory["content"] for memory in answer.json()["results"]]
-
-
-def url(memory, what=""):
-    return f"{URL}{memory.pk}/{what}"
 
 
 @pytest.fixture
