@@ -61,10 +61,30 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
         return MemoryEvidenceSerializer(proposal.evidence.all(), many=True).data if self.shows_sources else []
 
 
+class OtherValuesSerializer(serializers.Serializer[Any]):
+    """What to take instead of what was proposed: of a new memory content and category, of an update any of them."""
+
+    content = serializers.CharField(required=False)
+    correction = serializers.BooleanField(required=False)
+    valid_from = serializers.DateTimeField(required=False, allow_null=True)
+    subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    topics = serializers.ListField(child=serializers.CharField(max_length=50), max_length=100, required=False)
+    category = serializers.CharField(max_length=50, required=False)
+    importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse what no proposal changes, so that nobody believes that they changed it."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError({name: ["No proposal changes this."] for name in unknown})
+        return super().to_internal_value(data)
+
+
 class ApproveProposalSerializer(serializers.Serializer[Any]):
     """Values to take instead of those that were proposed, if any."""
 
-    values = serializers.DictField(required=False, allow_null=True, default=None)
+    values = OtherValuesSerializer(required=False, allow_null=True, default=None)
 
 
 class RejectProposalSerializer(serializers.Serializer[Any]):
