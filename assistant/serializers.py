@@ -36,7 +36,9 @@ class DroppedSerializer(serializers.Serializer[Any]):
 
     kind = serializers.CharField()
     id = serializers.CharField(required=False)
-    count = serializers.IntegerField(required=False, help_text="So many of the oldest messages, in place of their ids.")
+    count = serializers.IntegerField(
+        required=False, help_text="So many of the oldest messages, or of the places, in place of their ids."
+    )
 
 
 class TurnSerializer(serializers.Serializer[Any]):

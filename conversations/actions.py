@@ -45,6 +45,14 @@ class NewMessage:
     at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Where a conversation's prompts stay: the moment of the facts block, and the revision of the memory block."""
+
+    at: datetime
+    rev: int
+
+
 def conversation_create(
     principal: Principal,
     *,
@@ -90,13 +98,13 @@ def messages_append(
     messages: Sequence[NewMessage],
     *,
     after: int | None = None,
-    pin_block_at: datetime | None = None,
+    pin: Pin | None = None,
 ) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
 
     Returns the stored messages. Indexing and summarising start when the transaction has committed. Appending reopens a
     finished conversation. With ``after`` they are appended only while the conversation has that many messages.
-    ``pin_block_at`` pins the facts block to that moment, unless another turn has pinned it to a later one.
+    ``pin`` says where its prompts stay from now on, unless another turn has pinned them to a later moment.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -135,9 +143,9 @@ def messages_append(
         conversation.message_count += len(new)
         conversation.last_message_at = now
         conversation.finished_at = None
-        if pin_block_at and (conversation.block_at is None or conversation.block_at < pin_block_at):
-            conversation.block_at = pin_block_at
-        conversation.save(update_fields=["message_count", "last_message_at", "finished_at", "block_at"])
+        if pin and (conversation.block_at is None or conversation.block_at < pin.at):
+            conversation.block_at, conversation.block_rev = pin.at, pin.rev
+        conversation.save(update_fields=["message_count", "last_message_at", "finished_at", "block_at", "block_rev"])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         enqueue("conversations.index_messages", conversation.pk)

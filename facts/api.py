@@ -168,9 +168,9 @@ class FactHistory(History):
             raise NotFound("There is no such fact.")
         return author[0], fact_id
 
-    def show_versions(self, object_id: object, numbers: Collection[int]) -> Any:
+    def show_versions(self, numbers: Collection[int]) -> Any:
         """Wordings and categories of the fact."""
-        versions = FactVersion.objects.filter(fact_id=object_id, number__in=numbers)
+        versions = FactVersion.objects.filter(fact_id=self.kwargs["fact_id"], number__in=numbers)
         return FactVersionSerializer(versions.order_by("number"), many=True).data
 
 

@@ -62,7 +62,10 @@ def _read(principal: Principal, user_id: UUID) -> Reading[dict[str, Any]]:
     places = Place.objects.visible_to(principal).present().order_by("added_at", "id")
     mentions = _mentions(principal)
     shows_sources = may_see_sources(principal)
-    facts, points, changed, tokens = [], [], [], 0
+    facts: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
+    changed: list[datetime] = []
+    tokens = 0
     for memory in memories:
         active = memory["state"] == Memory.State.ACTIVE and not _is_past(memory["expires_at"], now)
         facts.append(

@@ -52,7 +52,7 @@ def _memories(principal: Principal) -> MemoryQuerySet:
 
     What another agent proposed it hears of when it is approved, unless it decides about that itself.
     """
-    rows = Memory.objects.filter(user_id=principal.user_id)
+    rows = Memory.objects.filter(user_id=must_act_for(principal))
     if principal.categories is not None:
         rows = rows.filter(category__in=sorted(principal.categories))
     if principal.may_decide:

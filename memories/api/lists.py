@@ -34,7 +34,7 @@ from ..serializers import (
 from .answers import find_memory, show_memory
 
 _STATUS = {"created": 201, "reinforced": 200, "proposed": 202, "quarantined": 202}
-_BEGUN_AS = {Change.Event.ADD: "created", Change.Event.PROPOSE: "proposed", Change.Event.QUARANTINE: "quarantined"}
+_BEGUN_AS = {"ADD": "created", "PROPOSE": "proposed", "QUARANTINE": "quarantined"}
 
 
 class Memories(WritesOnce, ListAPIView):
@@ -142,10 +142,10 @@ class BulkDelete(WritesOnce):
         body.is_valid(raise_exception=True)
         ids = body.validated_data["ids"]
         seen = Memory.objects.visible_to(principal).filter(pk__in=ids)
-        asked = Proposal.objects.visible_to(principal).filter(
-            kind=Proposal.Kind.ARCHIVE, memory__in=record.object_ids, agent_id=principal.agent_id
-        )
         outcomes = dict.fromkeys(seen.values_list("pk", flat=True), "skipped")
         outcomes.update(dict.fromkeys(record.object_ids, "archived"))
-        outcomes.update(dict.fromkeys(asked.values_list("memory_id", flat=True), "proposed"))
+        if principal.agent_id is not None:
+            archives = Proposal.objects.filter(kind=Proposal.Kind.ARCHIVE, memory__in=record.object_ids)
+            asked = archives.visible_to(principal).filter(agent_id=principal.agent_id)
+            outcomes.update(dict.fromkeys(asked.values_list("memory_id", flat=True), "proposed"))
         return Response({"results": [{"id": each, "outcome": outcomes.get(each, "not_found")} for each in ids]})

@@ -186,10 +186,10 @@ class MemoryHistory(History):
         memory = find_memory(principal_of(self.request), self.kwargs["memory_id"])
         return memory.user_id, memory.pk
 
-    def show_versions(self, object_id: object, numbers: Collection[int]) -> Any:
+    def show_versions(self, numbers: Collection[int]) -> Any:
         """How the memory read."""
         principal = principal_of(self.request)
-        versions = _versions(principal, str(object_id)).filter(number__in=numbers)
+        versions = _versions(principal, self.kwargs["memory_id"]).filter(number__in=numbers)
         return MemoryVersionSerializer(versions, many=True, context={"principal": principal}).data
 
 

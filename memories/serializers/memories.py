@@ -10,7 +10,7 @@ from rest_framework import serializers
 from accounts.serializers import ChangeSerializer
 
 from ..actions import BULK_LIMIT
-from ..models import Kind, Memory, MemoryEvidence, MemoryVersion
+from ..models import Kind, Memory, MemoryVersion
 from ..records import NewMemory
 from .sources import ShownTo
 
@@ -62,16 +62,14 @@ class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
         return self.conversation_shown(memory.source_conversation_id)
 
 
-class MemoryEvidenceSerializer(serializers.ModelSerializer[MemoryEvidence]):
+class MemoryEvidenceSerializer(serializers.Serializer[Any]):
     """Words that say it, and where they were said."""
 
+    quote = serializers.CharField()
     conversation = serializers.UUIDField(source="message.conversation_id")
+    message = serializers.UUIDField(source="message_id")
     index = serializers.IntegerField(source="message.index")
     at = serializers.DateTimeField(source="message.at")
-
-    class Meta:
-        model = MemoryEvidence
-        fields = ["quote", "conversation", "message", "index", "at"]
 
 
 class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion]):

@@ -6,6 +6,7 @@ Counts, revisions and versions are right: they are written under the ledger lock
 from contextlib import nullcontext
 from datetime import timedelta
 
+from django.db import connection, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -105,6 +106,13 @@ def archive(memory):
 def restore(memory):
     """Remember an archived memory again."""
     return change(memory, state="active", deleted_at=None, deleted_why="", purge_at=None)
+
+
+def purge(memory):
+    """Delete a memory that was archived, with its versions."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL keepsake.purge = on")
+        memory.delete()
 
 
 def place(person, place_id, name, notes="", mentioned_in=()):

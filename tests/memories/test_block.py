@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,7 +20,7 @@ from memories.block import NOTE, Block, cut_block, memory_block
 from memories.models import Memory, Place, PlaceVersion
 from tests import factories
 
-from .rows import TEST, archive, change, place, remember, restore, reword
+from .rows import TEST, archive, change, place, purge, remember, restore, reword
 
 pytestmark = pytest.mark.django_db
 
@@ -302,10 +302,7 @@ def test_what_is_taken_away_leaves_a_pinned_block(owner, state):
     elif state in {"expired", "over"}:
         change(memory, **{"expired": {"expires_at": now}, "over": {"valid_to": now}}[state])
     elif state == "purged":
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL keepsake.purge = on")
-            archive(memory)
-            memory.delete()
+        purge(archive(memory))
     else:
         change(memory, state=state)
     assert of(owner, pinned.revision).ids == (kept.pk,)
