@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.http import HttpResponseBase
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +14,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.etags import IF_NONE_MATCH, unless_known, with_etag
 from accounts.policy import narrowed
+from accounts.principals import Principal
 from conversations.models import Conversation
 from journal.exceptions import NotFound
 
@@ -40,17 +44,24 @@ class MemoryContext(APIView):
         asked = ContextQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         principal = narrowed(principal_of(request), asked.validated_data["role"])
-        as_of_rev, private = None, False
-        if asked.validated_data["conversation"] is not None:
-            conversations = Conversation.objects.visible_to(principal_of(request))
-            row = conversations.filter(pk=asked.validated_data["conversation"])
-            found = row.values_list("block_rev", "private").first()
-            if found is None:
-                raise NotFound("There is no such conversation.")
-            as_of_rev, private = found
-        block = Block("", 0, (), (), principal.rev) if private else memory_block(principal, as_of_rev=as_of_rev)
+        conversation = _conversation(principal_of(request), asked.validated_data["conversation"])
+        if conversation is not None and conversation.private:
+            block = Block("", 0, (), (), principal.rev)
+        elif conversation is not None and conversation.is_pinned(timezone.now()):
+            block = memory_block(principal, as_of_rev=conversation.block_rev)
+        else:
+            block = memory_block(principal)
         shown = {"text": block.text, "tokens": block.tokens, "revision": block.revision, "delta": None}
         return unless_known(request, with_etag(shown))
+
+
+def _conversation(principal: Principal, conversation_id: UUID | None) -> Conversation | None:
+    if conversation_id is None:
+        return None
+    conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
+    if conversation is None:
+        raise NotFound("There is no such conversation.")
+    return conversation
 
 
 class MemoryDocument(APIView):

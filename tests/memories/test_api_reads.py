@@ -396,7 +396,7 @@ class TestContext:
         (kept,) = remember(owner, "Keeps bees.")
         (gone,) = remember(owner, "Keeps wasps.")
         pinned = api(owner).get(f"{URL}context/").json()
-        Conversation.objects.filter(pk=talk.pk).update(block_rev=pinned["revision"])
+        Conversation.objects.filter(pk=talk.pk).update(block_at=timezone.now(), block_rev=pinned["revision"])
         reword(kept, "Keeps hornets.")
         remember(owner, "Keeps flies.")
         assert api(owner).get(f"{URL}context/?conversation={talk.pk}").json() == pinned
@@ -405,6 +405,14 @@ class TestContext:
         assert "bees" in text
         assert "wasps" not in text
         assert "hornets" in api(owner).get(f"{URL}context/").json()["text"]
+
+    def test_after_an_idle_hour_a_conversation_gets_the_present_one(self, api, owner):
+        talk = factories.ConversationFactory(user=owner)
+        (memory,) = remember(owner, "Keeps bees.")
+        before = timezone.now() - timedelta(minutes=61)
+        Conversation.objects.filter(pk=talk.pk).update(block_at=before, block_rev=1, last_message_at=before)
+        reword(memory, "Keeps hornets.")
+        assert "hornets" in api(owner).get(f"{URL}context/?conversation={talk.pk}").json()["text"]
 
     def test_a_conversation_that_has_none_yet_gets_the_present_one(self, api, owner):
         talk = factories.ConversationFactory(user=owner)
