@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LOCAL_ISSUER = "local"
 MEMBERS_PER_REQUEST = 50
+REASON_CHARACTERS = 200
 MEMBER_ROLES = ("owner", "member")
 _SALT = "keepsake.agent-key"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -209,6 +210,23 @@ def must_be_staff(principal: Principal) -> None:
     """Raise NotAllowed unless the principal is a moderator's."""
     if principal.kind != "staff":
         raise NotAllowed("Only staff may do this.", code="not_staff")
+
+
+def must_be_superuser(principal: Principal) -> None:
+    """Raise NotAllowed unless the principal is a moderator who is a superuser."""
+    if principal.kind != "staff" or not principal.superuser:
+        raise NotAllowed("Only a superuser may do this.", code="not_superuser")
+
+
+def clean_reason(reason: str) -> str:
+    """The reason that staff give for what they do, without blanks around it. Raise Refused unless 1 to 200 characters.
+
+    It is kept in the log of the person whom it concerns, who reads it there.
+    """
+    reason = reason.strip()
+    if not 1 <= len(reason) <= REASON_CHARACTERS or "\x00" in reason:
+        raise Refused(f"Give a reason of 1 to {REASON_CHARACTERS} characters: the person reads it.", code="bad_reason")
+    return reason
 
 
 def must_have_scopes(principal: Principal, scopes: Collection[str]) -> None:

@@ -28,6 +28,7 @@ class Principal:
     rev: int = 0
     agent_id: UUID | None = None
     service: bool = False
+    superuser: bool = False
     issuer: str = ""
     role: str = ""
     has_memory: bool = True

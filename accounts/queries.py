@@ -86,7 +86,12 @@ def principal_for_staff(user: User) -> Principal:
     if not (user.is_active and user.is_staff):
         raise NotFound("Not found.")
     return Principal(
-        kind="staff", actor_id=str(user.pk), user_id=None, scopes=frozenset(SCOPES), name=user.get_full_name()
+        kind="staff",
+        actor_id=str(user.pk),
+        user_id=None,
+        scopes=frozenset(SCOPES),
+        superuser=user.is_superuser,
+        name=user.get_full_name(),
     )
 
 

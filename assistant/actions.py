@@ -42,6 +42,7 @@ from journal.models import JobRun
 from language.backends import get_embedder, get_model
 from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Utterance
 from language.fencing import without_fences
+from memories.models import Memory
 
 log = structlog.get_logger(__name__)
 
@@ -282,4 +283,12 @@ def sweep() -> dict[str, int]:
     facts_unindexed = LegacyFact.objects.unindexed().exists()
     if facts_unindexed:
         enqueue("facts.index")
-    return {"conversations": len(conversations), "messages": int(unindexed), "facts": int(facts_unindexed)}
+    memories_unindexed = Memory.objects.unindexed(now).exists()
+    if memories_unindexed:
+        enqueue("memories.index")
+    return {
+        "conversations": len(conversations),
+        "messages": int(unindexed),
+        "facts": int(facts_unindexed),
+        "memories": int(memories_unindexed),
+    }

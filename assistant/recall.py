@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 import structlog
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.principals import Principal
 from conversations.models import ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.models import Ledger
-from language.backends import get_embedder
-from language.base import EmbedderUnavailable, Vectors
+from language.backends import get_embedder, get_embedder_before
+from language.base import Embedder, EmbedderUnavailable, Vectors
 from retrieval.search import Corpus, SearchQuery, hybrid_search
 
 log = structlog.get_logger(__name__)
@@ -27,7 +28,7 @@ NOTHING = Q(pk__in=[])
 
 
 class QueryVector:
-    """A question and its vector, embedded when first needed and once only; None while the embedder is away."""
+    """A question and its vectors, each made when first needed and once only; None while its embedder is away."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -35,15 +36,33 @@ class QueryVector:
     @cached_property
     def vector(self) -> Vectors | None:
         """The vector, of shape (dimensions,), or None: recall then goes by words alone."""
-        try:
-            return get_embedder().embed_query(self.text)
-        except EmbedderUnavailable as error:
-            log.warning("recall_without_vector", error=type(error).__name__)
-            return None
+        return self._made_by(get_embedder())
 
-    def search(self, top_k: int) -> SearchQuery:
-        """The question as ``retrieval`` takes it."""
-        return SearchQuery(text=self.text, vector=self.vector, embedding_model=get_embedder().name, top_k=top_k)
+    @cached_property
+    def vector_before(self) -> Vectors | None:
+        """The same by the embedder before, of that one's dimensions."""
+        before = get_embedder_before()
+        return None if before is None else self._made_by(before)
+
+    def search(self, top_k: int, rows: QuerySet[Any]) -> SearchQuery:
+        """The question as ``retrieval`` takes it, for these rows: with both vectors while some are not moved yet."""
+        before = get_embedder_before()
+        both = before is not None and rows.order_by().filter(embedding_model=before.name).exists()
+        return SearchQuery(
+            text=self.text,
+            vector=self.vector,
+            embedding_model=get_embedder().name,
+            top_k=top_k,
+            vector_before=self.vector_before if both else None,
+            embedding_model_before=before.name if before and both else "",
+        )
+
+    def _made_by(self, embedder: Embedder) -> Vectors | None:
+        try:
+            return embedder.embed_query(self.text)
+        except EmbedderUnavailable as error:
+            log.warning("recall_without_vector", embedder=embedder.name, error=type(error).__name__)
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +81,7 @@ def recall_turns(
         return []
     ledger = Ledger.objects.get(pk=principal.user_id)
     rows = Message.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
-    hits = hybrid_search(rows, query.search(top_k), Corpus(ledger.turns, ledger.turn_terms))
+    hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.turns, ledger.turn_terms))
     found = Message.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
     return [RecalledTurn(found[hit.id], hit.score) for hit in hits if hit.id in found]
 
@@ -75,7 +94,7 @@ def recall_chunks(
         return []
     ledger = Ledger.objects.get(pk=principal.user_id)
     rows = ConversationChunk.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
-    hits = hybrid_search(rows, query.search(top_k), Corpus(ledger.chunks, ledger.chunk_terms))
+    hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.chunks, ledger.chunk_terms))
     found = ConversationChunk.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
     return [found[hit.id] for hit in hits if hit.id in found]
 
@@ -90,6 +109,6 @@ def recall_facts(
         .filter(legacy_id=legacy_id, state=LegacyFact.State.ACTIVE)
         .exclude(exclude)
     )
-    hits = hybrid_search(rows, query.search(top_k), Corpus(ledger.facts, ledger.fact_terms))
+    hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.facts, ledger.fact_terms))
     found = LegacyFact.objects.for_prompt(principal, legacy_id).in_bulk([hit.id for hit in hits])
     return [found[hit.id] for hit in hits if hit.id in found]

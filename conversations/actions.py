@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
 import structlog
 from django.conf import settings
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import Legacy
-from accounts.policy import must_write
+from accounts.policy import clean_reason, must_be_staff, must_write
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, enqueue, ledger_write, note_operation
 from journal.exceptions import Conflict, NotFound, Refused
@@ -27,6 +28,8 @@ from . import policy
 from .models import Conversation, ConversationChunk, Message
 
 log = structlog.get_logger(__name__)
+
+Said = TypeVar("Said", Message, ConversationChunk)
 
 INDEX_BATCH = 32
 INDEX_LEASE_SECONDS = 120
@@ -191,6 +194,38 @@ def conversation_close(principal: Principal, conversation_id: UUID, *, idle_befo
         if left:
             enqueue("assistant.maybe_summarize", conversation.pk)
     return left
+
+
+def message_open(principal: Principal, message_id: UUID, reason: str) -> Message:
+    """Read a message's text as staff, for a reason that its person finds in their log of changes.
+
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound.
+    """
+    return _open(principal, Message.objects.visible_to(principal).without_vectors(), "message", message_id, reason)
+
+
+def chunk_open(principal: Principal, chunk_id: UUID, reason: str) -> ConversationChunk:
+    """Read a summary's text as staff, for a reason that its person finds in their log of changes.
+
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound.
+    """
+    return _open(
+        principal, ConversationChunk.objects.visible_to(principal).without_vectors(), "chunk", chunk_id, reason
+    )
+
+
+def _open(principal: Principal, rows: QuerySet[Said], object_type: str, row_id: UUID, reason: str) -> Said:
+    must_be_staff(principal)
+    reason = clean_reason(reason)
+    owner_id = rows.filter(pk=row_id).values_list("user_id", flat=True).first()
+    if owner_id is None:
+        raise NotFound(f"There is no such {object_type}.")
+    with ledger_write(principal.actor, owner_id) as write:
+        said = rows.filter(pk=row_id).first()
+        if said is None:
+            raise NotFound(f"There is no such {object_type}.")
+        write.change(owner_id, "OPEN", object_type, row_id, conversation_id=said.conversation_id, reason=reason)
+    return said
 
 
 def chunk_write(

@@ -61,6 +61,7 @@ class Conversation(models.Model):
         ]
         indexes = [
             models.Index(fields=["user", "-created_at"], name="conversation_by_user"),
+            models.Index(fields=["-created_at"], name="conversation_by_time"),
             # The sweep looks for unsummarised conversations; almost all rows are not in this index.
             models.Index(
                 fields=["last_message_at"],

@@ -11,10 +11,11 @@ from accounts.models import Member
 from accounts.principals import Principal
 from conversations.models import Message
 from facts.models import FactLink, LegacyFact
+from facts.policy import is_waiting
 from facts.querysets import FactQuerySet
 
+from .differences import Piece, word_diff
 from .excerpts import Excerpt, excerpt
-from .shelves import is_waiting
 
 State = LegacyFact.State
 Visibility = LegacyFact.Visibility
@@ -28,15 +29,21 @@ class Quotation:
     where: str
     number: int
     at: datetime
+    conversation_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another fact that says the same as this one or contradicts it. ``by`` is empty for the person's own."""
+    """Another fact that says the same as this one or contradicts it. ``by`` is empty for the person's own.
 
+    ``pieces`` show how that other wording becomes this one.
+    """
+
+    fact_id: UUID
     contradicts: bool
     content: str
     by: str
+    pieces: list[Piece]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,16 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a decision could not be carried out, in words, and what had been typed for it."""
+    """Why a decision could not be carried out, in words, and what had been typed for it.
+
+    ``seen`` is the wording that it was about, when the fact has another one by now.
+    """
 
     decision: str
     text: str
     status: int
     typed: Mapping[str, str] = field(default_factory=dict)
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +89,17 @@ class Card:
     def refusal(self) -> Refusal | None:
         """Why something could not be done to it."""
         return self.outcome if isinstance(self.outcome, Refusal) else None
+
+    @property
+    def changed_meanwhile(self) -> list[Piece]:
+        """How the wording that a refused decision was about became the present one."""
+        return word_diff(self.refusal.seen, self.fact.content) if self.refusal and self.refusal.seen else []
+
+    @property
+    def typed_instead(self) -> list[Piece]:
+        """How the present wording would become the one that was typed for another."""
+        typed = self.refusal.typed.get("content", "") if self.refusal and self.refusal.seen else ""
+        return word_diff(self.fact.content, typed) if typed else []
 
     @property
     def waits(self) -> bool:
@@ -120,8 +142,7 @@ def offers_for(fact: LegacyFact) -> list[str]:
     if fact.state == State.QUARANTINED:
         return ["reject", "delete"]
     offers = ["approve"] if is_waiting(fact) else []
-    if fact.state == State.ACTIVE:
-        offers.append("unshare" if fact.visibility == Visibility.SHARED else "share")
+    offers.append("unshare" if fact.visibility == Visibility.SHARED else "share")
     return [*offers, "edit", "reject", "delete"]
 
 
@@ -131,11 +152,11 @@ def make_cards(
     members: Iterable[Member],
     outcomes: Mapping[UUID, Done | Refusal],
 ) -> list[Card]:
-    """The cards of facts about one legacy with these members, in a constant number of queries.
+    """The cards of facts, in a constant number of queries; ``members`` are those of their legacies.
 
     ``outcomes`` says by the fact's id what was just done, or could not be done.
     """
-    shown = list(facts.shown_to(principal))
+    shown = list(facts.shown_to(principal).select_related("user", "legacy"))
     messages = _messages(shown, principal)
     names = {member.user_id: member.user.get_full_name() for member in members}
     return [
@@ -163,7 +184,8 @@ def _quotations(fact: LegacyFact, messages: Mapping[UUID, Message]) -> Iterator[
         message = messages.get(evidence.message_id)
         if message is not None:
             where = message.conversation.title or "a conversation"
-            yield Quotation(excerpt(message.content, evidence.quote), where, message.index + 1, message.at)
+            words = excerpt(message.content, evidence.quote)
+            yield Quotation(words, where, message.index + 1, message.at, message.conversation_id)
 
 
 def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) -> Iterator[Related]:
@@ -171,4 +193,5 @@ def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) 
     ends += [(link, link.from_fact) for link in fact.links_to.all()]
     for link, other in ends:
         by = "" if other.user_id == principal.user_id else names.get(other.user_id, "another member")
-        yield Related(link.kind == FactLink.Kind.CONTRADICTS, other.content, by)
+        contradicts = link.kind == FactLink.Kind.CONTRADICTS
+        yield Related(other.pk, contradicts, other.content, by, word_diff(other.content, fact.content))

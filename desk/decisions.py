@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from django.db import transaction
 from django.urls import reverse
 
 from accounts.principals import Principal
 from facts import actions
 from facts.models import FactVersion, LegacyFact
-from journal.exceptions import NotFound
+from facts.policy import standing
+from journal.exceptions import Conflict, NotFound
 
 from .cards import Done
-from .shelves import is_waiting
 
 Typed = Mapping[str, str]
 Visibility = LegacyFact.Visibility
@@ -26,38 +27,57 @@ def carry_out(principal: Principal, fact: LegacyFact, decision: str, typed: Type
     if decision not in _DECISIONS:
         raise NotFound("There is no such decision.")
     decide, word, said = _DECISIONS[decision]
-    after = decide(principal, fact, typed, _seen(typed))
-    if decision == "edit" and after.version == fact.version:
-        return Done("Unchanged", "Nothing was different, so nothing was saved.")
+    after = decide(principal, fact, typed, seen_version(typed))
     before = standing(fact)
-    return Done(word, said, reverse("fact-undo", args=[fact.pk, before, fact.version]) if before in _PUT_BACK else "")
+    if decision == "edit" and (after.version, standing(after)) == (fact.version, before):
+        return Done("Unchanged", "Nothing was different, so nothing was saved.")
+    if decision == "edit" and after.version == fact.version:
+        word, said = "Approved", "Approved as it was."
+    undo = reverse("fact-undo", args=[fact.pk, before, fact.version, after.version])
+    return Done(word, said, undo if before in _PUT_BACK else "")
 
 
-def undo(principal: Principal, fact: LegacyFact, before: str, version: int) -> Done:
+def bring_back(principal: Principal, fact: LegacyFact, number: int, typed: Typed) -> Done:
+    """Give a fact of the person the wording and the category of an earlier version, as a new one.
+
+    Raises NotFound for a version that there is not, Refused as ``fact_edit`` does.
+    """
+    earlier = _wording(fact, number)
+    after = actions.fact_edit(
+        principal, fact.pk, content=earlier.content, category=earlier.category, version=seen_version(typed)
+    )
+    if after.version == fact.version:
+        return Done("Unchanged", "It reads so already.")
+    undo = reverse("fact-undo", args=[fact.pk, standing(fact), fact.version, after.version])
+    return Done("Brought back", f"Wording {number} is back.", undo if standing(fact) in _PUT_BACK else "")
+
+
+def undo(principal: Principal, fact: LegacyFact, before: str, version: int, now: int) -> Done:
     """Bring a fact of the person back to the standing and the wording that it had before a decision.
 
-    Raises NotFound for a standing or wording that there is not, Refused as the actions do.
+    ``now`` is the version that the decision led to. Raises NotFound for a standing or wording that there is not,
+    Conflict (409) when the fact was reworded since, Refused as the actions do.
     """
     if before not in _PUT_BACK:
         raise NotFound("There is no such standing.")
-    if version != fact.version:
-        earlier = FactVersion.objects.filter(fact=fact, number=version).first()
-        if earlier is None:
-            raise NotFound("There is no such wording.")
-        fact = actions.fact_edit(principal, fact.pk, content=earlier.content, category=earlier.category)
+    if fact.version != now:
+        raise Conflict("This fact was reworded since, so there is nothing to undo.", code="version_conflict")
+    if version != now:
+        earlier = _wording(fact, version)
+        fact = actions.fact_edit(principal, fact.pk, content=earlier.content, category=earlier.category, version=now)
     if standing(fact) != before:
         _PUT_BACK[before](principal, fact)
     return Done("Undone", "Undone: it is as it was before.")
 
 
-def standing(fact: LegacyFact) -> str:
-    """How a fact stands, in one word: its state, or for an active one "waiting", "private" or "shared"."""
-    if fact.state != LegacyFact.State.ACTIVE:
-        return str(fact.state)
-    return "waiting" if is_waiting(fact) else str(fact.visibility)
+def _wording(fact: LegacyFact, number: int) -> FactVersion:
+    found = FactVersion.objects.filter(fact=fact, number=number).first()
+    if found is None:
+        raise NotFound("There is no such wording.")
+    return found
 
 
-def _seen(typed: Typed) -> int | None:
+def seen_version(typed: Typed) -> int | None:
     """The version of the fact that the form was shown with."""
     version = typed.get("version", "")
     return int(version) if version.isdecimal() and len(version) < 10 else None
@@ -68,7 +88,10 @@ def _approve(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | N
 
 
 def _share(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
-    return actions.fact_set_visibility(principal, fact.pk, Visibility.SHARED, version=seen)
+    with transaction.atomic():
+        if fact.state == LegacyFact.State.PROPOSED:
+            actions.fact_approve(principal, fact.pk, version=seen)
+        return actions.fact_set_visibility(principal, fact.pk, Visibility.SHARED, version=seen)
 
 
 def _unshare(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
@@ -77,7 +100,14 @@ def _unshare(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | N
 
 def _edit(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
     category = typed.get("category") or None
-    return actions.fact_edit(principal, fact.pk, content=typed.get("content", ""), category=category, version=seen)
+    return actions.fact_edit(
+        principal,
+        fact.pk,
+        content=typed.get("content", ""),
+        category=category,
+        version=seen,
+        approve=typed.get("approve") == "yes",
+    )
 
 
 def _reject(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:

@@ -28,6 +28,11 @@ def excerpt(content: str, quote: str, context: int = CONTEXT_CHARACTERS) -> Exce
     return Excerpt(_tail(content[:start].lstrip(), context), quote, _head(content[end:].rstrip(), context))
 
 
+def shorten(text: str, length: int) -> str:
+    """The beginning of a text, cut between words, with an ellipsis where it goes on."""
+    return _head(text.strip(), length)
+
+
 def _tail(text: str, length: int) -> str:
     if len(text) <= length:
         return text

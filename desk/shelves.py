@@ -1,20 +1,18 @@
-"""The four lists that a person's view of a legacy is divided into, and what an address says about them."""
+"""The four lists that a person's facts are divided into, with how much stands on each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Count, Q
 
 from accounts.principals import Principal
 from facts.models import LegacyFact
-from facts.querysets import FactQuerySet
+from facts.querysets import GONE, WAITING, FactQuerySet
 
-ShelfName = Literal["mine", "waiting", "shared", "gone"]
+ShelfName = Literal["waiting", "mine", "shared", "gone"]
 
 SHELVES: dict[ShelfName, str] = {
     "waiting": "To review",
@@ -22,16 +20,6 @@ SHELVES: dict[ShelfName, str] = {
     "shared": "Shared with me",
     "gone": "Removed",
 }
-FACTS_PER_PAGE = 20
-
-_UNREVIEWED = [LegacyFact.State.PROPOSED, LegacyFact.State.QUARANTINED]
-GONE = Q(state__in=[LegacyFact.State.ARCHIVED, LegacyFact.State.REJECTED])
-WAITING = Q(state__in=_UNREVIEWED) | Q(state=LegacyFact.State.ACTIVE, reviewed_at__isnull=True)
-
-
-def is_waiting(fact: LegacyFact) -> bool:
-    """Whether the author has not decided about a fact yet: the condition ``WAITING`` for one row."""
-    return fact.state in _UNREVIEWED or (fact.state == LegacyFact.State.ACTIVE and fact.reviewed_at is None)
 
 
 def on_shelf(name: ShelfName, principal: Principal) -> Q:
@@ -40,75 +28,10 @@ def on_shelf(name: ShelfName, principal: Principal) -> Q:
     return {"mine": own & ~GONE, "waiting": own & WAITING, "shared": ~own, "gone": own & GONE}[name]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """What the address asks for: a shelf, words to look for, a category, a page. Unknown values fall back."""
-
-    shelf: ShelfName = "mine"
-    words: str = ""
-    category: str = ""
-    page: str = "1"
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> View:
-        """Read the query of an address."""
-        shelf: ShelfName = next((name for name in SHELVES if name == query.get("show")), "mine")
-        category = query.get("category", "")
-        return cls(
-            shelf=shelf,
-            words=query.get("search", "").replace("\x00", "").strip()[:200],
-            category=category if category in LegacyFact.Category.values else "",
-            page=query.get("page", "1"),
-        )
-
-    @property
-    def query(self) -> str:
-        """This view as the query of an address, with its question mark."""
-        values = {"show": self.shelf, "search": self.words, "category": self.category, "page": self.page}
-        return "?" + urlencode({name: value for name, value in values.items() if value})
-
-    def on(self, shelf: ShelfName) -> View:
-        """The same search on another shelf, from its first page."""
-        return replace(self, shelf=shelf, page="")
-
-    def at(self, page: int) -> View:
-        """Another page of this view."""
-        return replace(self, page=str(page))
-
-    @property
-    def unfiltered(self) -> View:
-        """The same shelf without a search."""
-        return View(self.shelf, page="")
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether anything narrows the shelf."""
-        return bool(self.words or self.category)
-
-    def select(self, facts: FactQuerySet, principal: Principal) -> FactQuerySet:
-        """The facts of this view, newest first; those that wait, oldest first."""
-        rows = facts.filter(on_shelf(self.shelf, principal))
-        if self.category:
-            rows = rows.filter(category=self.category)
-        if self.words:
-            rows = rows.saying(self.words)
-        return rows.order_by("extracted_at", "id") if self.shelf == "waiting" else rows.order_by("-extracted_at", "id")
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One shelf as a link, with how much stands on it."""
-
-    title: str
-    query: str
-    count: int
-    current: bool
-
-
-def tabs(facts: FactQuerySet, principal: Principal, view: View) -> list[Tab]:
-    """The shelves of a legacy with their counts, in one query."""
+def shelf_counts(facts: FactQuerySet, principal: Principal) -> dict[ShelfName, int]:
+    """How many of the facts stand on each shelf, in one query."""
     counts = facts.aggregate(**{name: Count("pk", filter=on_shelf(name, principal)) for name in SHELVES})
-    return [Tab(title, view.on(name).query, counts[name], name == view.shelf) for name, title in SHELVES.items()]
+    return {name: counts[name] for name in SHELVES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,11 @@ class FactAdmin(RecordAdmin):
     @admin.action(description="Unhide", permissions=["view"])
     def unhide(self, request: HttpRequest, facts: QuerySet[LegacyFact]) -> None:
         """Give hidden facts back to their authors."""
-        self._each(request, facts, lambda staff, fact: actions.fact_unhide(staff, fact.pk), "given back")
+        reason = request.POST.get("reason", "").strip()
+        if not reason:
+            self.message_user(request, "Give the reason: the author is told.", messages.ERROR)
+            return
+        self._each(request, facts, lambda staff, fact: actions.fact_unhide(staff, fact.pk, reason), "given back")
 
     def _each(
         self,

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.http import HttpResponseBase
 from django.urls import path
-from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -25,6 +24,7 @@ from accounts.principals import Principal
 from journal.exceptions import NotFound
 
 from . import actions
+from .filters import FactFilters
 from .models import FactVersion, LegacyFact
 from .querysets import FactQuerySet
 from .serializers import (
@@ -36,34 +36,6 @@ from .serializers import (
     RejectSerializer,
     VisibilitySerializer,
 )
-
-
-class FactFilters(filters.FilterSet):
-    """What a list of facts is narrowed to. Without ``state`` only active ones are listed."""
-
-    category = filters.ChoiceFilter(choices=LegacyFact.Category.choices)
-    visibility = filters.ChoiceFilter(choices=LegacyFact.Visibility.choices)
-    state = filters.ChoiceFilter(choices=[*LegacyFact.State.choices, ("all", "All")], method="in_state")
-    mine = filters.BooleanFilter(method="of_whom", label="Only the person's own, or only those of others.")
-    search = filters.CharFilter(method="saying", label="Words that the fact holds, or their beginnings.")
-
-    def filter_queryset(self, queryset: FactQuerySet) -> FactQuerySet:
-        """Apply the filters, and the state that is meant when none is named."""
-        found: FactQuerySet = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data["state"] else found.filter(state=LegacyFact.State.ACTIVE)
-
-    def in_state(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
-        """Facts in one state, or in any."""
-        return queryset if value == "all" else queryset.filter(state=value)
-
-    def of_whom(self, queryset: FactQuerySet, _name: str, value: bool) -> FactQuerySet:
-        """The person's own facts, or those that others share."""
-        principal = principal_of(self.request)
-        return queryset.mine(principal) if value else queryset.of_others(principal)
-
-    def saying(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
-        """Facts that hold the words."""
-        return queryset.saying(value)
 
 
 class LegacyFacts(WritesOnce, ListAPIView):

@@ -142,6 +142,11 @@ class LegacyFact(Searchable):
                 name="fact_vectors",
             ),
             models.Index(fields=["user", "legacy", "state"], name="fact_by_user"),
+            models.Index(fields=["-extracted_at"], name="fact_by_time"),
+            # What waits for a moderator: few rows among all.
+            models.Index(
+                fields=["state", "updated_at"], condition=Q(state__in=["quarantined", "hidden"]), name="fact_moderated"
+            ),
             models.Index(fields=["purge_at"], condition=Q(purge_at__isnull=False), name="fact_by_purge"),
             models.Index(fields=["user", "legacy", "fingerprint"], name="fact_by_fingerprint"),
             models.Index(

@@ -32,12 +32,26 @@ def must_add(principal: Principal, visibility: str) -> UUID:
 def must_moderate(principal: Principal) -> None:
     """Raise NotAllowed unless the principal is a moderator."""
     if principal.kind != "staff":
-        raise NotAllowed("Only staff hide facts of others.", code="staff_only")
+        raise NotAllowed("Only staff moderate facts.", code="staff_only")
 
 
 def is_own_word(principal: Principal) -> bool:
     """Whether what the principal writes counts as the person's own word, which needs no review."""
     return principal.may_decide
+
+
+def is_waiting(fact: LegacyFact) -> bool:
+    """Whether the author has not decided about a fact yet: ``querysets.WAITING`` for one row."""
+    if fact.state == State.ACTIVE:
+        return fact.reviewed_at is None
+    return fact.state in {State.PROPOSED, State.QUARANTINED}
+
+
+def standing(fact: LegacyFact) -> str:
+    """How a fact stands, in one word: its state, or for an active one "waiting", "private" or "shared"."""
+    if fact.state != State.ACTIVE:
+        return str(fact.state)
+    return "waiting" if is_waiting(fact) else str(fact.visibility)
 
 
 def check_category(category: str) -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from .models import LegacyFact  # noqa: F401 - named in the generic base
 
 
+GONE = Q(state__in=["archived", "rejected"])
+WAITING = Q(state__in=["proposed", "quarantined"]) | Q(state="active", reviewed_at__isnull=True)
+
+
 def _version_at(as_of: datetime, column: str) -> models.Subquery:
     """A column of the version that the fact of the outer query had at a moment."""
     versions = apps.get_model("facts", "FactVersion").objects.filter(fact=models.OuterRef("pk"), created_at__lte=as_of)

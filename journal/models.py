@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -74,6 +75,7 @@ class Change(models.Model):
         SHARE = "SHARE"
         UNSHARE = "UNSHARE"
         HIDE = "HIDE"
+        OPEN = "OPEN"
         QUARANTINE = "QUARANTINE"
         EVICT = "EVICT"
         PROPOSE = "PROPOSE"
@@ -108,7 +110,11 @@ class Change(models.Model):
             models.UniqueConstraint(fields=["ledger", "rev"], name="change_rev_once_per_ledger"),
             models.CheckConstraint(condition=Q(rev__gt=0), name="change_rev_positive"),
         ]
-        indexes = [models.Index(fields=["object_type", "object_id", "-rev"], name="change_by_object")]
+        indexes = [
+            models.Index(fields=["object_type", "object_id", "-rev"], name="change_by_object"),
+            # Rows come in the order of time, so this counts the writes of a day for a few pages of storage.
+            BrinIndex(fields=["at"], name="change_by_time", autosummarize=True),
+        ]
 
     def __str__(self) -> str:
         return f"{self.event} {self.object_type} {self.object_id} at rev {self.rev}"
@@ -197,6 +203,13 @@ class JobRun(models.Model):
         indexes = [
             models.Index(fields=["not_before"], condition=Q(state__in=["waiting", "running"]), name="job_open_by_time"),
             models.Index(fields=["user_id", "-created_at"], name="job_by_user"),
+            models.Index(fields=["-created_at"], name="job_by_time"),
+            # What went wrong and waits for staff: few rows among all that ever ran.
+            models.Index(
+                fields=["-created_at"],
+                condition=Q(state__in=["waiting", "failed"]) & ~Q(error_code=""),
+                name="job_failing",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -9,6 +9,8 @@ from django.core.management.base import OutputWrapper
 BAR_CELLS = 30
 BAR_SECONDS = 0.1
 LINE_SECONDS = 5.0
+CLEAR = "\x1b[K"
+"""Takes away what a longer bar has left on the line."""
 
 
 class Progress:
@@ -47,9 +49,11 @@ class Progress:
         seconds = self._shown - self._started
         share = min(1.0, self.done / self.total) if self.total else 1.0
         figures = f"{self.done:,} of {self.total:,}, {seconds:.0f} s"
+        if 0 < self.done < self.total:
+            figures += f", about {_rounded(seconds / self.done * (self.total - self.done))} left"
         if self._terminal:
             filled = round(share * BAR_CELLS)
-            self._write(f"\r{self.label} [{'#' * filled}{'.' * (BAR_CELLS - filled)}] {figures} ")
+            self._write(f"\r{self.label} [{'#' * filled}{'.' * (BAR_CELLS - filled)}] {figures} {CLEAR}")
         else:
             self._write(f"{self.label}: {figures}\n")
 
@@ -57,3 +61,10 @@ class Progress:
         # A bar is neither an error, in red, nor a line.
         self._stderr.write(text, style_func=str, ending="")
         self._stderr.flush()
+
+
+def _rounded(seconds: float) -> str:
+    """A duration as one says it."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"

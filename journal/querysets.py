@@ -28,6 +28,10 @@ class JobRunQuerySet(models.QuerySet["JobRun"]):
         """The jobs that work for one person."""
         return self.none() if user_id is None else self.filter(user_id=user_id)
 
+    def failing(self) -> JobRunQuerySet:
+        """Jobs that failed for good, and those that wait to be tried again after a failure."""
+        return self.filter(state__in=["waiting", "failed"]).exclude(error_code="")
+
     def claimable(self, at: datetime) -> JobRunQuerySet:
         """Waiting jobs whose time has come, and running ones whose worker is gone."""
         return self.filter(Q(state="waiting", not_before__lte=at) | Q(state="running", lease_until__lte=at))

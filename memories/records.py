@@ -9,6 +9,8 @@ from uuid import UUID
 
 from .models import Kind, Memory, Proposal
 
+QUOTE_CHARACTERS = 500
+
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
@@ -38,7 +40,7 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message that bears something out: the first ``QUOTE_CHARACTERS`` of ``quote`` are kept as evidence."""
+    """A message that bears something out, and at most ``QUOTE_CHARACTERS`` of its words."""
 
     message_id: UUID
     quote: str
@@ -48,11 +50,12 @@ class Said:
 class Outcome:
     """What became of something to be remembered.
 
-    ``created`` is a new memory that is active; ``reinforced`` one that said so before, in any words; ``proposed`` and
-    ``quarantined`` wait for the person or for staff. ``evicted`` holds the ids that made room for it.
+    ``created`` is a new memory that is active; ``reinforced`` one that said so before, in any words; ``updated`` one
+    that says it in these words now; ``proposed`` and ``quarantined`` wait for the person or for staff. ``evicted``
+    holds the ids that made room for it.
     """
 
-    outcome: Literal["created", "reinforced", "proposed", "quarantined"]
+    outcome: Literal["created", "reinforced", "updated", "proposed", "quarantined"]
     memory: Memory
     evicted: list[str] = field(default_factory=list)
 
@@ -75,6 +78,9 @@ class Changed:
     proposal: Proposal | None = None
 
 
+BulkOutcome = Literal["archived", "proposed", "skipped", "not_found"]
+
+
 @dataclass(frozen=True, slots=True)
 class BulkItem:
     """What became of one id of a bulk action.
@@ -83,4 +89,4 @@ class BulkItem:
     """
 
     id: str
-    outcome: Literal["archived", "proposed", "skipped", "not_found"]
+    outcome: BulkOutcome

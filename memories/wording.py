@@ -79,6 +79,24 @@ class Wording:
         row.embedding_model = self.embedding_model
 
 
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A content in its stored form and its vector by the model that is named, None while the embedder is away."""
+
+    content: str
+    vector: Vectors | None
+    embedding_model: str
+
+    @classmethod
+    def of(cls, content: str) -> Embedded:
+        """Ask the embedder. Call it before the transaction."""
+        return cls(content, *embed(content))
+
+    def worded(self, principal: Principal, user_id: UUID, heading: str) -> Wording:
+        """All that is derived from it; the words of ``heading`` are found by searches too."""
+        return Wording.of(principal, user_id, self.content, self.vector, self.embedding_model, heading=heading)
+
+
 def embed(content: str) -> tuple[Vectors | None, str]:
     """The vector of a content and the name of its model; None while the embedder is away: it comes later."""
     embedder = get_embedder()

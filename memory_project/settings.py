@@ -14,6 +14,8 @@ import environ
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 
+from language.embedders.choice import REMOTE, read_choice
+
 from .logs import logging_config
 from .running_copy import use_running_copy
 
@@ -104,6 +106,9 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
     "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
+    "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
+    "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},
+    "purge-memories": {"task": "memories.purge", "schedule": crontab(minute=27, hour=3)},
     "trim": {"task": "journal.trim", "schedule": crontab(minute=37, hour=3)},
 }
 
@@ -267,7 +272,21 @@ ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="") or "https://api.a
 KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="") or ("claude-haiku-5-5" if ANTHROPIC_API_KEY else "offline")
 KEEPSAKE_MODEL_TIMEOUT_SECONDS = env.float("KEEPSAKE_MODEL_TIMEOUT_SECONDS", default=60.0)
 KEEPSAKE_MODEL_RETRIES = env.int("KEEPSAKE_MODEL_RETRIES", default=2)
-KEEPSAKE_EMBEDDER = env.str("KEEPSAKE_EMBEDDER", default="bundled")
+KEEPSAKE_EMBEDDER = env.str("KEEPSAKE_EMBEDDER", default="") or "bundled"
+KEEPSAKE_EMBEDDER_BEFORE = env.str("KEEPSAKE_EMBEDDER_BEFORE", default="")
+KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS = env.float("KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS", default=30.0)
+KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS = env.float("KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS", default=3.0)
+KEEPSAKE_EMBEDDER_RETRIES = env.int("KEEPSAKE_EMBEDDER_RETRIES", default=2)
+KEEPSAKE_EMBEDDER_BATCH = env.int("KEEPSAKE_EMBEDDER_BATCH", default=64)
+KEEPSAKE_EMBEDDER_TEXT_TOKENS = env.int("KEEPSAKE_EMBEDDER_TEXT_TOKENS", default=8_000)
+_OPENAI_URL, _VOYAGE_URL = "https://api.openai.com/v1", "https://api.voyageai.com/v1"
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="").strip()
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="") or _OPENAI_URL
+OPENAI_SEND_DIMENSIONS = env.bool("OPENAI_SEND_DIMENSIONS", default=None)
+OPENAI_QUERY_PREFIX = env.str("OPENAI_QUERY_PREFIX", default="")
+OPENAI_PASSAGE_PREFIX = env.str("OPENAI_PASSAGE_PREFIX", default="")
+VOYAGE_API_KEY = env.str("VOYAGE_API_KEY", default="").strip()
+VOYAGE_BASE_URL = env.str("VOYAGE_BASE_URL", default="") or _VOYAGE_URL
 KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
 
 # --- Rules of the house: named limits, each in the unit that its name says --------------------------------------
@@ -280,9 +299,10 @@ WINDOW_MESSAGES = 20
 EXTRACTED_PER_USER_MESSAGE = 3
 EXTRACTED_PER_USER_AND_DAY = 200
 IDLE_FINISH_SECONDS = 3_600
-BATCH_LEASE_SECONDS = 180
-# A batch asks the model twice and embeds, all of it while its lease holds.
+BATCH_LEASE_SECONDS = 240
+# A batch asks the model twice and embeds twice, all of it while its lease holds.
 MODEL_TIMEOUT_MAX_SECONDS = 75
+EMBEDDER_TIMEOUT_MAX_SECONDS = 40
 TURN_BUDGET_TOKENS = 16_000
 FACTS_BLOCK_TOKENS = 4_000
 RECALLED_CHUNKS = 3
@@ -308,6 +328,17 @@ FACT_DUPLICATE_SIMILARITY = env.float("FACT_DUPLICATE_SIMILARITY", default=0.98)
 FACT_RELATED_SIMILARITY = env.float("FACT_RELATED_SIMILARITY", default=0.86)
 FACT_NEIGHBOURS = 8
 TOMBSTONE_SIMILARITY = env.float("TOMBSTONE_SIMILARITY", default=0.97)
+MEMORY_AUTO_SIMILARITY = env.float("MEMORY_AUTO_SIMILARITY", default=0.98)
+MEMORY_UPDATE_SIMILARITY = env.float("MEMORY_UPDATE_SIMILARITY", default=0.9)
+MEMORY_CHECK_LOW_SIMILARITY = env.float("MEMORY_CHECK_LOW_SIMILARITY", default=0.88)
+MEMORY_FALLBACK_LOW_SIMILARITY = env.float("MEMORY_FALLBACK_LOW_SIMILARITY", default=0.86)
+MEMORY_LINK_MIN_SIMILARITY = env.float("MEMORY_LINK_MIN_SIMILARITY", default=0.84)
+MEMORY_FIELD_AUTO_SIMILARITY = env.float("MEMORY_FIELD_AUTO_SIMILARITY", default=0.99)
+MEMORY_FIELD_UPDATE_SIMILARITY = env.float("MEMORY_FIELD_UPDATE_SIMILARITY", default=0.95)
+MEMORY_NEIGHBOURS = 8
+# Of a new memory's neighbours, those that it is linked to.
+MEMORY_LINKS = 3
+PROPOSAL_DAYS = 7
 
 # --- What can't be right together -----------------------------------------------------------------------------
 
@@ -322,6 +353,37 @@ for _holds, _fault in (
     ),
     (KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
     (MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
+    (
+        0 < KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS <= EMBEDDER_TIMEOUT_MAX_SECONDS,
+        f"KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS must be more than 0 and at most {EMBEDDER_TIMEOUT_MAX_SECONDS}",
+    ),
+    (
+        0 < KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS <= EMBEDDER_TIMEOUT_MAX_SECONDS,
+        f"KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS must be more than 0 and at most {EMBEDDER_TIMEOUT_MAX_SECONDS}",
+    ),
+    (KEEPSAKE_EMBEDDER_RETRIES >= 0, "KEEPSAKE_EMBEDDER_RETRIES must not be negative"),
+    (1 <= KEEPSAKE_EMBEDDER_BATCH <= 1_000, "KEEPSAKE_EMBEDDER_BATCH must be from 1 to 1,000"),
+    (32 <= KEEPSAKE_EMBEDDER_TEXT_TOKENS <= 8_000, "KEEPSAKE_EMBEDDER_TEXT_TOKENS must be from 32 to 8,000"),
+    *(
+        (holds, fault)
+        for name, key, url in (("OPENAI", OPENAI_API_KEY, OPENAI_BASE_URL), ("VOYAGE", VOYAGE_API_KEY, VOYAGE_BASE_URL))
+        for holds, fault in (
+            (key.isascii() and not any(map(str.isspace, key)), f"{name}_API_KEY is no key"),
+            (url.startswith(("https://", "http://")), f"{name}_BASE_URL must be an http(s):// address"),
+        )
+    ),
+    *(
+        (
+            choice.kind not in REMOTE or (OPENAI_API_KEY if choice.kind == "openai" else VOYAGE_API_KEY) or elsewhere,
+            f"{setting} names {choice.kind}, which needs {choice.kind.upper()}_API_KEY",
+        )
+        for setting, value in (
+            ("KEEPSAKE_EMBEDDER", KEEPSAKE_EMBEDDER),
+            ("KEEPSAKE_EMBEDDER_BEFORE", KEEPSAKE_EMBEDDER_BEFORE or "bundled"),
+        )
+        for choice in (read_choice(setting, value),)
+        for elsewhere in (choice.kind == "openai" and OPENAI_BASE_URL != _OPENAI_URL,)
+    ),
 ):
     if not _holds:
         raise ImproperlyConfigured(_fault)

@@ -35,7 +35,7 @@ class Searchable(models.Model):
     correlates at 0.96 to 0.98 with that of the lexemes, and ranks equally well.
 
     ``embedding`` has no fixed dimension: it is always read together with ``embedding_model``, so a change of model
-    needs no DDL and can't mix vectors. The covering indexes that hold it have room for 1,300 dimensions.
+    needs no DDL and can't mix vectors. The covering indexes that hold it have room for 1,260 dimensions.
     """
 
     embedding = HalfVectorField(null=True, editable=False)

@@ -35,8 +35,9 @@ class SearchQuery:
     """What is asked for.
 
     ``vector`` has the shape (dimensions,) and was made by ``embedding_model``; without one (the embedder is away) rows
-    are found by word only. ``threshold`` cuts off hits whose score is below it. ``language`` is the language of
-    ``text`` when it is known, e.g. ``de``.
+    are found by word only. ``vector_before`` is the same by ``embedding_model_before``, whose vectors the rows have
+    that are not moved to the new model yet. ``threshold`` cuts off hits whose score is below it. ``language`` is the
+    language of ``text`` when it is known, e.g. ``de``.
     """
 
     text: str
@@ -45,6 +46,8 @@ class SearchQuery:
     top_k: int
     threshold: float | None = None
     language: str = ""
+    vector_before: Vectors | None = None
+    embedding_model_before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +94,24 @@ def default_weights() -> Weights:
 def hybrid_search(rows: QuerySet[Any], query: SearchQuery, corpus: Corpus, weights: Weights | None = None) -> list[Hit]:
     """Return the ``query.top_k`` best rows by meaning and by word, best first, equal ones by id.
 
-    ``rows`` must be visible to the caller already. Rows without a vector of ``query.embedding_model`` are found by
+    ``rows`` must be visible to the caller already. Rows without a vector of one of the query's models are found by
     word only, rows without a common word by meaning only. One statement.
     """
     words = list_query_words(query.text)
-    if query.top_k < 1 or (query.vector is None and not words):
+    by_meaning = query.vector is not None or query.vector_before is not None
+    if query.top_k < 1 or not (by_meaning or words):
         return []
     weights = weights or default_weights()
     rows = rows.order_by()
     return _run(
         rows,
         "hybrid",
-        vector=None if query.vector is None else HalfVector(query.vector).to_text(),
+        vector=_text_of(query.vector),
         has_vector=query.vector is not None,
         vectors=rows.filter(embedding_model=query.embedding_model).values_list("pk", "embedding"),
+        vector_before=_text_of(query.vector_before),
+        has_vector_before=query.vector_before is not None,
+        vectors_before=rows.filter(embedding_model=query.embedding_model_before).values_list("pk", "embedding"),
         texts=rows.values_list("pk", "search_config", "search", "search_length"),
         configs=rows.values_list("search_config"),
         words=words,
@@ -131,11 +138,15 @@ def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, 
     return _run(
         rows,
         "nearest",
-        vector=HalfVector(vector).to_text(),
+        vector=_text_of(vector),
         vectors=rows.order_by().filter(embedding_model=embedding_model).values_list("pk", "embedding"),
         at_least=at_least,
         top_k=k,
     )
+
+
+def _text_of(vector: Vectors | None) -> str | None:
+    return None if vector is None else HalfVector(vector).to_text()
 
 
 def _run(rows: QuerySet[Any], name: str, **parts: Any) -> list[Hit]:

@@ -9,3 +9,68 @@
   document.addEventListener("htmx:sendError", () => say("Keepsake could not be reached. Nothing was changed; please try again."));
   document.addEventListener("htmx:responseError", () => say("That did not work. Please reload the page and try again."));
 })();
+
+// The review queue by keyboard. A key presses the button or opens the form that carries it as data-key.
+(() => {
+  const help = document.getElementById("keys");
+  if (!help) return;
+  const STORED = "keepsake-keys";
+  const typing = "input, textarea, select, [contenteditable]";
+  const toggle = document.getElementById("keys-on");
+  const opener = document.getElementById("keys-open");
+  let on = true;
+  try {
+    on = localStorage.getItem(STORED) !== "off";
+  } catch {
+    // Without storage the keys are on.
+  }
+  const apply = () => document.documentElement.classList.toggle("no-keys", !on);
+  apply();
+  opener.hidden = false;
+  toggle.checked = on;
+  toggle.addEventListener("change", () => {
+    on = toggle.checked;
+    apply();
+    try {
+      localStorage.setItem(STORED, on ? "on" : "off");
+    } catch {
+      // It holds for this page then.
+    }
+  });
+  opener.addEventListener("click", () => help.showModal());
+
+  const press = (target) => {
+    if (target.tagName !== "SUMMARY") {
+      target.click();
+      return;
+    }
+    target.parentElement.open = true;
+    const field = target.parentElement.querySelector("textarea, input:not([type=hidden])");
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || help.open) return;
+    const form = event.target.closest("#review details[open]");
+    if (event.key === "Escape" && form) {
+      form.open = false;
+      form.querySelector("summary").focus();
+      return;
+    }
+    if (!on || event.repeat || event.target.closest(typing)) return;
+    if (event.key === "?") {
+      event.preventDefault();
+      help.showModal();
+      return;
+    }
+    if (event.key === " " && event.target.closest("a, button, summary")) return;
+    if (document.querySelector("#review.htmx-request, #review .htmx-request")) return;
+    const key = event.key === " " ? "j" : event.key.toLowerCase();
+    const target = /^[a-z]$/.test(key) && document.querySelector(`#review [data-key="${key}"]`);
+    if (target) {
+      event.preventDefault();
+      press(target);
+    }
+  });
+})();

@@ -9,7 +9,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from accounts.models import Member
-from accounts.policy import must_decide
+from accounts.policy import REASON_CHARACTERS, clean_reason, must_decide
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotAllowed
 from memories.actions import tombstone_lay, tombstone_lift
@@ -19,8 +19,6 @@ from ..models import LegacyFact
 from ..policy import State, Visibility
 from ..queries import same_words
 from .single import FactWrite, fact_write
-
-REASON_CHARACTERS = 200
 
 
 def fact_set_visibility(
@@ -42,13 +40,23 @@ def fact_set_visibility(
             policy.check_state(fact, State.ACTIVE)
             if not Member.objects.filter(legacy_id=fact.legacy_id, user_id=fact.user_id).exists():
                 raise NotAllowed("Only a member shares facts of a legacy.", code="not_a_member")
-            change.share()
-            change.compare_later()
-            change.log("SHARE")
+            share(change)
         else:
-            change.unshare()
-            change.log("UNSHARE")
+            unshare(change)
     return fact
+
+
+def share(change: FactWrite) -> None:
+    """Share an active fact that is locked already."""
+    change.share()
+    change.compare_later()
+    change.log("SHARE")
+
+
+def unshare(change: FactWrite) -> None:
+    """Keep a fact that is locked already to its author."""
+    change.unshare()
+    change.log("UNSHARE")
 
 
 def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
@@ -62,9 +70,14 @@ def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = N
         policy.check_version(fact, version)
         policy.check_state(fact, State.PROPOSED, State.ACTIVE)
         if fact.state == State.PROPOSED or fact.reviewed_at is None:
-            change.activate(reviewed=True)
-            change.log("APPROVE")
+            approve(change)
     return fact
+
+
+def approve(change: FactWrite) -> None:
+    """Approve a fact that is locked already."""
+    change.activate(reviewed=True)
+    change.log("APPROVE")
 
 
 def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, version: int | None = None) -> LegacyFact:
@@ -96,10 +109,15 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         policy.check_version(change.fact, version)
         policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
-        change.leave(State.ARCHIVED)
-        _bury(change)
-        change.log("DELETE")
+        delete(change)
     return change.fact
+
+
+def delete(change: FactWrite) -> None:
+    """Archive a fact that is locked already."""
+    change.leave(State.ARCHIVED)
+    _bury(change)
+    change.log("DELETE")
 
 
 def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
@@ -112,7 +130,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
         policy.check_state(fact, State.ARCHIVED, State.REJECTED)
-        _unbury(change, principal)
+        unbury(change, principal)
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
         else:
@@ -134,7 +152,7 @@ def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) 
         if fact.hidden_at is not None:
             raise Conflict("Staff have hidden this fact.", code="wrong_state", state=State.HIDDEN)
         if fact.state in {State.ARCHIVED, State.REJECTED}:
-            _unbury(change, principal)
+            unbury(change, principal)
         if proposed:
             change.leave(State.PROPOSED, reason="")
         else:
@@ -148,31 +166,33 @@ def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) 
 def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Take an active fact out of everybody's sight but its author's and the staff's; the author sees the reason.
 
-    Raises NotAllowed for anybody but staff, NotFound, Conflict (409 ``wrong_state``).
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
     """
     policy.must_moderate(principal)
+    reason = clean_reason(reason)
     with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
         policy.check_state(change.fact, State.ACTIVE)
-        change.leave(State.HIDDEN, reason=reason[:REASON_CHARACTERS])
+        change.leave(State.HIDDEN, reason=reason)
         change.fact.hidden_at = change.now
-        change.log("HIDE")
+        change.log("HIDE", reason=reason)
     return change.fact
 
 
-def fact_unhide(principal: Principal, fact_id: UUID) -> LegacyFact:
+def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Give a hidden fact back to its author, private: sharing it again is the author's decision.
 
-    Raises NotAllowed for anybody but staff, NotFound, Conflict (409 ``wrong_state``).
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
     """
     policy.must_moderate(principal)
+    reason = clean_reason(reason)
     with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
         policy.check_state(change.fact, State.HIDDEN)
         change.activate(reviewed=False)
-        change.log("RESTORE")
+        change.log("RESTORE", reason=reason)
     return change.fact
 
 
-def _unbury(change: FactWrite, principal: Principal) -> None:
+def unbury(change: FactWrite, principal: Principal) -> None:
     """Let what is taken back be found, compared and extracted again, unless the person has it anew by now."""
     fact = change.fact
     twin = same_words(principal, fact.legacy_id, fact.content)

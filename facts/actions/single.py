@@ -48,11 +48,15 @@ class _Standing:
 
 @dataclass
 class FactWrite:
-    """A fact whose owner's and legacy's ledgers are locked. Set its columns, log what happens; leaving settles it."""
+    """A fact whose owner's and legacy's ledgers are locked. Set its columns, log what happens; leaving settles it.
+
+    ``meta`` is added to everything that is logged.
+    """
 
     write: LedgerWrite
     fact: LegacyFact
     now: datetime = field(default_factory=timezone.now)
+    meta: dict[str, Any] = field(default_factory=dict)
 
     def log(
         self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
@@ -66,6 +70,7 @@ class FactWrite:
             old_version=old_version,
             new_version=self.fact.version,
             conversation_id=conversation_id,
+            **self.meta,
             **meta,
         )
 
@@ -160,6 +165,13 @@ def fact_under_lock(write: LedgerWrite, rows: FactQuerySet, fact_id: UUID) -> It
     fact = rows.filter(pk=fact_id).defer("search").first()
     if fact is None:
         raise NotFound("There is no such fact.")
+    with fact_changing(write, fact) as change:
+        yield change
+
+
+@contextmanager
+def fact_changing(write: LedgerWrite, fact: LegacyFact) -> Iterator[FactWrite]:
+    """The same for a fact that was read inside such a transaction."""
     was, before = {name: getattr(fact, name) for name in _FIELDS}, _Standing.of(fact)
     change = FactWrite(write, fact)
     yield change

@@ -19,6 +19,7 @@ from memories.wording import Wording, embed
 from .. import policy
 from ..models import FactLink, LegacyFact
 from ..queries import same_words
+from .deciding import approve as approve_fact
 from .single import fact_write, insert
 
 
@@ -76,11 +77,13 @@ def fact_edit(
     content: str | None = None,
     category: str | None = None,
     version: int | None = None,
+    approve: bool = False,
 ) -> LegacyFact:
     """Give the person's fact another wording or category, as a new version; what is the same already changes nothing.
 
-    Whoever edits an active fact has reviewed it. Links fall with the wording they were about and are sought anew.
-    ``version`` is the one the caller saw. Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict
+    Whoever edits an active fact has reviewed it; ``approve`` makes a proposed one count as well. Links fall with the
+    wording they were about and are sought anew. ``version`` is the one the caller saw. Raises NotYoursToDecide,
+    NotFound, Refused (400), Gated (422), Conflict
     (409: ``version_conflict`` with the current one, ``wrong_state``, ``similar_exists``).
     """
     user_id = must_decide(principal)
@@ -98,6 +101,8 @@ def fact_edit(
         policy.check_state(fact, LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED)
         reworded = wording is not None and wording.content != fact.content
         if not reworded and category in {None, fact.category}:
+            if approve and policy.is_waiting(fact):
+                approve_fact(change)
             return fact
         if wording is not None and reworded:
             _must_be_new(principal, fact.legacy_id, wording.content, but=fact.pk)
@@ -112,6 +117,8 @@ def fact_edit(
             fact.reviewed_at = change.now
         change.add_version()
         change.log("UPDATE", old_version=fact.version - 1)
+        if approve and policy.is_waiting(fact):
+            approve_fact(change)
     return fact
 
 

@@ -1,6 +1,6 @@
 """Changes to what is remembered: the only code that writes it. Pages, API, tools and tasks call these functions."""
 
-from .adding import memory_add
+from .adding import Manner, PreparedMemory, admit_new, memory_add, prepare_new, record_new
 from .bulk import BULK_LIMIT, memories_delete
 from .deciding import (
     memory_approve,
@@ -14,13 +14,18 @@ from .editing import memory_amend, memory_archive, memory_pin, memory_restore, m
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .tombstones import tombstone_lay, tombstone_lift
 from .upkeep import memories_expire, memories_index, memories_purge
+from .uses import memories_used
 
 __all__ = [
     "BULK_LIMIT",
+    "Manner",
+    "PreparedMemory",
+    "admit_new",
     "memories_delete",
     "memories_expire",
     "memories_index",
     "memories_purge",
+    "memories_used",
     "memory_add",
     "memory_amend",
     "memory_approve",
@@ -34,9 +39,11 @@ __all__ = [
     "memory_restore",
     "memory_revert",
     "memory_update",
+    "prepare_new",
     "proposal_approve",
     "proposal_reject",
     "proposals_lapse",
+    "record_new",
     "tombstone_lay",
     "tombstone_lift",
 ]

@@ -1,10 +1,28 @@
-"""The person's word on a memory, and that of staff."""
+"""The person's word on a memory, and that of staff.
+
+Where a function takes ``version``, it is the wording that the caller saw; a decision about another one is a Conflict
+(409 ``version_conflict`` with the current version).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from accounts import policy as accounts_policy
+from accounts.models import Preferences
 from accounts.principals import Principal
 
-from ..models import Memory
+from .. import queries
+from ..models import Memory, Proposal
+from ..policy import writing
+from ..policy.writing import State, Why
+from ..wording import Embedded
+from .moving import approve, bring_back, reject, settle_approval, wait_again
+from .proposing import end_create
+from .single import MemoryWrite, memory_write, relink
+from .tombstones import tombstone_pass
 
 
 def memory_approve(
@@ -17,46 +35,127 @@ def memory_approve(
 ) -> Memory:
     """Let a proposed memory count, reworded or refiled if so given, or mark an active one as reviewed.
 
-    Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409).
+    Its proposal ends with it. What it takes the place of is archived. Approving twice changes nothing. Raises
+    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
-    raise NotImplementedError
+    accounts_policy.must_decide(principal)
+    rows = Memory.objects.visible_to(principal)
+    filed = None if category is None else writing.must_file_under(principal, category)
+    words = None if content is None else writing.admitted(content, queries.kind_of(rows, memory_id), own_word=True)
+    text = None if words is None else Embedded.of(words)
+    with memory_write(principal, rows, memory_id) as change:
+        writing.check_version(change.memory, version)
+        writing.check_state(change.memory, State.PROPOSED, State.ACTIVE)
+        approve_so(change, principal, filed, text)
+        change.write.result("memory", memory_id)
+    return change.memory
+
+
+def approve_so(
+    change: MemoryWrite,
+    principal: Principal,
+    category: str | None,
+    text: Embedded | None,
+) -> None:
+    """Approve a memory that is locked already, filed and worded as the person wants it; None leaves that as it is."""
+    memory = change.memory
+    refiled = category is not None and category != memory.category
+    meta: dict[str, Any] = {"changed": ["category"]} if refiled else {}
+    if category is not None:
+        memory.category = category
+    if text is not None and text.content != memory.content:
+        tombstone_pass(change.write, memory.user_id, text, own_word=True)
+        wording = text.worded(principal, memory.user_id, memory.subject)
+        settle_approval(change, change.reword(wording, "APPROVE", written_by="", correction=True, **meta))
+        relink(change, principal, text)
+    elif refiled or memory.state == State.PROPOSED or memory.reviewed_at is None:
+        approve(change, **meta)
 
 
 def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, version: int | None = None) -> Memory:
     """Say that a memory is not so: it leaves every prompt and can't be learned again.
 
-    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Conflict (409).
+    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``,
+    ``wrong_state``).
     """
-    raise NotImplementedError
+    accounts_policy.must_decide(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+        writing.check_version(change.memory, version)
+        writing.check_state(change.memory, State.PROPOSED, State.ACTIVE, State.QUARANTINED)
+        reject(change, Why.REJECTED, reason)
+        change.write.result("memory", memory_id)
+    return change.memory
 
 
 def memory_reopen(principal: Principal, memory_id: str, *, proposed: bool = False) -> Memory:
     """Let a memory wait for review again, as it did before it was approved, rejected or archived.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409).
+    With ``proposed`` it is in no prompt until it is approved. What staff held back is held back again. Raises
+    NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``, ``similar_exists``, ``field_exists``).
     """
-    raise NotImplementedError
+    accounts_policy.must_decide(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        writing.check_state(memory, State.PROPOSED, State.ACTIVE, State.ARCHIVED, State.REJECTED)
+        if memory.state in {State.ARCHIVED, State.REJECTED}:
+            bring_back(change, principal, reviewed=False, waits=proposed)
+        elif proposed and memory.state == State.ACTIVE:
+            wait_again(change)
+        elif memory.state == State.ACTIVE and memory.reviewed_at is not None:
+            change.log("RESTORE", waits=True)
+        memory.reviewed_at = None
+        change.write.result("memory", memory_id)
+    return memory
 
 
 def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Take a memory out of every prompt until staff have looked at it; the person sees the reason.
 
-    Raises NotAllowed for anybody but staff, NotFound, Refused (400), Conflict (409).
+    Raises NotAllowed for anybody but staff, NotFound, Refused (400), Conflict (409 ``wrong_state``).
     """
-    raise NotImplementedError
+    with _moderated(principal, memory_id, reason, State.ACTIVE, State.PROPOSED) as (change, because):
+        end_create(change, Proposal.State.LAPSED)
+        change.leave(State.QUARANTINED, reason=because)
+        change.log("QUARANTINE", reason=because)
+    return change.memory
 
 
 def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
-    """Let a quarantined memory count, unreviewed, or wait for the person when they review before.
+    """Let a quarantined memory count as it did, or wait for the person when it has to.
 
-    Raises NotAllowed for anybody but staff, NotFound, Refused (400), Conflict (409).
+    Raises NotAllowed for anybody but staff, NotFound, Refused (400), Conflict (409 ``wrong_state``).
     """
-    raise NotImplementedError
+    with _moderated(principal, memory_id, reason, State.QUARANTINED) as (change, because):
+        if _must_ask(change.memory):
+            wait_again(change, reason=because)
+        else:
+            change.activate(change.log("RESTORE", reason=because), reviewed=False)
+    return change.memory
 
 
 def memory_refuse(principal: Principal, memory_id: str, reason: str) -> Memory:
-    """Reject a quarantined memory: it can't be learned again.
+    """Reject a quarantined memory: it can't be learned again, and the person can't bring it back past staff.
 
-    Raises NotAllowed for anybody but staff, NotFound, Refused (400), Conflict (409).
+    Raises NotAllowed for anybody but staff, NotFound, Refused (400), Conflict (409 ``wrong_state``).
     """
-    raise NotImplementedError
+    with _moderated(principal, memory_id, reason, State.QUARANTINED) as (change, because):
+        reject(change, Why.STAFF, because)
+    return change.memory
+
+
+@contextmanager
+def _moderated(principal: Principal, memory_id: str, reason: str, *states: str) -> Iterator[tuple[MemoryWrite, str]]:
+    """A memory that staff decide about, for a reason that its person reads in the log."""
+    accounts_policy.must_be_staff(principal)
+    because = accounts_policy.clean_reason(reason)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+        writing.check_state(change.memory, *states)
+        yield change, because
+
+
+def _must_ask(memory: Memory) -> bool:
+    """Whether a memory that staff release has to wait for the person, as it would have when it was written."""
+    if memory.reviewed_at is not None:
+        return writing.single_valued(memory.field) and queries.holder(memory.user_id, memory.field) is not None
+    before = Preferences.objects.filter(user_id=memory.user_id, review=Preferences.Review.BEFORE)
+    return bool(memory.field) or before.exists()

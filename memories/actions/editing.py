@@ -1,16 +1,38 @@
-"""Giving a memory another wording, filing it otherwise, putting it away and fetching it back."""
+"""Giving a memory another wording, filing it otherwise, putting it away and fetching it back.
+
+Where a function takes ``version``, it is the wording that the caller saw; about another one it raises Conflict (409
+``version_conflict`` with the current version).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 from types import EllipsisType
+from typing import Any
 from uuid import UUID
 
-from accounts.principals import Principal
+from django.utils import timezone
 
-from ..models import Memory
+from accounts import policy as accounts_policy
+from accounts.principals import Principal
+from journal.exceptions import NotFound, NotYoursToDecide, Refused
+
+from .. import queries
+from ..models import Memory, MemoryVersion, Proposal
+from ..policy import writing
+from ..policy.writing import State, Why
+from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
+from ..wording import Embedded
+from .moving import bring_back, put_away, state_before
+from .proposing import propose_change
+from .single import MemoryWrite, author, memory_write, relink
+from .tombstones import tombstone_pass
+from .uses import memories_used
+
+_WORDS = {"subject", "topics", "category"}
+"""What stands beside the content where it is read."""
 
 
 def memory_update(
@@ -27,18 +49,99 @@ def memory_update(
 ) -> Updated:
     """Give a memory another wording, as a new version. The old one was true until now, unless it was a mistake.
 
-    ``version`` is the one that the caller saw. Raises NotAllowed, NotFound, Gated (422), Conflict (409
-    ``version_conflict`` with ``current``, ``wrong_state``).
+    The person's own wording counts at once, is reviewed and lifts a tombstone. An agent's waits while the person
+    reviews before, and always for a ``field``. Raises NotAllowed, NotFound, Gated (422), Conflict (409
+    ``version_conflict``, ``wrong_state``).
     """
-    raise NotImplementedError
+    user_id = accounts_policy.must_remember(principal)
+    rows = Memory.objects.visible_to(principal)
+    own_word = writing.speaks_as_person(principal)
+    content = writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word)
+    source = queries.read_source(principal, conversation_id, message_id)
+    text = Embedded.of(content)
+    written_by = author(principal)
+    with memory_write(principal, rows, memory_id) as change:
+        memory = change.memory
+        writing.check_version(memory, version)
+        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        previous = memory.content, memory.version
+        tombstone_pass(change.write, user_id, text, own_word=own_word)
+        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
+            values: dict[str, Any] = {"content": content}
+            values |= {"correction": True} if correction else {}
+            values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
+            proposal = propose_change(
+                change.write,
+                principal,
+                Proposal.Kind.UPDATE,
+                memory,
+                values,
+                written_by=written_by,
+                conversation_id=source.conversation_id,
+                said=source.said,
+            )
+            change.write.result("proposal", proposal.pk, status_code=202)
+            return Updated(memory, *previous, proposal)
+        change.reword(
+            text.worded(principal, user_id, memory.subject),
+            "UPDATE",
+            written_by=written_by,
+            conversation_id=source.conversation_id,
+            said=source.said,
+            valid_from=valid_from,
+            correction=correction,
+            reason=writing.clean_reason(reason),
+        )
+        settle_edit(change, own_word=own_word)
+        relink(change, principal, text)
+        change.write.result("memory", memory.pk)
+    return Updated(memory, *previous)
 
 
 def memory_revert(principal: Principal, memory_id: str, number: int, *, version: int | None = None) -> Updated:
-    """Give a memory the wording of an earlier version back, as a new version.
+    """Give a memory the wording of an earlier version back, as a new version, and when that was true with it.
 
-    Raises NotYoursToDecide (an agent, for another's wording), NotFound, Conflict (409).
+    An agent takes its own wording back only, and what it goes back to is its own too. Raises NotYoursToDecide,
+    NotFound, Refused (400 ``current_version``), Gated (422), Conflict (409).
     """
-    raise NotImplementedError
+    user_id = accounts_policy.must_remember(principal)
+    rows = Memory.objects.visible_to(principal)
+    versions = MemoryVersion.objects.visible_to(principal).filter(memory_id=memory_id)
+    old = versions.filter(number=number).only("content", "written_by", "valid_from").first()
+    if old is None:
+        raise NotFound("There is no such version.")
+    own_word = writing.speaks_as_person(principal)
+    text = Embedded.of(old.content)
+    written_by = author(principal)
+    with memory_write(principal, rows, memory_id) as change:
+        memory = change.memory
+        writing.check_version(memory, version)
+        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        if number == memory.version:
+            raise Refused("This is the current version.", code="current_version")
+        if not principal.may_decide:
+            _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
+        previous = memory.content, memory.version
+        tombstone_pass(change.write, user_id, text, own_word=own_word)
+        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
+            values = {"content": old.content, "correction": True}
+            proposal = propose_change(
+                change.write, principal, Proposal.Kind.UPDATE, memory, values, written_by=written_by
+            )
+            change.write.result("proposal", proposal.pk, status_code=202)
+            return Updated(memory, *previous, proposal)
+        change.reword(
+            text.worded(principal, user_id, memory.subject),
+            "UPDATE",
+            written_by=old.written_by,
+            valid_from=old.valid_from,
+            correction=True,
+            reverted_to=number,
+        )
+        settle_edit(change, own_word=own_word)
+        relink(change, principal, text)
+        change.write.result("memory", memory.pk)
+    return Updated(memory, *previous)
 
 
 def memory_amend(
@@ -54,9 +157,58 @@ def memory_amend(
 ) -> Changed:
     """File a memory otherwise. This makes no version; what is None (or not given) stays as it is.
 
-    Raises NotAllowed, NotFound, Refused (400), Gated (422), Conflict (409).
+    An agent's change waits as one of the wording would. Raises NotAllowed (403 ``category_not_allowed``), NotFound,
+    Refused (400), Gated (422), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
-    raise NotImplementedError
+    accounts_policy.must_remember(principal)
+    own_word = writing.speaks_as_person(principal)
+    filing: dict[str, Any] = {}
+    if subject is not None:
+        filing["subject"] = writing.clean_subject(subject, own_word=own_word)
+    if topics is not None:
+        filing["topics"] = list(writing.clean_topics(topics, own_word=own_word))
+    if category is not None:
+        filing["category"] = writing.must_file_under(principal, category)
+    if importance is not None:
+        writing.check_importance(importance)
+        filing["importance"] = importance
+    if not isinstance(expires_at, EllipsisType):
+        writing.check_expiry(expires_at, timezone.now())
+        filing["expires_at"] = expires_at
+    written_by = author(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        writing.check_version(memory, version)
+        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}
+        if not filing:
+            change.write.result("memory", memory.pk)
+            return Changed(memory)
+        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
+            values = {name: _as_json(value) for name, value in filing.items()}
+            proposal = propose_change(
+                change.write, principal, Proposal.Kind.UPDATE, memory, values, written_by=written_by
+            )
+            change.write.result("proposal", proposal.pk, status_code=202)
+            return Changed(memory, proposal)
+        refile(change, principal, filing)
+        if own_word or _WORDS & filing.keys():
+            settle_edit(change, own_word=own_word)
+        change.write.result("memory", memory.pk)
+    return Changed(memory)
+
+
+def refile(change: MemoryWrite, principal: Principal, filing: dict[str, Any], **meta: Any) -> None:
+    """File a memory that is locked already otherwise. Raises Refused (400) for a subject of a field."""
+    memory = change.memory
+    if memory.field and filing.get("subject"):
+        raise Refused("A field is about the person: it has no subject.", code="bad_field")
+    for name, value in filing.items():
+        setattr(memory, name, value)
+    change.file()
+    if "subject" in filing:
+        change.find_by_subject(principal.language)
+    change.log("UPDATE", old_version=memory.version, changed=sorted(filing), **meta)
 
 
 def memory_pin(principal: Principal, memory_id: str, pinned: bool) -> Memory:
@@ -64,21 +216,74 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool) -> Memory:
 
     Raises NotAllowed, NotFound, Conflict (409 ``wrong_state``).
     """
-    raise NotImplementedError
+    accounts_policy.must_remember(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        if memory.pinned != pinned:
+            memory.pinned = pinned
+            change.log("PIN", pinned=pinned)
+        change.write.result("memory", memory.pk)
+    return memory
 
 
 def memory_archive(principal: Principal, memory_id: str, *, version: int | None = None) -> Changed:
     """Put a memory away. It can be restored for 30 days, then it is purged.
 
-    What the person puts away themselves can't be learned again. Raises NotAllowed, NotFound, Conflict (409).
+    What the person puts away themselves can't be learned again. An agent's archive waits while the person reviews
+    before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound, Conflict (409
+    ``version_conflict``, ``wrong_state``).
     """
-    raise NotImplementedError
+    accounts_policy.must_remember(principal)
+    own_word = writing.speaks_as_person(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        writing.check_version(memory, version)
+        allowed = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if own_word else set())
+        writing.check_state(memory, *allowed)
+        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
+            proposal = propose_change(
+                change.write, principal, Proposal.Kind.ARCHIVE, memory, {}, written_by=author(principal)
+            )
+            change.write.result("proposal", proposal.pk, status_code=202)
+            return Changed(memory, proposal)
+        put_away(change, Why.PERSON if own_word else Why.AGENT)
+        change.write.result("memory", memory.pk)
+    return Changed(memory)
 
 
 def memory_restore(principal: Principal, memory_id: str) -> Memory:
-    """Fetch a memory back. What the person put away or rejected only they fetch back.
+    """Fetch a memory back: active, or waiting when it did and it isn't the person who fetches it.
 
-    Raises NotYoursToDecide, NotAllowed, NotFound, Gated (422 ``budget``), Conflict (409 ``wrong_state``,
-    ``field_exists``).
+    What the person put away or rejected only they fetch back, and what staff held back stays so. Raises
+    NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
+    ``wrong_state``, ``similar_exists``, ``field_exists``).
     """
-    raise NotImplementedError
+    accounts_policy.must_remember(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        writing.check_state(memory, State.ARCHIVED, State.REJECTED)
+        writing.must_restore(principal, memory)
+        decides = principal.may_decide
+        waits = not decides and state_before(memory) == State.PROPOSED
+        bring_back(change, principal, reviewed=decides, waits=waits)
+        change.write.result("memory", memory.pk)
+    return memory
+
+
+def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:
+    """Whoever edits an active memory of theirs has reviewed it; what an agent wrote waits to be reviewed."""
+    memory = change.memory
+    memory.reviewed_at = change.now if own_word and memory.state == State.ACTIVE else None
+    if own_word:
+        memories_used([memory.pk], change.now)
+
+
+def _must_be_own(principal: Principal, versions: MemoryVersionQuerySet) -> None:
+    """Raise NotYoursToDecide unless the agent recorded every one of the versions itself."""
+    if any(version.actor_id != principal.actor_id for version in versions.only("actor_id")):
+        raise NotYoursToDecide
+
+
+def _as_json(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

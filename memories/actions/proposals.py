@@ -1,23 +1,89 @@
-"""Changes that wait for the person's word."""
+"""Changes that wait for the person's word: their yes, their no, and the end of the wait."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from accounts.principals import Principal
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
-from ..models import Proposal
+from accounts import policy as accounts_policy
+from accounts.principals import Principal
+from journal.actions import LedgerWrite, ledger_write
+from journal.exceptions import Conflict, NotFound, Refused
+from journal.records import Actor
+
+from .. import queries
+from ..models import Memory, Proposal
+from ..policy import writing
+from ..policy.writing import State, Why
+from ..records import Said
+from ..wording import Embedded
+from .deciding import approve_so
+from .editing import refile
+from .moving import put_away, reject
+from .proposing import end, log_proposal
+from .purging import memories_erase
+from .single import MemoryWrite, memory_under_lock, relink
+from .tombstones import tombstone_lay, tombstone_pass
+
+_APPROVED: dict[str, set[str]] = {
+    Proposal.Kind.CREATE: {"content", "category"},
+    Proposal.Kind.UPDATE: {
+        "content", "correction", "valid_from", "subject", "topics", "category", "importance", "expires_at",
+    },
+    Proposal.Kind.ARCHIVE: set(),
+}  # fmt: skip
+"""What the person may say otherwise when they approve."""
+
+LAPSE_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Patch:
+    """What an approved proposal changes. ``content`` is None when the wording stays."""
+
+    content: str | None = None
+    correction: bool = False
+    valid_from: datetime | None = None
+    filing: dict[str, Any] = field(default_factory=dict)
 
 
 def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping[str, Any] | None = None) -> Proposal:
-    """Make a proposed change, with other values if so given.
+    """Make a proposed change, with other ``values`` if so given. Other words are the person's own then.
 
-    Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``wrong_state``; ``stale_proposal``
-    with ``memory`` and ``proposed`` when the memory changed meanwhile).
+    Of a new memory ``content`` and ``category`` can be given, of an update all that it may hold. Raises
+    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``wrong_state``; ``stale_proposal`` with
+    ``memory`` and ``proposed`` when the memory changed meanwhile).
     """
-    raise NotImplementedError
+    accounts_policy.must_decide(principal)
+    seen = _read(principal, proposal_id)
+    given = dict(values or {})
+    if not given.keys() <= _APPROVED.get(seen.kind, set()):
+        raise Refused("These values are not of this kind of proposal.", code="bad_values")
+    kind = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
+    patch = _patch(principal, kind, {**seen.values, **given})
+    text = None if patch.content is None else Embedded.of(patch.content)
+    with _deciding(principal, proposal_id) as (write, proposal):
+        rows = Memory.objects.visible_to(principal)
+        with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
+            if proposal.kind == Proposal.Kind.CREATE:
+                writing.check_state(change.memory, State.PROPOSED)
+                approve_so(change, principal, patch.filing.get("category"), text)
+                proposal.refresh_from_db()
+            else:
+                _check_fresh(change.memory, proposal)
+                if proposal.kind == Proposal.Kind.UPDATE:
+                    _apply(change, principal, proposal, patch, text)
+                else:
+                    put_away(change, Why.AGENT, proposal=str(proposal.pk))
+                end(proposal, Proposal.State.APPROVED, change.now)
+    return proposal
 
 
 def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -> Proposal:
@@ -25,9 +91,143 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -
 
     Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
     """
-    raise NotImplementedError
+    accounts_policy.must_decide(principal)
+    seen = _read(principal, proposal_id)
+    text = Embedded.of(seen.values["content"]) if "content" in seen.values else None
+    with _deciding(principal, proposal_id) as (write, proposal):
+        if proposal.kind == Proposal.Kind.CREATE:
+            rows = Memory.objects.visible_to(principal)
+            with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
+                reject(change, Why.REJECTED, reason)
+            proposal.refresh_from_db()
+        else:
+            if text is not None:
+                tombstone_lay(
+                    write,
+                    user_id=proposal.user_id,
+                    legacy_id=None,
+                    object_id=proposal.pk,
+                    text=text.content,
+                    embedding=text.vector,
+                    embedding_model=text.embedding_model,
+                )
+            log_proposal(write, "REJECT", proposal)
+            end(proposal, Proposal.State.REJECTED, timezone.now())
+    return proposal
 
 
 def proposals_lapse() -> int:
-    """End the proposals that nobody decided about in time, and remove their text. Returns how many."""
-    raise NotImplementedError
+    """End the proposals that nobody decided about in time, and remove their text. Returns how many.
+
+    A memory that was only proposed is deleted. No tombstone is left: nobody said no. Each batch is a transaction of
+    one person.
+    """
+    lapsed = 0
+    due = Proposal.objects.waiting().filter(expires_at__lte=timezone.now())
+    for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
+        while done := _lapse_batch(user_id):
+            lapsed += done
+    return lapsed
+
+
+def _lapse_batch(user_id: UUID) -> int:
+    try:
+        with ledger_write(Actor("job", "memories.lapse"), user_id) as write:
+            now = timezone.now()
+            due = Proposal.objects.waiting().filter(user_id=user_id, expires_at__lte=now).order_by("expires_at", "pk")
+            proposals = list(due.select_related("memory")[:LAPSE_BATCH])
+            unborn = []
+            for proposal in proposals:
+                memory = proposal.memory
+                if proposal.kind == Proposal.Kind.CREATE and memory is not None:
+                    write.change(user_id, "LAPSE", "memory", memory.pk, old_version=memory.version)
+                    unborn.append(memory.pk)
+                else:
+                    log_proposal(write, "LAPSE", proposal)
+                    end(proposal, Proposal.State.LAPSED, now)
+            memories_erase(unborn)
+    except NotFound:
+        return 0  # The person was erased meanwhile, with all that is theirs.
+    return len(proposals)
+
+
+def _read(principal: Principal, proposal_id: UUID) -> Proposal:
+    proposal = Proposal.objects.visible_to(principal).filter(pk=proposal_id).first()
+    if proposal is None:
+        raise NotFound("There is no such proposal.")
+    return proposal
+
+
+@contextmanager
+def _deciding(principal: Principal, proposal_id: UUID) -> Iterator[tuple[LedgerWrite, Proposal]]:
+    """The transaction of a decision about a proposal that still waits."""
+    user_id = accounts_policy.must_decide(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        proposal = _read(principal, proposal_id)
+        lapsed = proposal.state == Proposal.State.WAITING and proposal.expires_at <= timezone.now()
+        state = Proposal.State.LAPSED if lapsed else proposal.state
+        if state != Proposal.State.WAITING:
+            raise Conflict(f"This proposal is {state}.", code="wrong_state", state=state)
+        yield write, proposal
+        write.result("proposal", proposal.pk)
+
+
+def _check_fresh(memory: Memory, proposal: Proposal) -> None:
+    """Raise Conflict when the memory has another wording by now than the one that the proposal was meant for."""
+    writing.check_state(memory, State.ACTIVE)
+    if memory.version != proposal.memory_version:
+        raise Conflict(
+            "The memory was changed after this was proposed.",
+            code="stale_proposal",
+            memory=writing.brief(memory),
+            proposed=proposal.values,
+        )
+
+
+def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch:
+    """Proposed values, or the person's, in their stored form. Raises Refused (400), Gated (422)."""
+    filing: dict[str, Any] = {}
+    if "subject" in values:
+        filing["subject"] = writing.clean_subject(values["subject"], own_word=True)
+    if "topics" in values:
+        filing["topics"] = list(writing.clean_topics(values["topics"], own_word=True))
+    if "category" in values:
+        filing["category"] = writing.must_file_under(principal, values["category"])
+    if "importance" in values:
+        writing.check_importance(values["importance"])
+        filing["importance"] = values["importance"]
+    if "expires_at" in values:
+        filing["expires_at"] = _moment(values["expires_at"])
+        writing.check_expiry(filing["expires_at"], timezone.now())
+    return _Patch(
+        content=writing.admitted(values["content"], kind, own_word=True) if "content" in values else None,
+        correction=bool(values.get("correction", False)),
+        valid_from=_moment(values.get("valid_from")),
+        filing=filing,
+    )
+
+
+def _moment(value: datetime | str | None) -> datetime | None:
+    return parse_datetime(value) if isinstance(value, str) else value
+
+
+def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None) -> None:
+    """Update a memory as proposed; the person who approves it has reviewed it."""
+    memory, by = change.memory, str(proposal.pk)
+    filing = {name: value for name, value in patch.filing.items() if getattr(memory, name) != value}
+    if filing:
+        refile(change, principal, filing, proposal=by)
+    if text is not None:
+        tombstone_pass(change.write, memory.user_id, text, own_word=True)
+        change.reword(
+            text.worded(principal, memory.user_id, memory.subject),
+            "UPDATE",
+            written_by=proposal.written_by if text.content == proposal.values.get("content") else "",
+            conversation_id=proposal.source_conversation_id,
+            said=[Said(each.message_id, each.quote) for each in proposal.evidence.all()],
+            valid_from=patch.valid_from,
+            correction=patch.correction,
+            proposal=by,
+        )
+        relink(change, principal, text)
+    memory.reviewed_at = change.now

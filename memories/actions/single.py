@@ -3,3 +3,379 @@
 The person's ledger counts active memories, their words and what the memory block costs. All of it follows from how the
 memory stood before and after, so it is worked out here, once, and no action can forget it.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import Agent
+from accounts.principals import Principal
+from journal.actions import LedgerWrite, enqueue, ledger_write
+from journal.exceptions import NotFound
+from retrieval.text import prepare
+
+from .. import queries
+from ..lines import line_tokens, memory_line
+from ..models import Memory, MemoryEvidence, MemoryVersion, Relation, new_memory_id
+from ..policy import writing
+from ..policy.bands import Neighbour
+from ..policy.writing import State
+from ..querysets import MemoryQuerySet
+from ..records import Said
+from ..wording import Embedded, Wording
+from .budget import block_evict
+from .tombstones import tombstone_lay
+
+_COLUMNS = [
+    column.attname for column in Memory._meta.concrete_fields if not column.generated and not column.primary_key
+]
+_UPKEEP = {"index_not_before", "index_attempts", "embedding", "embedding_model", "needs_check"}
+"""What changes without anybody having changed the memory."""
+
+_UNREAD = object()
+_ID_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What a memory counts for in the ledger of its person."""
+
+    memories: int = 0
+    terms: int = 0
+    block_tokens: int = 0
+
+    @classmethod
+    def of(cls, memory: Memory) -> _Standing:
+        if memory.state != State.ACTIVE:
+            return cls()
+        return cls(1, memory.search_length, memory.tokens if memory.in_block else 0)
+
+
+@dataclass
+class MemoryWrite:
+    """A memory whose person's ledger is locked. Set its columns, log what happens; leaving settles it.
+
+    ``evicted`` holds, after that, the ids that left the memory block to make room.
+    """
+
+    write: LedgerWrite
+    memory: Memory
+    now: datetime = field(default_factory=timezone.now)
+    evicted: list[str] = field(default_factory=list)
+
+    def log(
+        self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
+    ) -> int:
+        """Take the person's next revision for what happens to the memory, and return it."""
+        return self.write.change(
+            self.memory.user_id,
+            event,
+            "memory",
+            self.memory.pk,
+            old_version=old_version,
+            new_version=self.memory.version,
+            conversation_id=conversation_id,
+            **meta,
+        )
+
+    def activate(self, rev: int, *, reviewed: bool) -> None:
+        """Make the memory active as of a revision, from whatever state it was in."""
+        memory = self.memory
+        if memory.state != State.ACTIVE:
+            memory.state = State.ACTIVE
+            memory.active_rev = rev
+        if reviewed:
+            memory.reviewed_at = self.now
+        memory.state_reason, memory.deleted_at, memory.deleted_why, memory.purge_at = "", None, "", None
+        self.file()
+
+    def leave(self, state: str, why: str = "", *, reason: str = "") -> None:
+        """Take the memory out of the active state. ``why`` belongs to those that go: archived and rejected ones."""
+        memory = self.memory
+        memory.state = state
+        memory.active_rev = None
+        memory.state_reason = reason
+        memory.deleted_why = why
+        memory.deleted_at = self.now if why else None
+        memory.purge_at = self.now + timedelta(days=settings.ARCHIVE_DAYS) if why else None
+
+    def file(self) -> None:
+        """Work out again what depends on how the memory is filed: its place in the block and what its line costs."""
+        memory = self.memory
+        memory.in_block = writing.is_in_block(memory.kind, memory.category)
+        memory.tokens = line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))
+
+    def find_by_subject(self, language: str) -> None:
+        """Let searches find the memory by its new subject."""
+        prepared = prepare(self.memory.content, language, heading=self.memory.subject)
+        self.memory.search_text, self.memory.search_length = prepared.text, prepared.length
+
+    def reword(
+        self,
+        wording: Wording,
+        event: str,
+        *,
+        written_by: str,
+        conversation_id: UUID | None = None,
+        said: Sequence[Said] = (),
+        valid_from: datetime | None = None,
+        correction: bool = False,
+        reason: str = "",
+        **meta: Any,
+    ) -> int:
+        """Give the memory another wording as its next version, logged as ``event``. Returns the revision.
+
+        The old wording was true until ``valid_from``, which is now unless it is given; if it was a mistake
+        (``correction``), the new one takes over the time in which it was held to be true.
+        """
+        memory, old = self.memory, self.memory.version
+        memory.version = old + 1
+        rev = self.log(event, old_version=old, conversation_id=conversation_id, **meta)
+        ended: dict[str, Any] = {"recorded_to": self.now, "recorded_to_rev": rev}
+        if correction:
+            memory.valid_from = valid_from or memory.valid_from
+        else:
+            since = valid_from or self.now
+            until = min(memory.valid_to or since, since)
+            ended["valid_to"] = max(memory.valid_from or until, until)
+            memory.valid_from, memory.valid_to = since, None
+        if memory.valid_from and memory.valid_to and memory.valid_to < memory.valid_from:
+            memory.valid_to = None
+        MemoryVersion.objects.filter(memory=memory, number=old).update(**ended)
+        wording.put_on(memory)
+        memory.written_by = written_by
+        if conversation_id is not None:
+            memory.source_conversation_id = conversation_id
+        self.file()
+        self.await_vector()
+        self.add_version(rev, said=said, conversation_id=conversation_id, reason=reason)
+        return rev
+
+    def add_version(
+        self, rev: int, *, said: Sequence[Said] = (), conversation_id: UUID | None = None, reason: str = ""
+    ) -> None:
+        """Record the present wording, with its evidence, as the version that the memory's number says."""
+        memory, actor = self.memory, self.write.actor
+        version = MemoryVersion.objects.create(
+            user_id=memory.user_id,
+            memory=memory,
+            number=memory.version,
+            kind=memory.kind,
+            category=memory.category,
+            field=memory.field,
+            subject=memory.subject,
+            topics=memory.topics,
+            content=memory.content,
+            valid_from=memory.valid_from,
+            valid_to=memory.valid_to,
+            embedding=memory.embedding,
+            embedding_model=memory.embedding_model,
+            search_config=memory.search_config,
+            search_text=memory.search_text,
+            search_length=memory.search_length,
+            recorded_from=self.now,
+            recorded_from_rev=rev,
+            reason=reason,
+            written_by=memory.written_by,
+            actor_kind=actor.kind,
+            actor_id=actor.id,
+            source_conversation_id=conversation_id,
+        )
+        _store_evidence(version.pk, said)
+
+    def add_evidence(self, said: Sequence[Said], conversation_id: UUID | None) -> None:
+        """Add what is new of the evidence to the current version."""
+        if not said:
+            return
+        version = MemoryVersion.objects.only("pk").get(memory=self.memory, number=self.memory.version)
+        known = set(version.evidence.values_list("message_id", flat=True))
+        new = [each for each in said if each.message_id not in known]
+        _store_evidence(version.pk, new)
+        if new:
+            self.log("LINK", conversation_id=conversation_id, evidence=len(new))
+
+    def link(self, neighbours: Iterable[Neighbour]) -> list[str]:
+        """Relate the memory to its neighbours, of whom none is related to it yet. Returns their ids."""
+        nearest = list(neighbours)[: settings.MEMORY_LINKS]
+        Relation.objects.bulk_create(
+            Relation(
+                user_id=self.memory.user_id,
+                from_memory=self.memory,
+                to_memory_id=neighbour.memory_id,
+                type=Relation.Type.RELATED_TO,
+                strength=neighbour.similarity,
+                created_at=self.now,
+            )
+            for neighbour in nearest
+        )
+        return [neighbour.memory_id for neighbour in nearest]
+
+    def unlink(self) -> None:
+        """Drop the relations that were about a wording that is gone."""
+        around = Q(from_memory=self.memory) | Q(to_memory=self.memory)
+        Relation.objects.filter(around, type=Relation.Type.RELATED_TO).delete()
+
+    def supersede(self, other_id: str) -> None:
+        """Say that the memory takes the place of another."""
+        Relation.objects.get_or_create(
+            from_memory=self.memory,
+            to_memory_id=other_id,
+            type=Relation.Type.SUPERSEDES,
+            defaults={"user_id": self.memory.user_id, "strength": 1.0, "created_at": self.now},
+        )
+
+    def bury(self) -> None:
+        """Mark what the memory says as something that must not be learned again."""
+        memory = self.memory
+        if "embedding" in vars(memory):
+            embedding = memory.embedding
+        else:
+            embedding = Memory.objects.values_list("embedding", flat=True).get(pk=memory.pk)
+        tombstone_lay(
+            self.write,
+            user_id=memory.user_id,
+            legacy_id=None,
+            object_id=memory.pk,
+            text=memory.content,
+            embedding=embedding,
+            embedding_model=memory.embedding_model,
+        )
+
+    def await_vector(self) -> None:
+        """Have the memory embedded in the background if it has no vector."""
+        if self.memory.embedding is None:
+            self.memory.index_not_before = self.now
+            self.memory.index_attempts = 0
+            enqueue("memories.index", self.memory.pk)
+        else:
+            self.memory.index_not_before = None
+
+    def settle(self, before: _Standing) -> None:
+        """Bring the ledger in line with how the memory stands now, and the block within its budget."""
+        memory, after = self.memory, _Standing.of(self.memory)
+        longer = after.block_tokens - before.block_tokens
+        self.write.count(
+            memory.user_id,
+            memories=after.memories - before.memories,
+            memory_terms=after.terms - before.terms,
+            block_tokens=longer,
+        )
+        if longer > 0:
+            self.evicted = block_evict(self.write, memory.user_id, keep=[memory.pk])
+
+
+@contextmanager
+def memory_write(principal: Principal, rows: MemoryQuerySet, memory_id: str) -> Iterator[MemoryWrite]:
+    """Open the transaction of a change to one of ``rows``: lock, read, yield, then save what was changed.
+
+    Raises NotFound when the memory is not among them.
+    """
+    user_id = principal.user_id or rows.filter(pk=memory_id).values_list("user_id", flat=True).first()
+    if user_id is None:
+        raise NotFound("There is no such memory.")
+    with ledger_write(principal.actor, user_id) as write, memory_under_lock(write, rows, memory_id) as change:
+        yield change
+
+
+@contextmanager
+def memory_under_lock(write: LedgerWrite, rows: MemoryQuerySet, memory_id: str) -> Iterator[MemoryWrite]:
+    """The same inside a transaction that holds the person's ledger already. Columns for searches are not read."""
+    memory = rows.filter(pk=memory_id).without_vectors().first()
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    with memory_changing(write, memory) as change:
+        yield change
+
+
+@contextmanager
+def memory_changing(write: LedgerWrite, memory: Memory) -> Iterator[MemoryWrite]:
+    """The same for a memory that was read inside such a transaction."""
+    was, before = {name: vars(memory)[name] for name in _COLUMNS if name in vars(memory)}, _Standing.of(memory)
+    change = MemoryWrite(write, memory)
+    yield change
+    changed = [name for name in _COLUMNS if name in vars(memory) and vars(memory)[name] != was.get(name, _UNREAD)]
+    if set(changed) - _UPKEEP:
+        memory.updated_at = change.now
+        changed.append("updated_at")
+    if changed:
+        memory.save(update_fields=set(changed))
+        change.settle(before)
+
+
+def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
+    """Relate a memory that was reworded to its neighbours of now."""
+    change.unlink()
+    change.link(around(change.memory, principal, text))
+
+
+def around(memory: Memory, principal: Principal, text: Embedded) -> list[Neighbour]:
+    """The neighbours that a stored memory has by its text."""
+    return queries.neighbours(principal, memory.user_id, text, kind=memory.kind, subject=memory.subject, but=memory.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How a new memory begins: its state, what is logged, whether the person has reviewed it, what bears it out."""
+
+    state: str
+    event: str
+    reviewed: bool = False
+    reason: str = ""
+    said: Sequence[Said] = ()
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def insert(write: LedgerWrite, memory: Memory, wording: Wording, beginning: Beginning) -> MemoryWrite:
+    """Store a new memory with its first version. An id that is taken already is replaced by another."""
+    change = MemoryWrite(write, memory)
+    wording.put_on(memory)
+    memory.state, memory.state_reason = beginning.state, beginning.reason
+    memory.created_at = memory.updated_at = change.now
+    memory.reviewed_at = change.now if beginning.reviewed else None
+    memory.index_not_before = change.now if wording.embedding is None else None
+    # The next one, which the change below takes.
+    memory.active_rev = write.ledgers[memory.user_id].rev + 1 if memory.state == State.ACTIVE else None
+    _save_under_free_id(change)
+    rev = change.log(beginning.event, conversation_id=memory.source_conversation_id, **beginning.meta)
+    change.add_version(rev, said=beginning.said, conversation_id=memory.source_conversation_id)
+    change.await_vector()
+    change.settle(_Standing())
+    return change
+
+
+def _save_under_free_id(change: MemoryWrite) -> None:
+    for last in (*[False] * (_ID_TRIES - 1), True):
+        change.memory.pk = new_memory_id()
+        change.file()
+        try:
+            with transaction.atomic():
+                change.memory.save(force_insert=True)
+        except IntegrityError as error:
+            cause = getattr(error.__cause__, "diag", None)
+            if last or cause is None or cause.constraint_name != "memories_memory_pkey":
+                raise
+        else:
+            return
+
+
+def _store_evidence(version_id: int, said: Sequence[Said]) -> None:
+    MemoryEvidence.objects.bulk_create(
+        MemoryEvidence(version_id=version_id, message_id=each.message_id, quote=each.quote) for each in said
+    )
+
+
+def author(principal: Principal) -> str:
+    """What is shown as the writer of a wording: nobody for the person's own, else the agent's name."""
+    if writing.speaks_as_person(principal):
+        return ""
+    return Agent.objects.values_list("name", flat=True).get(pk=str(principal.agent_id))[:80]

@@ -8,10 +8,12 @@ from uuid import UUID
 from django.db.models import Q
 
 from journal.actions import LedgerWrite
+from journal.exceptions import Gated
 from language.base import Vectors
 
 from .. import policy
 from ..models import Tombstone
+from ..wording import Embedded
 
 
 def tombstone_lay(
@@ -61,6 +63,17 @@ def tombstone_lift(
         wanted |= Q(object_id=str(object_id))
     lifted, _ = Tombstone.objects.of(user_id, legacy_id).filter(wanted).delete()
     return lifted
+
+
+def tombstone_pass(write: LedgerWrite, user_id: UUID, text: Embedded, *, own_word: bool) -> None:
+    """Let the person's own word lift what stands against it, and refuse anybody else's.
+
+    ``text`` says something about the person. Raises Gated (422 ``rejected_before``).
+    """
+    if own_word:
+        tombstone_lift(write, user_id=user_id, legacy_id=None, texts=[text.content])
+    elif any(Tombstone.objects.matching(user_id, None, [(text.content, text.vector)], text.embedding_model)):
+        raise Gated("The person rejected or deleted this before. Only they can bring it back.", code="rejected_before")
 
 
 def _must_hold(write: LedgerWrite, user_id: UUID) -> None:

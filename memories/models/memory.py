@@ -61,7 +61,10 @@ class Worded(Searchable):
 
 
 class Memory(Worded):
-    """One thing that is remembered about a person. The columns of ``Worded`` mirror its current version.
+    """One thing that is remembered about a person.
+
+    What it says mirrors its current version. How it is filed (category, subject, topics) may have been amended since
+    that version was recorded.
 
     ``tokens`` is what its line in the memory block costs. ``in_block`` says that it stands in the block while active:
     its category always does, and its kind is semantic. ``fingerprint`` stands for the words. ``written_by`` names the

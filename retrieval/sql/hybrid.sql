@@ -8,6 +8,24 @@ vectors AS MATERIALIZED (
     FROM ({vectors}) AS v (id, embedding)
     WHERE {has_vector}
 ),
+vectors_before AS MATERIALIZED (
+    SELECT v.id, 1 - ((v.embedding <=> {vector_before}::halfvec) + 0) AS similarity
+    FROM ({vectors_before}) AS v (id, embedding)
+    WHERE {has_vector_before}
+),
+-- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
+-- owner's rows score there on average; a row that lacks one side is average there, or has no word in common.
+meanings AS MATERIALIZED (
+    SELECT
+        v.id, v.similarity,
+        (v.similarity - avg(v.similarity) OVER ()) / nullif(stddev_pop(v.similarity) OVER (), 0) AS meaning
+    FROM vectors AS v
+    UNION ALL
+    SELECT
+        v.id, v.similarity,
+        (v.similarity - avg(v.similarity) OVER ()) / nullif(stddev_pop(v.similarity) OVER (), 0) AS meaning
+    FROM vectors_before AS v
+),
 configs AS MATERIALIZED (
     SELECT DISTINCT r.search_config AS config
     FROM ({configs}) AS r (search_config)
@@ -71,16 +89,12 @@ keywords AS MATERIALIZED (
     GROUP BY h.id
 ),
 scored AS MATERIALIZED (
-    SELECT coalesce(v.id, k.id) AS id, v.similarity, k.keyword
-    FROM vectors AS v
-    FULL JOIN keywords AS k ON k.id = v.id
+    SELECT coalesce(m.id, k.id) AS id, m.similarity, m.meaning, k.keyword
+    FROM meanings AS m
+    FULL JOIN keywords AS k ON k.id = m.id
 ),
--- Cosines and BM25 scores are on different scales. Both are told in standard deviations from what this owner's rows
--- score on average; a row that lacks one side is average there, or has no word in common.
 spread AS MATERIALIZED (
     SELECT
-        avg(similarity) AS mean_similarity,
-        nullif(stddev_pop(similarity), 0) AS similarity_deviation,
         avg(coalesce(keyword, 0)) AS mean_keyword,
         nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation
     FROM scored
@@ -88,7 +102,7 @@ spread AS MATERIALIZED (
 fused AS (
     SELECT
         s.id,
-        {vector_weight}::float8 * coalesce((s.similarity - d.mean_similarity) / d.similarity_deviation, 0)
+        {vector_weight}::float8 * coalesce(s.meaning, 0)
         + {keyword_weight}::float8
         * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS score,
         s.similarity,

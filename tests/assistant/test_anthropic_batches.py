@@ -9,7 +9,7 @@ from assistant import actions
 from conversations.models import ConversationChunk
 from facts.models import FactLink, LegacyFact
 from journal.models import JobRun, OperationEvent
-from tests.language import messages_api
+from tests.language import scripted
 from tests.language.messages_api import KEY, MODEL, error, message, serving
 
 pytestmark = pytest.mark.django_db
@@ -48,15 +48,15 @@ def due_now():
 
 FAILURES = {
     "malformed JSON": (message('{"summary": "They'), "ModelAnswerInvalid"),
-    "a web page": (messages_api.whole(b"<html>", content_type="text/html"), "ModelAnswerInvalid"),
+    "a web page": (scripted.whole(b"<html>", content_type="text/html"), "ModelAnswerInvalid"),
     "empty summary": (message(found(summary="")), "ModelAnswerInvalid"),
     "missing fields": (message({"summary": "They spoke."}), "ModelAnswerInvalid"),
     "wrong types": (message(found(facts="none")), "ModelAnswerInvalid"),
     "index out of range": (message(found(FACT | {"messages": [20]})), "ModelAnswerInvalid"),
     "refusal": (message(found(FACT), stop_reason="refusal"), "ModelAnswerRefused"),
     "cut off at its length": (message(found(FACT), stop_reason="max_tokens"), "ModelAnswerCut"),
-    "cut connection": (messages_api.cut, "ModelUnreachable"),
-    "no answer": (messages_api.hang_up, "ModelUnreachable"),
+    "cut connection": (scripted.cut, "ModelUnreachable"),
+    "no answer": (scripted.hang_up, "ModelUnreachable"),
     "limited": (error(429, "rate_limit_error", retry_after="60"), "ModelRateLimited"),
     "overloaded": (error(529, "overloaded_error"), "ModelOverloaded"),
     "server error": (error(500, "api_error"), "ModelServerError"),
@@ -65,7 +65,7 @@ FAILURES = {
     "unknown model": (error(404, "not_found_error"), "ModelNotFound"),
     "rejected": (error(400, "invalid_request_error"), "ModelCallRejected"),
 }
-SLOW = {"silent": messages_api.silent, "dripping": messages_api.drip}
+SLOW = {"silent": scripted.silent, "dripping": scripted.drip}
 
 
 @pytest.mark.parametrize("case", FAILURES)
@@ -101,7 +101,7 @@ def test_a_server_that_never_ends_leaves_the_batch(server, settings, owner, lega
 
 def test_an_endless_answer_leaves_the_batch(server, owner, legacy, talk):
     conversation = talk(owner, legacy, 31)
-    server.answers(messages_api.endless)
+    server.answers(scripted.endless)
     assert actions.maybe_summarize(conversation.pk) == 0
     assert unsummarised(conversation)
     assert JobRun.objects.get().error_code == "ModelAnswerCut"

@@ -176,7 +176,7 @@ def test_a_worker_killed_at_any_step_is_replaced(processes, person, rosa, talk_o
     assert faults(rows) == {}
     assert ranges(conversation) == [(0, 20), (20, 40)]
     assert facts_about(rosa) == facts_about(undisturbed) != []
-    assert actions.sweep() == {"conversations": 0, "messages": 0, "facts": 0}
+    assert actions.sweep() == {"conversations": 0, "messages": 0, "facts": 0, "memories": 0}
 
 
 def test_a_worker_that_comes_too_late_lets_go_of_the_conversation(monkeypatch, rosa, talk_of):
@@ -207,7 +207,7 @@ def test_a_worker_killed_while_it_indexes_is_replaced(processes, rosa, talk_of):
     assert held.count() == 32
 
     held.update(index_not_before=timezone.now())
-    assert actions.sweep() == {"conversations": 1, "messages": 1, "facts": 0}
+    assert actions.sweep() == {"conversations": 1, "messages": 1, "facts": 0, "memories": 0}
     worker = processes.start(children.work_the_queue)
     wait_for(lambda: not unfinished(rows), lambda: unfinished(rows))
     stop(worker)

@@ -1,7 +1,10 @@
 """Signed-in browsers without JavaScript, and facts that came out of real conversations."""
 
+from html import unescape
+
 import pytest
 from django.test import Client
+from django.utils.html import strip_tags
 
 from accounts.queries import principal_for_person
 from assistant.actions import conversation_finish, maybe_summarize
@@ -60,3 +63,8 @@ def decide(client, fact, decision, back="", **typed):
 
 def text(answer):
     return answer.content.decode()
+
+
+def words(answer):
+    """What a page says, without its tags."""
+    return " ".join(unescape(strip_tags(text(answer))).split())

@@ -213,7 +213,7 @@ def test_a_refusal_stays_on_the_search_it_came_from(visit, owner, legacy):
 # --- Who may ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("decision", [*DECISIONS, "undo/private/1", "undo/archived/1"])
+@pytest.mark.parametrize("decision", [*DECISIONS, "undo/private/1/1", "undo/archived/1/1"])
 @pytest.mark.parametrize("who", ["member", "stranger", "staff"])
 @pytest.mark.parametrize("visibility", ["private", "shared"])
 def test_facts_of_others_are_not_there(request, visit, owner, legacy, who, decision, visibility):
@@ -250,7 +250,7 @@ def test_the_way_back_stays_in_the_house(visit, owner, waiting, elsewhere):
 
 
 @pytest.mark.parametrize(
-    "path", ["applaud/", "undo/applauded/1/", "undo/private/7/", "undo/hidden-away/1/", "approve/twice/"]
+    "path", ["applaud/", "undo/applauded/1/1/", "undo/private/7/1/", "undo/hidden-away/1/1/", "approve/twice/"]
 )
 def test_decisions_that_are_none_are_not_found(visit, owner, waiting, path):
     assert visit(owner).post(f"/facts/{waiting.pk}/{path}").status_code == 404
@@ -296,9 +296,9 @@ def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     actions.fact_delete(as_person(owner), waiting.pk)
     assert offered(text(client.get(shelf(legacy, "gone"))), waiting) == ["restore"]
     actions.fact_restore(as_person(owner), waiting.pk)
-    actions.fact_unhide(principal_for_staff(staff), waiting.pk)
+    actions.fact_unhide(principal_for_staff(staff), waiting.pk, "looked again")
     actions.fact_reopen(as_person(owner), waiting.pk, proposed=True)
-    assert offered(text(client.get(shelf(legacy))), waiting) == ["approve", "edit", "reject", "delete"]
+    assert offered(text(client.get(shelf(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
     LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined")
     assert offered(text(client.get(shelf(legacy))), waiting) == ["reject", "delete"]
 

@@ -1,36 +1,15 @@
-"""Which facts stand on which shelf, and what an address says."""
+"""Which facts stand on which shelf."""
 
 import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from desk.shelves import GONE, SHELVES, WAITING, Numbers, View, is_waiting, numbers_by_legacy, on_shelf, tabs
+from desk.shelves import Numbers, numbers_by_legacy, on_shelf, shelf_counts
 from facts import actions
 from facts.models import LegacyFact
+from facts.policy import is_waiting
+from facts.querysets import GONE, WAITING
 from tests.factories import LegacyFactFactory
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ({}, View()),
-        ({"show": "waiting"}, View("waiting")),
-        ({"show": "everything", "category": "gossip", "page": "2"}, View(page="2")),
-        ({"show": "gone", "search": " b\x00ees ", "category": "hobby"}, View("gone", "bees", "hobby")),
-        ({"search": "x" * 500}, View(words="x" * 200)),
-    ],
-)
-def test_an_address_is_read(query, expected):
-    assert View.of(query) == expected
-
-
-def test_a_view_is_written_as_an_address():
-    view = View("shared", "bees & honey", "hobby", "3")
-    assert view.query == "?show=shared&search=bees+%26+honey&category=hobby&page=3"
-    assert view.at(4).query.endswith("page=4")
-    assert view.on("gone") == View("gone", "bees & honey", "hobby", "")
-    assert view.unfiltered.query == "?show=shared"
-    assert (view.is_filtered, View().is_filtered) == (True, False)
 
 
 @pytest.fixture
@@ -64,9 +43,7 @@ def test_every_fact_of_a_person_stands_on_a_shelf(owner, legacy, in_every_state)
     assert standing_on("mine") == set(states.values()) - standing_on("gone")
     assert standing_on("waiting") == {"proposed", "quarantined", "active"}
     assert standing_on("shared") == set()
-    assert {tab.title: tab.count for tab in tabs(rows, principal, View())} == {
-        "To review": 3, "Mine": 5, "Shared with me": 0, "Removed": 2
-    }  # fmt: skip
+    assert shelf_counts(rows, principal) == {"waiting": 3, "mine": 5, "shared": 0, "gone": 2}
 
 
 def test_one_row_and_many_rows_wait_alike(owner, in_every_state):
@@ -87,17 +64,3 @@ def test_numbers_by_legacy(owner, member, legacy):
     assert numbers_by_legacy(principal_for_person(owner.pk)) == {
         legacy.pk: Numbers(waiting=1, private=2, shared=1, from_others=1)
     }
-
-
-def test_a_shelf_is_searched_and_ordered(owner, legacy):
-    principal = principal_for_person(owner.pk)
-    old, new = (LegacyFactFactory(legacy=legacy, user=owner, content=f"She kept {n} bees.") for n in ("two", "three"))
-    LegacyFactFactory(legacy=legacy, user=owner, content="She was kind.", category="personality")
-    rows = LegacyFact.objects.visible_to(principal)
-    assert list(View(words="bees").select(rows, principal)) == [new, old]
-    assert not View(words="bees", category="personality").select(rows, principal)
-    assert View(category="personality").select(rows, principal).get().content == "She was kind."
-    for fact in (old, new):
-        actions.fact_reopen(principal, fact.pk)
-    assert list(View("waiting").select(rows, principal)) == [old, new]
-    assert list(SHELVES) == ["waiting", "mine", "shared", "gone"]

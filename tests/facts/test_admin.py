@@ -55,7 +55,7 @@ def test_hiding_takes_a_reason_and_tells_the_author(desk, shared, owner, legacy)
     assert now(fact).state == "active"
     assert press(desk, "hide", fact, reason="Names a living person.") == ["1 of 1 hidden."]
     assert (now(fact).state, now(fact).state_reason) == ("hidden", "Names a living person.")
-    assert press(desk, "unhide", fact) == ["1 of 1 given back."]
+    assert press(desk, "unhide", fact, reason="Looked again.") == ["1 of 1 given back."]
     assert now(fact).state == "active"
 
 

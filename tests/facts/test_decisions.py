@@ -292,11 +292,13 @@ class TestHiding:
     def test_unhiding_gives_it_back_private(self, api, shared, owner, staff, legacy):
         fact = shared(owner, legacy)
         actions.fact_hide(principal_for_staff(staff), fact.pk, "rude")
-        actions.fact_unhide(principal_for_staff(staff), fact.pk)
+        actions.fact_unhide(principal_for_staff(staff), fact.pk, "looked again")
         shown = api(owner).get(url(fact)).json()
         assert (shown["state"], shown["visibility"], shown["state_reason"]) == ("active", "private", "")
 
-    @pytest.mark.parametrize("act", [lambda who, pk: actions.fact_hide(who, pk, "x"), actions.fact_unhide])
+    @pytest.mark.parametrize(
+        "act", [lambda who, pk: actions.fact_hide(who, pk, "x"), lambda who, pk: actions.fact_unhide(who, pk, "x")]
+    )
     def test_only_staff_hide_and_unhide(self, shared, owner, member, legacy, act):
         fact = shared(owner, legacy)
         for person in (owner, member):
@@ -306,7 +308,7 @@ class TestHiding:
     def test_staff_hide_what_is_active_and_unhide_what_is_hidden(self, add, owner, staff, legacy):
         fact, moderator = add(owner, legacy), principal_for_staff(staff)
         with pytest.raises(Conflict):
-            actions.fact_unhide(moderator, fact.pk)
+            actions.fact_unhide(moderator, fact.pk, "looked again")
         actions.fact_delete(as_person(owner), fact.pk)
         with pytest.raises(Conflict):
             actions.fact_hide(moderator, fact.pk, "x")

@@ -65,7 +65,7 @@ def test_counts_equal_a_recount_after_anything(owner, member, staff, legacy, ext
             "restore": lambda: actions.fact_restore(principal, fact_id),
             "reopen": lambda: actions.fact_reopen(principal, fact_id, proposed=chance.random() < 0.5),
             "hide": lambda: actions.fact_hide(moderator, fact_id, "rude"),
-            "unhide": lambda: actions.fact_unhide(moderator, fact_id),
+            "unhide": lambda: actions.fact_unhide(moderator, fact_id, "looked again"),
             "purge": lambda: (
                 LegacyFact.objects.filter(pk=fact_id).update(purge_at=F("deleted_at")) and actions.facts_purge()
             ),

@@ -41,8 +41,9 @@ from language.base import (
     Usage,
     Utterance,
 )
-from tests.language import messages_api
-from tests.language.messages_api import KEY, MODEL, error, message, serving, whole
+from tests.language import scripted
+from tests.language.messages_api import KEY, MODEL, error, message, serving
+from tests.language.scripted import whole
 
 SAID = [
     ("user", "My grandmother Rosa baked bread every Sunday."),
@@ -419,7 +420,7 @@ def test_a_redirect_is_not_followed(server, model):
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("ending", [messages_api.cut, messages_api.hang_up])
+@pytest.mark.parametrize("ending", [scripted.cut, scripted.hang_up])
 def test_a_connection_that_is_cut(server, model, ending):
     server.answers(ending)
     with pytest.raises(ModelUnreachable):
@@ -433,7 +434,7 @@ def test_no_server_at_all(model):
         AnthropicModel(MODEL, replace(model.endpoint, base_url=url)).extract(request())
 
 
-@pytest.mark.parametrize("slow", [messages_api.silent, messages_api.drip, messages_api.drip_headers])
+@pytest.mark.parametrize("slow", [scripted.silent, scripted.drip, scripted.drip_headers])
 def test_a_call_ends_at_its_deadline_however_the_server_drags_it_out(server, model, slow):
     server.answers(slow)
     began = time.monotonic()
@@ -445,7 +446,7 @@ def test_a_call_ends_at_its_deadline_however_the_server_drags_it_out(server, mod
 
 def test_an_endless_answer_is_cut_before_it_fills_the_memory(server, model, monkeypatch):
     monkeypatch.setattr(call, "MOST_BYTES", 1_000_000)
-    server.answers(messages_api.endless)
+    server.answers(scripted.endless)
     with pytest.raises(ModelAnswerCut):
         impatient(model, seconds=20, retries=5).extract(request())
     assert len(server.requests) == 1
@@ -457,7 +458,7 @@ def test_an_endless_answer_is_cut_before_it_fills_the_memory(server, model, monk
 
 @pytest.mark.parametrize(
     "failure",
-    [error(529, "overloaded_error"), error(429, "rate_limit_error", retry_after="0.05"), messages_api.cut],
+    [error(529, "overloaded_error"), error(429, "rate_limit_error", retry_after="0.05"), scripted.cut],
     ids=["overloaded", "limited", "cut"],
 )
 def test_a_passing_failure_is_tried_again(server, model, failure):
@@ -566,7 +567,7 @@ def test_comparing_fails_as_extracting_does(server, model):
         message(document(facts=[FACT])),
         message("Rosa baked bread"),
         error(400, "invalid_request_error", "Rosa baked bread every Sunday"),
-        messages_api.cut,
+        scripted.cut,
     ],
     ids=["success", "broken", "refused", "cut"],
 )

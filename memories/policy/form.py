@@ -1,13 +1,9 @@
-"""Pure gates that a text passes before it is stored, and the fingerprint by which it is known again. No database."""
+"""The form that a text has to have, and the third person that extraction has to write in."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from uuid import UUID
-
-from django.conf import settings
-from django.utils.crypto import salted_hmac
 
 from journal.exceptions import Gated
 
@@ -16,7 +12,6 @@ LONGEST = 500
 LONGEST_EXTRACTED = 280
 """What extraction writes is one self-contained statement; more than this is a retelling."""
 
-_SALT = "keepsake.fingerprint"
 _LINE_CONTROLS = frozenset("\t\n\r\v\f\x85")
 # They reorder or hide text, so that a person approves something else than a model reads.
 _HIDING = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
@@ -40,16 +35,21 @@ def check_form(text: str, *, longest: int = LONGEST) -> str:
 
     Raises Gated with the reason for another length, for control characters and for characters that hide text.
     """
+    text = check_characters(text)
+    if not SHORTEST <= len(text) <= longest:
+        raise Gated(f"The text has {len(text)} characters; {SHORTEST} to {longest} are allowed.")
+    return text
+
+
+def check_characters(text: str) -> str:
+    """Return a text of any length in its stored form. Raises Gated for control characters and for those that hide."""
     for character in text:
         if unicodedata.category(character) in {"Cc", "Cs"} and character not in _LINE_CONTROLS:
             raise Gated(f"The text holds a control character (U+{ord(character):04X}).")
     hiding = _HIDING.search(text)
     if hiding:
         raise Gated(f"The text holds a character that hides or reorders text (U+{ord(hiding.group()):04X}).")
-    text = " ".join(unicodedata.normalize("NFC", text).split())
-    if not SHORTEST <= len(text) <= longest:
-        raise Gated(f"The text has {len(text)} characters; {SHORTEST} to {longest} are allowed.")
-    return text
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def check_third_person(text: str) -> None:
@@ -73,38 +73,3 @@ def _means_somebody(pronoun: re.Match[str], text: str) -> bool:
         previous = re.search(r"([\w'’]+)\s+$", before)
         return previous is None or previous[1].islower() or bool(_BEFORE_PRONOUN.fullmatch(previous[1]))
     return word[0].islower() or word[:2] in {"I'", "I’"} or bool(_SENTENCE_START.search(before))
-
-
-def fingerprint(user_id: UUID, text: str) -> str:
-    """The keyed fingerprint of the words of a text: 64 hex digits.
-
-    Case, accents, punctuation and spacing do not count. Without the deployment's key nobody can test a guess against
-    it, and two people's fingerprints of one text differ.
-    """
-    return _hmac(user_id, _words(text), settings.SECRET_KEY)
-
-
-def fingerprints(user_id: UUID, text: str) -> list[str]:
-    """All fingerprints under which a text may be stored: the current key's first, then those of earlier keys."""
-    words = _words(text)
-    return [_hmac(user_id, words, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
-
-
-def _hmac(user_id: UUID, words: str, key: str) -> str:
-    return salted_hmac(_SALT, f"{user_id}:{words}", secret=key, algorithm="sha256").hexdigest()
-
-
-def _words(text: str) -> str:
-    """The words of a text in one spelling; the text itself when it has none.
-
-    Not the words that search uses: those may improve, while a fingerprint has to stay what it is as long as it stands.
-    """
-    plain = unicodedata.normalize("NFKD", text)
-    # Latin, Greek and Cyrillic accents only: in other scripts combining marks are letters.
-    plain = "".join(character for character in plain if not "\u0300" <= character <= "\u036f")
-    plain = unicodedata.normalize("NFKC", plain).casefold().translate(_APOSTROPHES)
-    spaced = "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in plain)
-    return " ".join(spaced.split()) or plain
-
-
-_APOSTROPHES = dict.fromkeys(map(ord, "'’ʼ`´"))

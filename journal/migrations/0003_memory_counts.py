@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("journal", "0001_initial"),
+        ("journal", "0002_what_staff_look_for"),
     ]
 
     operations = [
@@ -45,6 +45,7 @@ class Migration(migrations.Migration):
                     ("SHARE", "Share"),
                     ("UNSHARE", "Unshare"),
                     ("HIDE", "Hide"),
+                    ("OPEN", "Open"),
                     ("QUARANTINE", "Quarantine"),
                     ("EVICT", "Evict"),
                     ("PROPOSE", "Propose"),

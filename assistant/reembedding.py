@@ -1,0 +1,222 @@
+"""Moving everything that is stored to the vectors of another embedder, while people go on writing and searching.
+
+There is no list of what is done: a row whose vector is another model's is still to be moved. So it can be ended at any
+time, by any means, and started again; what one batch had embedded is all that is lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+from django.db import transaction
+from django.db.models import Count, F, Sum
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Length
+from django.utils import timezone
+
+from accounts.models import User
+from conversations.models import ConversationChunk, Message
+from conversations.policy import passage
+from facts.actions.vectors import facts_compare_later, tombstones_follow
+from facts.models import LegacyFact
+from journal.actions import cancel_job, claim_job, fail_job, finish_job, hold_job, open_job, renew_lease
+from journal.exceptions import Conflict
+from journal.models import JobRun
+from language.backends import get_embedder
+from language.base import Embedder
+from language.tokens import count_tokens
+from memories.models import Tombstone
+from retrieval.vectors import VectorSource, replace_vectors, stale
+
+log = structlog.get_logger(__name__)
+
+JOB = "reembed"
+SUBJECT = "vectors"
+LEASE_SECONDS = 120
+BATCH = 64
+PEOPLE = 200
+"""How many people's rows are looked for at once, so that no statement reads everybody's."""
+
+# Facts first: what is said about them is compared by meaning with moved ones only.
+SOURCES = (
+    VectorSource("facts", LegacyFact, ("content",), lambda fact: fact.content),
+    VectorSource("summaries", ConversationChunk, ("content",), lambda chunk: chunk.content),
+    VectorSource(
+        "messages",
+        Message,
+        ("content", "speaker", "at"),
+        lambda message: passage(message.content, message.speaker, message.at),
+    ),
+)
+_TOKENS: dict[str, Combinable] = {
+    "facts": F("tokens"),
+    "summaries": Length("content") / 4,  # Roughly; they are few beside the messages that they sum up.
+    "messages": F("tokens"),
+}
+
+
+class ReembedStopped(Exception):
+    """Somebody has cancelled the job, or another one has taken it over. What is moved stays moved."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """What has vectors of other models: rows by the name of their source, about how many tokens, rows by model.
+
+    ``stones`` are tombstones that will keep their old vector, because the text that they stand for is gone.
+    """
+
+    rows: Counter[str] = field(default_factory=Counter)
+    tokens: int = 0
+    models: Counter[str] = field(default_factory=Counter)
+    stones: int = 0
+
+
+@dataclass(slots=True)
+class Moved:
+    """What was moved: rows by the name of their source, the tokens of their texts, and what is still left."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    tokens: int = 0
+    left: Waiting = field(default_factory=Waiting)
+
+
+def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) -> Waiting:
+    """Count what does not have its vector from ``embedding_model``: everybody's, or these people's."""
+    found = Waiting()
+    for people in _people(user_ids):
+        for source in SOURCES:
+            rows = stale(source.rows.filter(user_id__in=people), embedding_model).order_by()
+            counted = rows.values("embedding_model").annotate(count=Count("pk"), sum=Sum(_TOKENS[source.name]))
+            for model, count, tokens in counted.values_list("embedding_model", "count", "sum"):
+                found.rows[source.name] += count
+                found.models[model] += count
+                found.tokens += tokens
+        stones = stale(Tombstone.objects.filter(user_id__in=people), embedding_model)
+        texts = LegacyFact.objects.filter(user_id__in=people, deleted_at__isnull=False)
+        with_text = {str(pk) for pk in texts.values_list("pk", flat=True)}
+        found.stones += sum(key not in with_text for key in stones.values_list("object_id", flat=True))
+    return found
+
+
+def reembed(
+    user_ids: Sequence[UUID] | None = None,
+    *,
+    batch: int = BATCH,
+    started: Callable[[int], object] = lambda total: None,
+    progress: Callable[[int], object] = lambda count: None,
+) -> Moved:
+    """Give every row of everybody, or of these people, the vector of today's embedder. Returns what was moved.
+
+    Texts are embedded outside any transaction and ``batch`` rows are written in one short one. Only one such job runs
+    at a time; it shows its progress to staff, who can cancel it. ``started`` is called with the number of rows to
+    move, ``progress`` with how many each batch moved.
+
+    Raises Conflict (``already_running``) while another one holds the lease, ReembedStopped, EmbedderUnavailable. What
+    was moved stays moved, and starting again moves the rest.
+    """
+    embedder = get_embedder()
+    job = claim_job(open_job(JOB, SUBJECT).pk, lease_seconds=LEASE_SECONDS)
+    if job is None:
+        raise _conflict()
+    try:
+        total = sum(waiting_for(embedder.name, user_ids).rows.values())
+        started(total)
+        mover = _Mover(job, embedder, total=job.done + total, progress=progress)
+        while mover.move_all(user_ids, batch):
+            pass  # Again, for what came meanwhile from a process with other settings, or was locked.
+        moved = Moved(mover.rows, mover.tokens, waiting_for(embedder.name, user_ids))
+        finish_job(job, **moved.rows, tokens=moved.tokens, left=sum(moved.left.rows.values()), embedder=embedder.name)
+    except KeyboardInterrupt:
+        cancel_job(job)
+        raise
+    except Exception as error:
+        fail_job(job, type(error).__name__)
+        raise
+    log.info("reembedded", embedder=embedder.name, **moved.rows, tokens=moved.tokens)
+    return moved
+
+
+def _conflict() -> Conflict:
+    running = JobRun.objects.filter(kind=JOB, subject_id=SUBJECT, state=JobRun.State.RUNNING).first()
+    if running is None or running.lease_until is None:
+        return Conflict("Another one has just ended. Start again.", code="already_running")
+    seconds = max(0, round((running.lease_until - timezone.now()).total_seconds()))
+    return Conflict(
+        f"Another one is running ({running.done:,} of {running.total or 0:,} moved). If it was killed, start again in "
+        f"{seconds} s, when its lease is over.",
+        code="already_running",
+    )
+
+
+class _Mover:
+    """Moves batches under the lease of one job."""
+
+    def __init__(self, job: JobRun, embedder: Embedder, *, total: int, progress: Callable[[int], object]) -> None:
+        self.job = job
+        self.embedder = embedder
+        self.total = total
+        self.done = job.done
+        self.progress = progress
+        self.rows: Counter[str] = Counter()
+        self.tokens = 0
+        self._keep(0)
+
+    def move_all(self, user_ids: Sequence[UUID] | None, batch: int) -> int:
+        """Go through everybody's rows once. Returns how many were moved."""
+        moved = 0
+        for people in _people(user_ids):
+            facts_compare_later(people, self.embedder.name)
+            for source in SOURCES:
+                for ids in self._batches(source, people, batch):
+                    moved += self._move(source, ids)
+                if source.model is LegacyFact:
+                    tombstones_follow(people, self.embedder.name)
+        return moved
+
+    def _batches(self, source: VectorSource, people: Sequence[UUID], size: int) -> Iterator[list[UUID]]:
+        """The rows to move, in the order of their random ids.
+
+        So what is moved of somebody's rows at any time is a sample of them all, with cosines that are spread like
+        those of the rest, which is what puts the hits of both models into one order.
+        """
+        rows = stale(source.rows.filter(user_id__in=people), self.embedder.name)
+        ids = list(rows.order_by("pk").values_list("pk", flat=True))
+        for start in range(0, len(ids), size):
+            yield ids[start : start + size]
+
+    def _move(self, source: VectorSource, ids: list[UUID]) -> int:
+        passages = source.passages(ids)
+        vectors = self.embedder.embed_passages(list(passages.values()))
+        with transaction.atomic():
+            if not hold_job(self.job):
+                raise ReembedStopped
+            count = replace_vectors(source, passages, vectors, self.embedder.name)
+            self._keep(count)
+        self.rows[source.name] += count
+        self.tokens += sum(map(count_tokens, passages.values()))
+        self.progress(count)
+        return count
+
+    def _keep(self, count: int) -> None:
+        """Hold the lease longer and show how far it is. Rows that came meanwhile raise the total."""
+        self.done += count
+        self.total = max(self.total, self.done)
+        if not renew_lease(self.job, lease_seconds=LEASE_SECONDS, done=self.done, total=self.total):
+            raise ReembedStopped
+
+
+def _people(user_ids: Sequence[UUID] | None) -> Iterator[list[UUID]]:
+    """Everybody's ids, or these, some at a time."""
+    if user_ids is not None:
+        yield list(user_ids)
+        return
+    everybody = User.objects.order_by("pk").values_list("pk", flat=True)
+    page = list(everybody[:PEOPLE])
+    while page:
+        yield page
+        page = list(everybody.filter(pk__gt=page[-1])[:PEOPLE])

@@ -1,0 +1,62 @@
+"""What differs between two wordings, word by word."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+_WORDS = re.compile(r"\w+(?:['’-]\w+)*|\s+|[^\w\s]")
+# Below this there is nothing to follow: two sentences side by side read better than shreds of both.
+LEAST_ALIKE = 0.34
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text that both wordings have, or only the old one, or only the new one."""
+
+    kind: Literal["same", "gone", "new"]
+    text: str
+
+
+def word_diff(old: str, new: str) -> list[Piece]:
+    """How ``new`` comes out of ``old``: pieces in reading order, what is gone before what took its place.
+
+    Joined, the pieces that are not new give ``old`` and those that are not gone give ``new``. Wordings with little in
+    common come back as two pieces.
+    """
+    if old == new:
+        return [Piece("same", new)] if new else []
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.ratio() < LEAST_ALIKE:
+        return [piece for piece in (Piece("gone", old), Piece("new", new)) if piece.text]
+    pieces: list[Piece] = []
+    for tag, i, j, k, m in matcher.get_opcodes():
+        gone, came = "".join(before[i:j]), "".join(after[k:m])
+        if tag == "equal":
+            pieces.append(Piece("same", came))
+        else:
+            pieces += [piece for piece in (Piece("gone", gone), Piece("new", came)) if piece.text]
+    return _tidy(pieces)
+
+
+def _tidy(pieces: list[Piece]) -> list[Piece]:
+    """Join what belongs together: a lone space between two changes is part of both."""
+    joined: list[Piece] = []
+    for place, piece in enumerate(pieces):
+        between = 0 < place < len(pieces) - 1 and pieces[place + 1].kind != "same" and joined[-1].kind != "same"
+        parts = [Piece("gone", piece.text), Piece("new", piece.text)] if between and piece.text.isspace() else [piece]
+        joined += parts if piece.kind == "same" else [piece]
+    runs: list[Piece] = []
+    held: dict[str, str] = {"gone": "", "new": ""}
+    for piece in [*joined, Piece("same", "")]:
+        if piece.kind != "same":
+            held[piece.kind] += piece.text
+            continue
+        runs += [Piece(kind, held[kind]) for kind in ("gone", "new") if held[kind]]  # type: ignore[arg-type]
+        held = {"gone": "", "new": ""}
+        if piece.text:
+            runs.append(piece)
+    return runs

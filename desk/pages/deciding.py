@@ -1,0 +1,174 @@
+"""What forms about one fact are sent to: decide, take back, bring an earlier wording back.
+
+The answer is the page that the form was sent from: the same list with the fact as it is now, the next item of the
+queue, the fact's own page. With htmx it is only the part of that page that has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import Resolver404, ResolverMatch, path, resolve, reverse
+from django.views.decorators.http import require_POST
+
+from accounts.principals import Principal
+from facts.models import FactVersion, LegacyFact
+from journal.exceptions import NotFound, Refused
+
+from .. import decisions
+from ..cards import Done, Refusal, make_cards
+from ..queues import Queue
+from ..sittings import Sitting
+from ..views import View
+from .fact import show_fact
+from .frame import PageRequest, came_from, for_person
+from .lists import make_tabs, members_of, show_list
+from .review import answer_decision, show_queue
+
+
+@require_POST
+@for_person
+def decide(request: PageRequest, principal: Principal, fact_id: UUID, decision: str) -> HttpResponseBase:
+    """Take a decision about a fact of the person."""
+    typed = request.POST.dict()
+
+    def change(fact: LegacyFact) -> Done:
+        done = decisions.carry_out(principal, fact, decision, typed)
+        Sitting(request.session).note(done, fact=fact_id, queue=_queue(request))
+        return done
+
+    return _decided(request, principal, fact_id, decision, change)
+
+
+@require_POST
+@for_person
+def undo(
+    request: PageRequest, principal: Principal, fact_id: UUID, *, before: str, version: int, now: int
+) -> HttpResponseBase:
+    """Take a decision back: the fact stands and reads again as it did before."""
+
+    def change(fact: LegacyFact) -> Done:
+        done = decisions.undo(principal, fact, before, version, now)
+        Sitting(request.session).forget(request.path, queue=_queue(request))
+        return done
+
+    return _decided(request, principal, fact_id, "", change)
+
+
+@require_POST
+@for_person
+def bring_back(request: PageRequest, principal: Principal, fact_id: UUID, number: int) -> HttpResponseBase:
+    """Give a fact the wording of an earlier version."""
+
+    def change(fact: LegacyFact) -> Done:
+        done = decisions.bring_back(principal, fact, number, request.POST.dict())
+        Sitting(request.session).note(done, fact=fact_id)
+        return done
+
+    return _decided(request, principal, fact_id, "", change)
+
+
+def _decided(
+    request: PageRequest, principal: Principal, fact_id: UUID, decision: str, change: Callable[[LegacyFact], Done]
+) -> HttpResponseBase:
+    """Carry out a decision and answer with the page as it is now, or with the reason why it is as it was."""
+    fact = LegacyFact.objects.visible_to(principal).filter(pk=fact_id).first()
+    if fact is None:
+        return _gone(request, principal)
+    outcome: Done | Refusal
+    try:
+        outcome = change(fact)
+    except NotFound:
+        return _gone(request, principal)
+    except Refused as error:
+        typed = request.POST.dict()
+        seen = _wording_seen(fact, typed) if error.code == "version_conflict" else ""
+        outcome = Refusal(decision, error.detail, error.status, typed, seen)
+    return _answer(request, principal, fact, outcome)
+
+
+def _answer(request: PageRequest, principal: Principal, fact: LegacyFact, outcome: Done | Refusal) -> HttpResponseBase:
+    back = came_from(request, reverse("legacy-page", args=[fact.legacy_id]))
+    origin = _origin(back)
+    query = QueryDict(urlsplit(back).query)
+    if origin.url_name == "review":
+        return answer_decision(request, principal, Queue.of(query), fact, outcome)
+    legacy_id = origin.kwargs["legacy_id"] if origin.url_name == "legacy-page" else None
+    if request.htmx and origin.url_name != "fact-page":
+        return _fact_alone(request, principal, fact, outcome, view=View.of(query), legacy_id=legacy_id, back=back)
+    if isinstance(outcome, Done):
+        # A message carries one string beside its text: here the address that takes the decision back.
+        messages.success(request, outcome.text, extra_tags=outcome.undo)
+        return redirect(back if origin.url_name == "fact-page" else f"{back}#fact-{fact.pk}")
+    if origin.url_name == "fact-page":
+        return show_fact(request, principal, fact.pk, outcome)
+    return show_list(request, principal, View.of(query), legacy_id, {fact.pk: outcome})
+
+
+def _origin(back: str) -> ResolverMatch:
+    """The page that a form came from; the list of all facts when it came from one that shows no facts."""
+    try:
+        return resolve(urlsplit(back).path)
+    except Resolver404:
+        return resolve(reverse("fact-list"))
+
+
+def _queue(request: PageRequest) -> str | None:
+    """What narrows the queue that a form came from; None when it did not come from the queue."""
+    back = urlsplit(came_from(request, "/"))
+    return Queue.of(QueryDict(back.query)).filters if back.path == reverse("review") else None
+
+
+def _wording_seen(fact: LegacyFact, typed: dict[str, str]) -> str:
+    versions = FactVersion.objects.filter(fact=fact, number=decisions.seen_version(typed))
+    return versions.values_list("content", flat=True).first() or ""
+
+
+def _gone(request: PageRequest, principal: Principal) -> HttpResponseBase:
+    back = came_from(request, "/")
+    if request.htmx and _origin(back).url_name == "review":
+        queue = Queue.of(QueryDict(urlsplit(back).query))
+        gone = Refusal("", "This fact is not there any more.", 404)
+        return show_queue(request, principal, queue.at(""), said=gone.text, refusal=gone)
+    if request.htmx:
+        return render(request, "desk/_gone.html", status=404)
+    raise Http404
+
+
+def _fact_alone(
+    request: PageRequest,
+    principal: Principal,
+    fact: LegacyFact,
+    outcome: Done | Refusal,
+    *,
+    view: View,
+    legacy_id: UUID | None,
+    back: str,
+) -> HttpResponseBase:
+    """What htmx puts in place of the fact, with the tabs, whose counts have changed, beside it."""
+    facts = LegacyFact.objects.visible_to(principal)
+    cards = make_cards(facts.filter(pk=fact.pk), principal, members_of(principal, [fact.legacy_id]), {fact.pk: outcome})
+    if not cards:
+        return _gone(request, principal)
+    context = {
+        "card": cards[0],
+        "address": reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list"),
+        "everywhere": legacy_id is None,
+        "tabs": make_tabs(facts.filter(legacy_id=legacy_id) if legacy_id else facts, principal, view),
+        "next": back,
+        "categories": LegacyFact.Category.choices,
+    }
+    status = outcome.status if isinstance(outcome, Refusal) else 200
+    return render(request, "desk/_swapped.html", context, status=status)
+
+
+urlpatterns = [
+    path("facts/<uuid:fact_id>/undo/<slug:before>/<int:version>/<int:now>/", undo, name="fact-undo"),
+    path("facts/<uuid:fact_id>/bring-back/<int:number>/", bring_back, name="fact-bring-back"),
+    path("facts/<uuid:fact_id>/<slug:decision>/", decide, name="fact-decide"),
+]

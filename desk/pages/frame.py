@@ -1,0 +1,73 @@
+"""What every page begins with: the person's principal, their time zone, and where a form was sent from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Page
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from accounts.authentication import principal_of
+from accounts.principals import Principal
+from journal.exceptions import NotFound
+
+Rest = ParamSpec("Rest")
+
+
+class PageRequest(HttpRequest):
+    """A request as the middleware leaves it."""
+
+    htmx: HtmxDetails
+
+
+def for_person(
+    view: Callable[Concatenate[PageRequest, Principal, Rest], HttpResponseBase],
+) -> Callable[Concatenate[PageRequest, Rest], HttpResponseBase]:
+    """Give a page the principal of the person who is signed in, and show times in their zone.
+
+    Others are sent to sign in and come back to where they were. What a person may not see is a 404.
+    """
+
+    @never_cache
+    @wraps(view)
+    def page(request: PageRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_sign_in(request)
+        principal = principal_of(request)
+        with timezone.override(principal.time_zone):
+            try:
+                return view(request, principal, *args, **kwargs)
+            except NotFound as error:
+                raise Http404 from error
+
+    return page
+
+
+def _to_sign_in(request: PageRequest) -> HttpResponseBase:
+    # An address that only takes forms is no place to come back to.
+    back = request.get_full_path() if request.method in {"GET", "HEAD"} else came_from(request, reverse("home"))
+    answer = redirect_to_login(back)
+    return HttpResponseClientRedirect(answer.url) if request.htmx else answer
+
+
+def came_from(request: PageRequest, otherwise: str) -> str:
+    """The address in our own pages that a form was sent from."""
+    back = request.POST.get("next", "")
+    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else otherwise
+
+
+def neighbours_of(page: Page[Any], address: Callable[[int], str]) -> dict[str, str]:
+    """The addresses of the pages before and after one, where there are any."""
+    return {
+        "earlier": address(page.previous_page_number()) if page.has_previous() else "",
+        "later": address(page.next_page_number()) if page.has_next() else "",
+    }

@@ -1,0 +1,52 @@
+"""What a list of facts is narrowed to: one set of filters for REST and for the pages."""
+
+from __future__ import annotations
+
+from django_filters import rest_framework as filters
+
+from accounts.authentication import principal_of
+
+from .models import LegacyFact
+from .querysets import WAITING, FactQuerySet
+
+OWN_WORDS = "me"
+
+
+class FactFilters(filters.FilterSet):
+    """What a list of facts is narrowed to. Without ``state`` only active ones are listed."""
+
+    category = filters.ChoiceFilter(choices=LegacyFact.Category.choices)
+    visibility = filters.ChoiceFilter(choices=LegacyFact.Visibility.choices)
+    state = filters.ChoiceFilter(choices=[*LegacyFact.State.choices, ("all", "All")], method="in_state")
+    mine = filters.BooleanFilter(method="of_whom", label="Only the person's own, or only those of others.")
+    waiting = filters.BooleanFilter(method="undecided", label="Only what its author has not decided about, or not.")
+    written_by = filters.CharFilter(
+        method="worded_by", label='The model, rules or agent whose wording it is; "me" for its author\'s own.'
+    )
+    search = filters.CharFilter(method="saying", label="Words that the fact holds, or their beginnings.")
+
+    def filter_queryset(self, queryset: FactQuerySet) -> FactQuerySet:
+        """Apply the filters, and the state that is meant when none is named."""
+        found: FactQuerySet = super().filter_queryset(queryset)
+        return found if self.form.cleaned_data["state"] else found.filter(state=LegacyFact.State.ACTIVE)
+
+    def in_state(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
+        """Facts in one state, or in any."""
+        return queryset if value == "all" else queryset.filter(state=value)
+
+    def of_whom(self, queryset: FactQuerySet, _name: str, value: bool) -> FactQuerySet:
+        """The person's own facts, or those that others share."""
+        principal = principal_of(self.request)
+        return queryset.mine(principal) if value else queryset.of_others(principal)
+
+    def undecided(self, queryset: FactQuerySet, _name: str, value: bool) -> FactQuerySet:
+        """Facts that wait for their author's decision, or those that don't."""
+        return queryset.filter(WAITING if value else ~WAITING)
+
+    def worded_by(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
+        """Facts in somebody's wording."""
+        return queryset.filter(written_by="" if value == OWN_WORDS else value)
+
+    def saying(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
+        """Facts that hold the words."""
+        return queryset.saying(value)

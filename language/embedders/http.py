@@ -1,0 +1,162 @@
+"""One POST of JSON that always ends: bounded in time, in tries and in size."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import ssl
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import Any
+
+import httpx2
+import orjson
+from asgiref.sync import async_to_sync
+
+from language.base import EmbedderUnavailable
+from language.embedders.errors import (
+    EmbedderAnswerInvalid,
+    EmbedderCallRejected,
+    EmbedderKeyRefused,
+    EmbedderNotFound,
+    EmbedderNotPaid,
+    EmbedderOverloaded,
+    EmbedderRateLimited,
+    EmbedderServerError,
+    EmbedderTimedOut,
+    EmbedderUnreachable,
+)
+
+CONNECT_SECONDS = 5.0
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 8.0
+
+_REFUSALS = {
+    401: EmbedderKeyRefused,
+    402: EmbedderNotPaid,
+    403: EmbedderKeyRefused,
+    404: EmbedderNotFound,
+    429: EmbedderRateLimited,
+    503: EmbedderOverloaded,
+    529: EmbedderOverloaded,
+}
+_PASSING = (EmbedderRateLimited, EmbedderOverloaded, EmbedderServerError, EmbedderUnreachable)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to call, with which key (or none), and how often a call that did not get through is tried again."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What went wrong, and the seconds that the server asks to wait before the next try, if it does."""
+
+    error: EmbedderUnavailable
+    wait: float | None = None
+
+
+def post(endpoint: Endpoint, path: str, body: dict[str, Any], *, seconds: float, most_bytes: int) -> Any:
+    """Send ``body`` as JSON and return the JSON that comes back, within ``seconds`` in all.
+
+    A server that is not reached, overloaded or asks to wait is tried again, as far as the time goes. It follows no
+    redirect, so a text goes nowhere but to the address in the settings. Call it from code that runs in no event loop.
+    Raises a subclass of EmbedderUnavailable; the server's own words may quote the texts, so they are not in it.
+    """
+    # Returned and raised here: an error raised while the client's own is handled would carry that one, and with it
+    # the request, into every traceback.
+    answer = async_to_sync(_ask)(endpoint, path, orjson.dumps(body), seconds, most_bytes)
+    if isinstance(answer, EmbedderUnavailable):
+        raise answer
+    return answer
+
+
+async def _ask(endpoint: Endpoint, path: str, content: bytes, seconds: float, most_bytes: int) -> Any:
+    ends = time.monotonic() + seconds
+    tries = 0
+    try:
+        # A client's own timeouts count from byte to byte; only a cancelled task ends an answer that drips.
+        async with asyncio.timeout(seconds), _client(endpoint, seconds) as client:
+            while True:
+                answer = await _attempt(client, path, content, most_bytes)
+                if not isinstance(answer, _Failure):
+                    return answer
+                wait = _backoff(tries) if answer.wait is None else answer.wait
+                in_vain = tries >= endpoint.retries or time.monotonic() + wait >= ends
+                if in_vain or not isinstance(answer.error, _PASSING):
+                    return answer.error
+                tries += 1
+                await asyncio.sleep(wait)
+    except TimeoutError:
+        return EmbedderTimedOut("The embedder took longer than it may.")
+
+
+def _client(endpoint: Endpoint, seconds: float) -> httpx2.AsyncClient:
+    """A client for one call: an event loop's connections can't be used in the next one's."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    if endpoint.api_key:
+        headers["Authorization"] = f"Bearer {endpoint.api_key}"
+    timeout = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+    return httpx2.AsyncClient(headers=headers, base_url=endpoint.base_url, timeout=timeout, verify=_certificates())
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The authorities that servers are trusted by; reading them takes longer than a call."""
+    return httpx2.create_ssl_context()
+
+
+async def _attempt(client: httpx2.AsyncClient, path: str, content: bytes, most_bytes: int) -> Any:
+    received = bytearray()
+    try:
+        async with client.stream("POST", path, content=content) as response:
+            if response.status_code != httpx2.codes.OK:
+                return _Failure(_refusal(response.status_code), _retry_after(response.headers.get("retry-after", "")))
+            async for chunk in response.aiter_bytes():
+                received += chunk
+                if len(received) > most_bytes:
+                    return _Failure(EmbedderAnswerInvalid(f"The answer has more than {most_bytes} bytes."))
+        return orjson.loads(received)
+    except (httpx2.HTTPError, httpx2.InvalidURL, orjson.JSONDecodeError) as error:
+        return _Failure(next(kind(text) for expected, kind, text in _FAILURES if isinstance(error, expected)))
+
+
+_FAILURES: tuple[tuple[type[Exception], type[EmbedderUnavailable], str], ...] = (
+    (httpx2.TimeoutException, EmbedderUnreachable, "The embedder did not take the connection, or fell silent."),
+    (httpx2.DecodingError, EmbedderAnswerInvalid, "The answer is compressed in a way that can't be read."),
+    (orjson.JSONDecodeError, EmbedderAnswerInvalid, "The answer is not JSON."),
+    (Exception, EmbedderUnreachable, "The connection to the embedder failed or was cut."),
+)
+
+
+def _refusal(status: int) -> EmbedderUnavailable:
+    kind = _REFUSALS.get(status, EmbedderServerError if status >= 500 else EmbedderCallRejected)
+    return kind(f"The embedder's server answered {status}.")
+
+
+def _retry_after(value: str) -> float | None:
+    """The seconds of a Retry-After header, which is a number or a date; None when it is neither."""
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        seconds = (at - datetime.now(UTC)).total_seconds()
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def _backoff(attempt: int) -> float:
+    """Longer after each try, and not the same for everybody who was turned away at once."""
+    longest = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**attempt)
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing

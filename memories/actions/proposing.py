@@ -1,0 +1,136 @@
+"""Letting a change wait for the person, inside the action that would make it, and ending that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.principals import Principal
+from journal.actions import LedgerWrite
+
+from ..models import Memory, Proposal, ProposalEvidence
+from ..querysets import ProposalQuerySet
+from ..records import Said
+from .single import MemoryWrite
+
+
+def propose_create(change: MemoryWrite) -> Proposal:
+    """Have the person decide about a memory that became proposed. The memory's own change in the log stands for it."""
+    memory = change.memory
+    return Proposal.objects.create(
+        user_id=memory.user_id,
+        agent_id=memory.agent_id,
+        kind=Proposal.Kind.CREATE,
+        memory=memory,
+        memory_version=memory.version,
+        written_by=memory.written_by,
+        source_conversation_id=memory.source_conversation_id,
+        created_at=change.now,
+        expires_at=_lapses(change.now),
+    )
+
+
+def propose_change(
+    write: LedgerWrite,
+    principal: Principal,
+    kind: str,
+    memory: Memory,
+    values: Mapping[str, Any],
+    *,
+    written_by: str,
+    conversation_id: UUID | None = None,
+    said: Sequence[Said] = (),
+) -> Proposal:
+    """Have the person decide about an update or archive of a memory. The same again, while it waits, is the same."""
+    now = timezone.now()
+    proposal, made = _waiting_of(principal, kind).get_or_create(
+        memory=memory,
+        memory_version=memory.version,
+        values=dict(values),
+        defaults={
+            "user_id": memory.user_id,
+            "agent_id": principal.agent_id,
+            "kind": kind,
+            "written_by": written_by[:80],
+            "source_conversation_id": conversation_id,
+            "created_at": now,
+            "expires_at": _lapses(now),
+        },
+    )
+    known = set() if made else set(proposal.evidence.values_list("message_id", flat=True))
+    ProposalEvidence.objects.bulk_create(
+        ProposalEvidence(proposal=proposal, message_id=each.message_id, quote=each.quote)
+        for each in said
+        if each.message_id not in known
+    )
+    if made:
+        log_proposal(write, "PROPOSE", proposal, conversation_id=conversation_id)
+    return proposal
+
+
+def propose_archives(
+    write: LedgerWrite, principal: Principal, memories: Sequence[Memory], *, written_by: str
+) -> list[Proposal]:
+    """Have the person decide about many archives, in as many statements as about one. Returns those that are new."""
+    now = timezone.now()
+    waiting = _waiting_of(principal, Proposal.Kind.ARCHIVE).filter(memory__in=memories)
+    known = set(waiting.values_list("memory_id", "memory_version"))
+    made = Proposal.objects.bulk_create(
+        Proposal(
+            user_id=memory.user_id,
+            agent_id=principal.agent_id,
+            kind=Proposal.Kind.ARCHIVE,
+            memory=memory,
+            memory_version=memory.version,
+            written_by=written_by,
+            created_at=now,
+            expires_at=_lapses(now),
+        )
+        for memory in memories
+        if (memory.pk, memory.version) not in known
+    )
+    for proposal in made:
+        log_proposal(write, "PROPOSE", proposal)
+    return made
+
+
+def end_create(change: MemoryWrite, state: str) -> None:
+    """End the proposal of a memory whose fate is decided, if one waits."""
+    Proposal.objects.filter(memory=change.memory, kind=Proposal.Kind.CREATE).waiting().update(
+        state=state, decided_at=change.now
+    )
+
+
+def end(proposal: Proposal, state: str, now: datetime) -> None:
+    """End a proposal and remove its text."""
+    proposal.evidence.all().delete()
+    proposal.state, proposal.decided_at, proposal.values = state, now, {}
+    proposal.save(update_fields=["state", "decided_at", "values"])
+
+
+def log_proposal(write: LedgerWrite, event: str, proposal: Proposal, *, conversation_id: UUID | None = None) -> None:
+    """Take the person's next revision for what happens to a proposal about a memory."""
+    write.change(
+        proposal.user_id,
+        event,
+        "proposal",
+        proposal.pk,
+        conversation_id=conversation_id,
+        kind=proposal.kind,
+        memory=proposal.memory_id,
+    )
+
+
+def _waiting_of(principal: Principal, kind: str) -> ProposalQuerySet:
+    """The proposals of one kind that wait and that the same agent made, or the same job."""
+    rows = Proposal.objects.waiting().filter(kind=kind)
+    return rows.filter(agent_id=principal.agent_id) if principal.agent_id else rows.filter(agent__isnull=True)
+
+
+def _lapses(now: datetime) -> datetime:
+    return now + timedelta(days=settings.PROPOSAL_DAYS)

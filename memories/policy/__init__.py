@@ -1,0 +1,24 @@
+"""Pure gates that a text passes before it is stored, and the fingerprint by which it is known again. No database."""
+
+from .fingerprints import fingerprint, fingerprints
+from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person
+from .gates import Admitted, admit
+from .instructions import find_instructions
+from .sensitive import Sensitive, check_sensitive, find_sensitive, mask_sensitive
+
+__all__ = [
+    "LONGEST",
+    "LONGEST_EXTRACTED",
+    "SHORTEST",
+    "Admitted",
+    "Sensitive",
+    "admit",
+    "check_form",
+    "check_sensitive",
+    "check_third_person",
+    "find_instructions",
+    "find_sensitive",
+    "fingerprint",
+    "fingerprints",
+    "mask_sensitive",
+]

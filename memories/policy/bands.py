@@ -1,0 +1,108 @@
+"""What a new statement is to one that is remembered already, by how near they are and what they say. No database.
+
+A band is chosen by the cosine similarity of the two, by whether they say the same, contradict each other or neither
+(as rules or a model judge), and by whether they name the same figures: "married in 1965" and "married in 1968" are as
+near to each other as two wordings of one fact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from django.conf import settings
+
+from language.base import Comparison
+from language.offline.compare import compare
+
+_FIGURES = re.compile(r"\d+")
+
+
+class Band(IntEnum):
+    """What to do with the new statement; a greater one says that they have more to do with each other.
+
+    NEW: remember it. UNSURE: remember it, and let consolidation look at it. RECREATE: remember it in place of the
+    other, which it contradicts. UPDATE: it is a new wording of the other. REINFORCE: it is the other.
+    """
+
+    NEW = 0
+    UNSURE = 1
+    RECREATE = 2
+    UPDATE = 3
+    REINFORCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Cosine similarities from which each band begins, and from which two memories are linked."""
+
+    auto: float
+    update: float
+    check_low: float
+    fallback_low: float
+    link_min: float
+
+    @classmethod
+    def of(cls, field: str) -> Thresholds:
+        """Those of the deployment; for a ``field`` of a person, where a mix-up weighs more, the stricter ones."""
+        return cls(
+            auto=settings.MEMORY_FIELD_AUTO_SIMILARITY if field else settings.MEMORY_AUTO_SIMILARITY,
+            update=settings.MEMORY_FIELD_UPDATE_SIMILARITY if field else settings.MEMORY_UPDATE_SIMILARITY,
+            check_low=settings.MEMORY_CHECK_LOW_SIMILARITY,
+            fallback_low=settings.MEMORY_FALLBACK_LOW_SIMILARITY,
+            link_min=settings.MEMORY_LINK_MIN_SIMILARITY,
+        )
+
+
+def band(similarity: float, verdict: Comparison, same_figures: bool, thresholds: Thresholds) -> Band:
+    """The band of two statements.
+
+    Always one of them, and never a lesser one for statements that are nearer to each other with all else the same.
+    """
+    if similarity >= thresholds.auto and same_figures and verdict != "contradicts":
+        return Band.REINFORCE
+    if verdict == "same" and similarity >= thresholds.update:
+        return Band.UPDATE
+    if verdict == "contradicts" and similarity >= thresholds.check_low:
+        return Band.RECREATE
+    return Band.UNSURE if similarity >= thresholds.fallback_low else Band.NEW
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory near a new statement. ``apart`` says that another person or thing is its subject, or it is hidden."""
+
+    memory_id: str
+    content: str
+    similarity: float
+    apart: bool = False
+
+    def band(self, content: str, thresholds: Thresholds, verdicts: Mapping[str, Comparison] | None = None) -> Band:
+        """What a statement is to this memory, by ``verdicts`` on the memory's wording or else by the rules'.
+
+        Of a memory that is ``apart`` it may be unsure, but it is never taken for it.
+        """
+        if self.apart:
+            return Band.UNSURE if self.similarity >= thresholds.fallback_low else Band.NEW
+        verdict = compare(self.content, content) if verdicts is None else verdicts.get(self.content, "different")
+        return band(self.similarity, verdict, figures(self.content) == figures(content), thresholds)
+
+
+def nearest_band(
+    content: str,
+    neighbours: Iterable[Neighbour],
+    thresholds: Thresholds,
+    verdicts: Mapping[str, Comparison] | None = None,
+) -> tuple[Band, Neighbour | None]:
+    """The greatest band that a statement falls in with any neighbour, and the nearest neighbour in that band."""
+    found = [(neighbour.band(content, thresholds, verdicts), neighbour) for neighbour in neighbours]
+    if not found:
+        return Band.NEW, None
+    return max(found, key=lambda each: (each[0], each[1].similarity))
+
+
+def figures(text: str) -> list[str]:
+    """The numbers that a text names, in digits."""
+    return sorted(_FIGURES.findall(text))

@@ -1,0 +1,66 @@
+"""What text aimed at a model looks like: one rule an idea, by language where the words matter.
+
+Patterns are written without accents and in lower case, as texts are when they are matched. ``needs`` are parts of words
+of which a text must hold one for the pattern to be tried; they keep the gate fast, and are never the whole evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..reading import folded
+
+OVERRIDE = "tells a model to set its instructions aside"
+PERSONA = "gives a model another role"
+MARKER = "holds the markers of a chat, a prompt or a tool call"
+COMMAND = "tells an assistant what to do or to say"
+DISCLOSURE = "asks a model for its instructions or for what it knows"
+EXFILTRATION = "would have a model send or load something over the network"
+HIDDEN = "holds text that a reader does not see"
+
+
+def _folded_pattern(pattern: str) -> str:
+    """A pattern folded as texts are, but for its escapes, where case has a meaning."""
+    return re.sub(r"\\.|[^\\]+", lambda part: part[0] if part[0][0] == "\\" else folded(part[0]), pattern)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern for one idea. ``after`` is what the text before a match must not end with."""
+
+    kind: str
+    needs: tuple[str, ...]
+    pattern: str
+    after: str = ""
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(_folded_pattern(self.pattern))
+
+    @cached_property
+    def _before(self) -> re.Pattern[str] | None:
+        return re.compile(rf"(?:{_folded_pattern(self.after)})$") if self.after else None
+
+    @cached_property
+    def _needs(self) -> tuple[str, ...]:
+        return tuple(folded(need) for need in self.needs)
+
+    def holds(self, text: str) -> bool:
+        """Whether a folded text, with a blank before and after it, matches."""
+        return any(need in text for need in self._needs) and any(self._matches(text[1:-1]))
+
+    def _matches(self, text: str) -> Iterator[bool]:
+        for match in self._compiled.finditer(text):
+            yield self._before is None or self._before.search(text[max(0, match.start() - 40) : match.start()]) is None
+
+
+# Where a command begins: at the start, after a mark, or after a word that introduces one.
+GO = (
+    r"(?:^|[.!?:;,>\-–—(\[{\"'“”„«»‘’*#|\n]\s*|\b(?:please|kindly|now|and|then|so|also|just|bitte|nun|jetzt|und|dann"
+    r"|s'il (?:te|vous) plait|"
+    r"maintenant|et|puis|por favor|ahora|y|agora|e|per favore|ora|poi|alsjeblieft|nu|en|пожалуиста|теперь|и|prosze"
+    r"|teraz|i|lutfen|simdi) )"
+)

@@ -1,0 +1,78 @@
+"""The gate for sensitive data: what a memory must not hold, whoever writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from journal.exceptions import Gated
+
+from .numbers import find_accounts, find_cards, find_ids
+from .reading import Reading, plain
+from .secrets import find_passwords, find_private_keys, find_tokens
+
+_FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
+    ("private key", find_private_keys),
+    ("access token", find_tokens),
+    ("payment card number", find_cards),
+    ("bank account number", find_accounts),
+    ("national id number", find_ids),
+    ("password or code", find_passwords),
+]
+_WITHHELD = "(Withheld: this text held sensitive data.)"
+_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitive:
+    """Something that must not be stored: its kind in words, and where it stands. It does not hold the value."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find_sensitive(text: str) -> list[Sensitive]:
+    """Everything sensitive in a text, in the order of the kinds. Ranges are half-open and may overlap."""
+    reading = plain(text)
+    return list(_found(reading)) if reading.text else []
+
+
+def check_sensitive(text: str) -> None:
+    """Raise Gated with the kind of the first sensitive thing in a text. The error does not hold the value."""
+    found = next(_found(plain(text)), None)
+    if found is not None:
+        raise Gated(f"The text holds a {found.kind}. Such data is not stored.", kind=found.kind)
+
+
+def mask_sensitive(text: str) -> str:
+    """The text with what is sensitive replaced by its kind, for text that has to be kept: "[access token removed]".
+
+    What comes back holds nothing that the gate finds. Should something be left over after a few rounds, nothing of the
+    text is given.
+    """
+    for _ in range(_ROUNDS):
+        found = find_sensitive(text)
+        if not found:
+            return text
+        for each in _apart(found):
+            text = f"{text[: each.start]}[{each.kind} removed]{text[each.end :]}"
+    return _WITHHELD if find_sensitive(text) else text
+
+
+def _found(reading: Reading) -> Iterator[Sensitive]:
+    for kind, find in _FINDERS:
+        for start, end in find(reading.text):
+            yield Sensitive(kind, *reading.span(start, end))
+
+
+def _apart(found: list[Sensitive]) -> list[Sensitive]:
+    """The findings joined where they overlap, the last first, so that replacing one moves none of the others."""
+    joined: list[Sensitive] = []
+    for each in sorted(found, key=lambda one: (one.start, -one.end)):
+        if joined and each.start < joined[-1].end:
+            last = joined[-1]
+            joined[-1] = Sensitive(last.kind, last.start, max(last.end, each.end))
+        else:
+            joined.append(each)
+    return joined[::-1]

@@ -1,0 +1,212 @@
+"""Who may change what, how a memory is filed, and what an expected version and state mean. No database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from accounts import categories, policy
+from accounts.principals import Principal
+from journal.exceptions import Conflict, Gated, NotAllowed, NotYoursToDecide, Refused
+from retrieval.text import list_words
+
+from ..models import Kind, Memory
+from ..records import NewMemory
+from .form import LONGEST, check_characters
+from .gates import admit
+from .instructions import find_instructions
+from .sensitive import check_sensitive
+
+State = Memory.State
+Why = Memory.DeletedWhy
+
+LONGEST_PROCEDURE = 4_000
+MOST_TOPICS = 20
+MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
+"""Fields of which a person can have several at once."""
+
+RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
+
+
+def speaks_as_person(principal: Principal) -> bool:
+    """Whether what the principal writes is the person's own word, which needs no review.
+
+    That is their session, and a key of theirs with the scope admin. A service with that scope may decide for people,
+    but its words are its own.
+    """
+    return principal.kind == "person" or (principal.kind == "agent" and principal.may_decide and not principal.service)
+
+
+def waits(principal: Principal, field: str) -> bool:
+    """Whether what the principal would change has to wait for the person: they review before, or it is a field."""
+    return not speaks_as_person(principal) and (principal.review == "before" or bool(field))
+
+
+def must_file_under(principal: Principal, category: str) -> str:
+    """The category that a name or alias means.
+
+    Raises Refused (400 ``unknown_category``), NotAllowed (403 ``category_not_allowed``, which names it).
+    """
+    (canonical,) = policy.canonical_categories([category])
+    if principal.categories is not None and canonical not in principal.categories:
+        raise NotAllowed(
+            f"This agent has no access to the category {canonical}.", code="category_not_allowed", category=canonical
+        )
+    return canonical
+
+
+def is_in_block(kind: str, category: str) -> bool:
+    """Whether an active memory so filed stands in the memory block. One of a category that is gone does not."""
+    known = categories.load().by_name.get(category)
+    return kind == Kind.SEMANTIC and known is not None and known.context == "all"
+
+
+def single_valued(field: str) -> bool:
+    """Whether a person has one value of a field at a time."""
+    return bool(field) and field not in MANY_VALUED_FIELDS
+
+
+def longest(kind: str) -> int:
+    """How many characters a content of this kind may have."""
+    return LONGEST_PROCEDURE if kind == Kind.PROCEDURAL else LONGEST
+
+
+def admitted(content: str, kind: str, *, own_word: bool) -> str:
+    """Another wording of a memory of this kind, in its stored form.
+
+    Raises Gated (422), also for what would be held back if it were new: no memory is taken from the person by somebody
+    who rewords it so.
+    """
+    passed = admit(content, own_word=own_word, longest=longest(kind))
+    if passed.held_back:
+        raise Gated(passed.held_back)
+    return passed.content
+
+
+def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
+    """What is to be remembered, filed as it will be stored; the content is not looked at.
+
+    Raises Refused (400), NotAllowed (403 ``category_not_allowed``), Gated (422).
+    """
+    if new.kind not in Kind.values:
+        raise Refused(f"A kind is one of {', '.join(Kind.values)}.", code="bad_kind")
+    check_field(new)
+    check_importance(new.importance)
+    check_expiry(new.expires_at, now)
+    check_validity(new.valid_from, new.valid_to)
+    for name, most in (("external_id", 255), ("run_id", 100), ("actor_id", 100), ("role", 20)):
+        check_characters(getattr(new, name))
+        _check_length(name, getattr(new, name), most)
+    own_word = speaks_as_person(principal)
+    return replace(
+        new,
+        category=must_file_under(principal, new.category),
+        subject=clean_subject(new.subject, own_word=own_word),
+        topics=clean_topics(new.topics, own_word=own_word),
+    )
+
+
+def check_field(new: NewMemory) -> None:
+    """Raise Refused for a field that there is not, or one that is said of anything but the person."""
+    if not new.field:
+        return
+    if new.field not in Memory.Field.values:
+        raise Refused(f"A field is one of {', '.join(Memory.Field.values)}.", code="bad_field")
+    if new.subject.strip() or new.kind != Kind.SEMANTIC:
+        raise Refused("A field is about the person: it has no subject, and its kind is semantic.", code="bad_field")
+
+
+def check_importance(importance: int) -> None:
+    """Raise Refused for anything but 1 to 5."""
+    if isinstance(importance, bool) or not isinstance(importance, int) or not 1 <= importance <= 5:
+        raise Refused("The importance is a whole number from 1 to 5.", code="bad_importance")
+
+
+def check_expiry(expires_at: datetime | None, now: datetime) -> None:
+    """Raise Refused for a time that has passed."""
+    if expires_at is not None and expires_at <= now:
+        raise Refused("expires_at has passed already.", code="bad_expiry")
+
+
+def check_validity(valid_from: datetime | None, valid_to: datetime | None) -> None:
+    """Raise Refused for a span that ends before it begins."""
+    if valid_from is not None and valid_to is not None and valid_to < valid_from:
+        raise Refused("valid_to comes before valid_from.", code="bad_validity")
+
+
+def clean_subject(subject: str, *, own_word: bool) -> str:
+    """A subject in its stored form: at most 200 characters. Raises Refused (400), Gated (422)."""
+    return _clean_label("subject", subject, 200, own_word=own_word)
+
+
+def clean_topics(topics: Sequence[str], *, own_word: bool) -> tuple[str, ...]:
+    """Topics in their stored form, each once: at most 20 of 50 characters. Raises Refused (400), Gated (422)."""
+    cleaned = [_clean_label("topic", topic, 50, own_word=own_word) for topic in topics]
+    kept = tuple(dict.fromkeys(topic for topic in cleaned if topic))
+    if len(kept) > MOST_TOPICS:
+        raise Refused(f"A memory has at most {MOST_TOPICS} topics.", code="bad_topics")
+    return kept
+
+
+def _clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:
+    """A short text that stands in prompts beside the content, so it passes the same gates."""
+    text = check_characters(text)
+    _check_length(name, text, longest)
+    if text:
+        check_sensitive(text)
+        reason = "" if own_word else find_instructions(text)
+        if reason:
+            raise Gated(f"The {name} was refused because it {reason}.")
+    return text
+
+
+def _check_length(name: str, text: str, longest: int) -> None:
+    if len(text) > longest:
+        raise Refused(f"A {name} has at most {longest} characters.", code=f"bad_{name}")
+
+
+def clean_reason(reason: str) -> str:
+    """A reason in its stored form, cut to what fits."""
+    return " ".join(reason.replace("\x00", " ").split())[: policy.REASON_CHARACTERS]
+
+
+def subject_key(subject: str) -> str:
+    """What a subject is compared by: its words, whatever case and accents."""
+    return " ".join(list_words(subject))
+
+
+def are_apart(one: str, other: str) -> bool:
+    """Whether two subjects name different people or things. An empty one may be anything."""
+    return bool(one) and bool(other) and subject_key(one) != subject_key(other)
+
+
+def check_state(memory: Memory, *allowed: str) -> None:
+    """Raise Conflict (409) with the present state unless it is one of the allowed ones."""
+    if memory.state not in allowed:
+        raise Conflict(f"This memory is {memory.state}.", code="wrong_state", state=memory.state)
+
+
+def check_version(memory: Memory, expected: int | None) -> None:
+    """Raise Conflict (409) with the current version when the caller saw another one."""
+    if expected is not None and expected != memory.version:
+        raise Conflict("Somebody changed this memory meanwhile.", code="version_conflict", current=memory.version)
+
+
+def must_restore(principal: Principal, memory: Memory) -> None:
+    """Raise NotYoursToDecide when an agent would fetch back what the person, or staff, put away."""
+    if principal.may_decide or (memory.state == State.ARCHIVED and memory.deleted_why in RESTORED_BY_AGENTS):
+        return
+    raise NotYoursToDecide
+
+
+def brief(memory: Memory) -> dict[str, Any]:
+    """What an answer about a conflict tells of a memory."""
+    return {
+        "id": memory.pk,
+        "content": memory.content,
+        "category": memory.category,
+        "subject": memory.subject,
+        "version": memory.version,
+    }

@@ -1,0 +1,31 @@
+"""Celery wrappers: ids in, one action called."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from . import actions
+
+
+@shared_task(name="memories.index")
+def index_memories(memory_id: str | None = None) -> None:
+    """Give a memory its vector; without an id all memories that wait for theirs."""
+    actions.memories_index(memory_id)
+
+
+@shared_task(name="memories.expire")
+def expire_memories() -> None:
+    """Archive the memories whose time to be remembered is over."""
+    actions.memories_expire()
+
+
+@shared_task(name="memories.lapse")
+def lapse_proposals() -> None:
+    """End the proposals that nobody decided about in time."""
+    actions.proposals_lapse()
+
+
+@shared_task(name="memories.purge")
+def purge_memories() -> None:
+    """Delete the memories whose time in the archive is over."""
+    actions.memories_purge()

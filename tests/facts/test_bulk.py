@@ -1,0 +1,224 @@
+"""One decision about many facts: what it does, what it leaves out and why, and how it is taken back."""
+
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from accounts.queries import principal_for_person, principal_for_staff
+from facts import actions
+from facts.models import LegacyFact
+from facts.policy import standing
+from journal.exceptions import NotAllowed, NotFound, NotYoursToDecide, Refused
+from journal.models import Change, Ledger
+from memories.models import Tombstone
+from tests.factories import LegacyFactFactory, LegacyFactory, rev_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _hashed_vectors(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+
+
+@pytest.fixture
+def principal(owner):
+    return principal_for_person(owner.pk)
+
+
+@pytest.fixture
+def some(owner, legacy, principal):
+    """``some(3)`` are facts of the owner that wait for review; ``state`` and ``visibility`` as given."""
+
+    def some(count, *, visibility="private", waiting=True, where=legacy):
+        facts = [LegacyFactFactory(legacy=where, user=owner, visibility=visibility) for _ in range(count)]
+        for fact in facts:
+            if waiting and visibility == "private":
+                actions.fact_reopen(principal, fact.pk)
+        return facts
+
+    return some
+
+
+def seen(facts):
+    return {fact.pk: LegacyFact.objects.get(pk=fact.pk).version for fact in facts}
+
+
+def standings(facts):
+    return [standing(LegacyFact.objects.get(pk=fact.pk)) for fact in facts]
+
+
+START = {"approve": "waiting", "reject": "waiting", "share": "waiting", "unshare": "shared", "delete": "waiting"}
+LEADS_TO = {
+    "approve": "private", "reject": "rejected", "share": "shared", "unshare": "private", "delete": "archived"
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("decision", actions.BULK_DECISIONS)
+def test_a_decision_about_many_and_back(principal, owner, legacy, some, decision):
+    facts = some(3, visibility="shared" if decision == "unshare" else "private")
+    assert set(standings(facts)) == {START[decision]}
+    before, counted = rev_of(owner), Ledger.objects.get(pk=legacy.pk)
+    result = actions.facts_decide(principal, seen(facts), decision, reason="So many")
+    assert (result.done, result.skipped) == (3, {})
+    assert set(standings(facts)) == {LEADS_TO[decision]}
+    assert (result.first_rev, result.last_rev) == (before + 1, before + 3) == (before + 1, rev_of(owner))
+    back = actions.facts_undo(principal, result.first_rev, result.last_rev)
+    assert (back.done, back.skipped) == (3, {})
+    assert set(standings(facts)) == {START[decision]}
+    after = Ledger.objects.get(pk=legacy.pk)
+    assert (after.facts, after.fact_terms) == (counted.facts, counted.fact_terms)
+    assert not Tombstone.objects.exists()
+
+
+def test_revisions_have_no_holes_and_the_legacy_learns_what_it_has_to(principal, owner, legacy, some):
+    facts = some(4)
+    actions.facts_decide(principal, seen(facts), "share")
+    revs = list(Change.objects.of_owner(owner.pk).values_list("rev", flat=True))
+    assert revs == list(range(1, len(revs) + 1))
+    shared = Change.objects.of_owner(legacy.pk).filter(event="SHARE")
+    assert {row.object_id for row in shared} == {str(fact.pk) for fact in facts}
+
+
+def test_what_cant_be_done_is_counted_and_nothing_is_lost(principal, owner, staff, member, legacy, some):
+    fine, reworded, shared, hidden, gone = some(5)
+    wanted = seen([fine, reworded, shared, hidden, gone])
+    actions.fact_edit(principal, reworded.pk, content="She kept a lot of bees in the end.")
+    actions.fact_set_visibility(principal, shared.pk, "shared")
+    actions.fact_hide(principal_for_staff(staff), hidden.pk, "Too private")
+    actions.fact_reject(principal, gone.pk, "no")
+    theirs = LegacyFactFactory(legacy=legacy, user=member, visibility="shared")
+    wanted |= {theirs.pk: 1, uuid4(): 1}
+    weighed = actions.facts_weigh(principal, wanted, "share")
+    before = rev_of(owner)
+    assert rev_of(owner) == before
+    result = actions.facts_decide(principal, wanted, "share")
+    assert result.outcomes == weighed.outcomes
+    assert result.done == 1
+    assert result.skipped == {"wrong_state": 2, "not_there": 2, "changed": 1, "nothing_to_do": 1}
+    assert standings([fine, reworded, shared, hidden, gone]) == ["shared", "private", "shared", "hidden", "rejected"]
+    assert rev_of(owner) == before + 1
+
+
+@pytest.mark.parametrize("decision", ["approve", "unshare", "reject", "delete"])
+def test_what_stands_so_already_is_left_alone(principal, owner, some, decision):
+    facts = some(2, waiting=decision in {"reject", "delete"})
+    actions.facts_decide(principal, seen(facts), decision)
+    before = rev_of(owner)
+    again = actions.facts_decide(principal, seen(facts), decision)
+    assert (again.done, again.skipped, again.first_rev, again.last_rev) == (0, {"nothing_to_do": 2}, 0, 0)
+    assert rev_of(owner) == before
+
+
+def test_without_a_version_whichever_there_is_is_meant(principal, some):
+    (fact,) = some(1)
+    actions.fact_edit(principal, fact.pk, content="She kept a lot of bees in the end.")
+    assert actions.facts_decide(principal, {fact.pk: None}, "share").done == 1
+
+
+def test_facts_of_several_legacies_go_together(principal, owner, legacy, some):
+    other = LegacyFactory(owner=owner)
+    facts = [*some(2), *some(2, where=other)]
+    assert actions.facts_decide(principal, seen(facts), "share").done == 4
+    for kept in (legacy, other):
+        assert Change.objects.of_owner(kept.pk).filter(event="SHARE").count() == rev_of(kept) == 2
+
+
+def test_who_has_left_a_legacy_shares_nothing_of_it(principal, owner, legacy, some):
+    facts = some(2)
+    legacy.memberships.filter(user=owner).delete()
+    result = actions.facts_decide(principal, seen(facts), "share")
+    assert result.skipped == {"not_a_member": 2}
+    assert actions.facts_decide(principal, seen(facts), "approve").done == 2
+
+
+def test_an_undo_leaves_what_has_changed_since(principal, owner, legacy, some):
+    kept, reworded, restored, purged = some(4)
+    result = actions.facts_decide(principal, seen([kept, reworded, restored, purged]), "delete")
+    actions.fact_restore(principal, restored.pk)
+    LegacyFact.objects.filter(pk=purged.pk).update(purge_at=timezone.now())
+    actions.facts_purge()
+    actions.fact_restore(principal, reworded.pk)
+    actions.fact_edit(principal, reworded.pk, content="She kept a lot of bees in the end.")
+    actions.fact_delete(principal, reworded.pk)
+    back = actions.facts_undo(principal, result.first_rev, result.last_rev)
+    assert (back.done, back.skipped) == (1, {"changed": 2, "not_there": 1})
+    assert standings([kept, reworded, restored]) == ["waiting", "archived", "private"]
+
+
+def test_an_undo_leaves_out_what_was_said_anew(principal, owner, legacy, some):
+    one, other = some(2)
+    result = actions.facts_decide(principal, seen([one, other]), "reject")
+    actions.fact_add(principal, legacy.pk, one.content, "hobby")
+    back = actions.facts_undo(principal, result.first_rev, result.last_rev)
+    assert (back.done, back.skipped) == (1, {"similar_exists": 1})
+    assert standings([one, other]) == ["rejected", "waiting"]
+
+
+def test_what_was_shared_is_not_shared_again_by_who_has_left(principal, owner, legacy, some):
+    facts = some(2, visibility="shared")
+    result = actions.facts_decide(principal, seen(facts), "delete")
+    legacy.memberships.filter(user=owner).delete()
+    back = actions.facts_undo(principal, result.first_rev, result.last_rev)
+    assert back.skipped == {"not_a_member": 2}
+    assert standings(facts) == ["archived", "archived"]
+
+
+@pytest.mark.parametrize("was", ["proposed", "quarantined", "hidden"])
+def test_each_stands_again_as_it_stood(principal, owner, staff, some, was):
+    facts = some(2)
+    for fact in facts:
+        if was == "proposed":
+            actions.fact_reopen(principal, fact.pk, proposed=True)
+        elif was == "hidden":
+            actions.fact_hide(principal_for_staff(staff), fact.pk, "Too private")
+        else:
+            LegacyFact.objects.filter(pk=fact.pk).update(state="quarantined", active_since=None)
+    result = actions.facts_decide(principal, seen(facts), "delete")
+    assert result.done == 2
+    actions.facts_undo(principal, result.first_rev, result.last_rev)
+    assert set(standings(facts)) == {was}
+    if was == "hidden":
+        assert LegacyFact.objects.filter(state_reason="Too private").count() == 2
+
+
+def test_who_may(principal, owner, member, stranger, staff, agent, some):
+    facts = some(2)
+    result = actions.facts_decide(principal, seen(facts), "approve")
+    for person in (member, stranger):
+        other = principal_for_person(person.pk)
+        assert actions.facts_decide(other, seen(facts), "delete").skipped == {"not_there": 2}
+        with pytest.raises(NotFound):
+            actions.facts_undo(other, result.first_rev, result.last_rev)
+    with pytest.raises(NotAllowed):
+        actions.facts_decide(principal_for_staff(staff), seen(facts), "delete")
+    from accounts.principals import Principal
+
+    reader = Principal("agent", str(agent.pk), owner.pk, frozenset({"read", "write"}), agent_id=agent.pk)
+    for call in (
+        lambda: actions.facts_decide(reader, seen(facts), "delete"),
+        lambda: actions.facts_weigh(reader, seen(facts), "delete"),
+        lambda: actions.facts_undo(reader, result.first_rev, result.last_rev),
+    ):
+        with pytest.raises(NotYoursToDecide):
+            call()
+    assert standings(facts) == ["private", "private"]
+
+
+def test_what_is_no_decision_and_what_is_too_much_is_refused(principal, some):
+    facts = some(1)
+    with pytest.raises(Refused) as error:
+        actions.facts_decide(principal, seen(facts), "restore")
+    assert error.value.code == "unknown_decision"
+    with pytest.raises(Refused) as error:
+        actions.facts_weigh(principal, {uuid4(): 1 for _ in range(actions.MOST_AT_ONCE + 1)}, "approve")
+    assert error.value.code == "too_many"
+    assert actions.facts_decide(principal, {}, "approve").outcomes == {}
+
+
+def test_single_decisions_are_not_taken_back_in_bulk(principal, owner, some):
+    (fact,) = some(1)
+    actions.fact_approve(principal, fact.pk)
+    with pytest.raises(NotFound):
+        actions.facts_undo(principal, 1, rev_of(owner))
