@@ -281,9 +281,8 @@ def test_who_may_not_write_places(owner, staff, agent, said, who):
     if who == "memory off":
         preferences_set(me(owner), has_memory=False)
     reader = factories.AgentKeyFactory(agent=agent, scopes=["read"])
-    principal = {"reader": lambda: by(reader), "staff": lambda: principal_for_staff(staff)}.get(
-        who, lambda: by(agent)
-    )()
+    callers = {"reader": lambda: by(reader), "staff": lambda: principal_for_staff(staff)}
+    principal = callers.get(who, lambda: by(agent))()
     code = {"no category": "category_not_allowed", "memory off": "memory_off"}.get(who, "missing_scope")
     for call in (
         lambda: add(principal, place_id="other"),
