@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from .lists import BulkDelete, Memories, Topics
+from .places import PlaceDetail, PlaceMentions, PlaceRestore, Places
 from .proposals import ProposalApprove, ProposalDetail, ProposalReject, Proposals
 from .single import (
     MemoryApprove,
@@ -52,5 +53,9 @@ urlpatterns = [
     path("proposals/<uuid:proposal_id>/", ProposalDetail.as_view(), name="proposal"),
     path("proposals/<uuid:proposal_id>/approve/", ProposalApprove.as_view(), name="proposal-approve"),
     path("proposals/<uuid:proposal_id>/reject/", ProposalReject.as_view(), name="proposal-reject"),
+    path("places/", Places.as_view(), name="places"),
+    path("places/<uuid:place_id>/", PlaceDetail.as_view(), name="place"),
+    path("places/<uuid:place_id>/restore/", PlaceRestore.as_view(), name="place-restore"),
+    path("places/<uuid:place_id>/mentions/", PlaceMentions.as_view(), name="place-mentions"),
     path("changes/", Changes.as_view(), name="changes"),
 ]

@@ -20,8 +20,12 @@ from .memories import (
     TopicsSerializer,
 )
 from .places import (
+    EditPlaceSerializer,
+    NewPlaceMentionSerializer,
+    NewPlaceSerializer,
     PlaceMentionSerializer,
     PlaceSerializer,
+    ProposedPlaceSerializer,
 )
 from .waiting import (
     ApproveProposalSerializer,
@@ -60,6 +64,7 @@ __all__ = [
     "DocumentMetadataSerializer",
     "DocumentPlaceSerializer",
     "DocumentSerializer",
+    "EditPlaceSerializer",
     "FeedChangeSerializer",
     "FeedQuerySerializer",
     "FeedSerializer",
@@ -70,6 +75,8 @@ __all__ = [
     "MemorySerializer",
     "MemoryVersionSerializer",
     "NewMemorySerializer",
+    "NewPlaceMentionSerializer",
+    "NewPlaceSerializer",
     "OtherValuesSerializer",
     "PinSerializer",
     "PlaceMentionSerializer",
@@ -77,6 +84,7 @@ __all__ = [
     "PreviousSerializer",
     "ProposalSerializer",
     "ProposedMemorySerializer",
+    "ProposedPlaceSerializer",
     "RejectMemorySerializer",
     "RejectProposalSerializer",
     "RememberedSerializer",

@@ -62,7 +62,10 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
 
 
 class OtherValuesSerializer(serializers.Serializer[Any]):
-    """What to take instead of what was proposed: of a new memory content and category, of an update any of them."""
+    """What to take instead of what was proposed.
+
+    Of a new memory content and category, of a place name and notes, of an update the others.
+    """
 
     content = serializers.CharField(required=False)
     correction = serializers.BooleanField(required=False)
@@ -72,6 +75,8 @@ class OtherValuesSerializer(serializers.Serializer[Any]):
     category = serializers.CharField(max_length=50, required=False)
     importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    name = serializers.CharField(max_length=200, required=False)
+    notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
 
     def to_internal_value(self, data: Any) -> Any:
         """Refuse what no proposal changes, so that nobody believes that they changed it."""

@@ -1,9 +1,10 @@
 """Every address of this room, tried by everybody, on what one person remembers."""
 
 import pytest
+from django.db.models import Count
 
 from accounts.models import AgentKey
-from memories.models import Memory, Proposal
+from memories.models import Memory, Place, Proposal
 from tests import factories
 from tests.conftest import with_key
 
@@ -14,7 +15,7 @@ OTHER = {"content": "Writes plainly.", "category": "tone"}
 API = "/api/v1/"
 
 CALLERS = ["owner", "stranger", "staff", "agent", "planner", "reader", "revoked", "other_agent", "nobody"]
-# The memory and the proposal are the owner's, in the category tone; the planner's role lacks that category.
+# The memory, the proposal and the place are the owner's; the planner's role lacks the categories tone and context.
 #                                        owner stranger staff agent planner reader revoked other nobody
 CASES = [
     ("GET", "memories/", None, [200, 200, 200, 200, 200, 200, 401, 200, 401]),
@@ -37,6 +38,14 @@ CASES = [
     ("GET", "proposals/{proposal}/", None, [200, 404, 404, 200, 404, 200, 401, 404, 401]),
     ("POST", "proposals/{proposal}/approve/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
     ("POST", "proposals/{proposal}/reject/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
+    ("GET", "places/", None, [200, 200, 200, 200, 200, 200, 401, 200, 401]),
+    ("POST", "places/", {"place_id": "gym", "name": "Gym"}, [201, 201, 201, 201, 403, 403, 401, 201, 401]),
+    ("GET", "places/{place}/", None, [200, 404, 404, 200, 404, 200, 401, 404, 401]),
+    ("PATCH", "places/{place}/", {"name": "Old home"}, [200, 404, 404, 200, 403, 403, 401, 404, 401]),
+    ("DELETE", "places/{place}/", None, [204, 404, 404, 204, 403, 403, 401, 404, 401]),
+    ("POST", "places/{place}/restore/", None, [409, 404, 404, 403, 403, 403, 401, 403, 401]),
+    ("GET", "places/{place}/mentions/", None, [200, 404, 404, 200, 404, 200, 401, 404, 401]),
+    ("POST", "places/{place}/mentions/", {"message": "{message}"}, [201, 404, 404, 201, 403, 403, 401, 404, 401]),
     ("GET", "changes/", None, [200, 200, 200, 200, 200, 200, 401, 200, 401]),
 ]
 
@@ -70,6 +79,18 @@ def proposal(api, owner, agent):
     return Proposal.objects.get()
 
 
+@pytest.fixture
+def place(api, owner):
+    """A place of the owner."""
+    return api(owner).post("/api/v1/places/", {"place_id": "home", "name": "Home"}).json()
+
+
+@pytest.fixture
+def message(owner):
+    """A message of the owner."""
+    return factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "caller", "status"),
     [
@@ -78,11 +99,13 @@ def proposal(api, owner, agent):
         for caller, status in zip(CALLERS, statuses, strict=True)
     ],
 )
-def test_who_may(request, api, owner, proposal, method, path, body, caller, status):
+def test_who_may(request, api, owner, proposal, place, message, method, path, body, caller, status):
     made = add(api(owner), **BODY)
+    if path.endswith("mentions/") and body:
+        body = {"message": str(message.pk)}
     who = None if caller == "nobody" else request.getfixturevalue(caller)
     before = stored(owner)
-    path = path.format(memory=made["id"], proposal=proposal.pk)
+    path = path.format(memory=made["id"], proposal=proposal.pk, place=place["id"])
     answer = getattr(api(who), method.lower())(API + path, body)
     assert answer.status_code == status, answer.content
     if status >= 400:
@@ -97,19 +120,24 @@ def test_who_may(request, api, owner, proposal, method, path, body, caller, stat
 def stored(person):
     """What is remembered about a person, as it is stored."""
     memories = Memory.objects.filter(user=person).order_by("pk").values("pk", "state", "version", "updated_at")
-    return list(memories), list(Proposal.objects.filter(user=person).values("pk", "state"))
+    proposals = Proposal.objects.filter(user=person).values("pk", "state")
+    places = Place.objects.filter(user=person).annotate(mentioned=Count("mentions")).order_by("pk")
+    return list(memories), list(proposals), list(places.values("pk", "version", "deleted_at", "mentioned"))
 
 
 @pytest.mark.parametrize(("method", "path", "body"), [each[:3] for each in CASES if "{" in each[1]])
 @pytest.mark.parametrize("caller", ["stranger", "other_agent"])
-def test_what_is_somebody_else_s_looks_like_what_is_missing(request, api, owner, proposal, method, path, body, caller):
+def test_what_is_somebody_else_s_looks_like_what_is_missing(
+    request, api, owner, proposal, place, message, method, path, body, caller
+):
     made = add(api(owner), **BODY)
-    ids = [
-        {"memory": made["id"], "proposal": proposal.pk},
-        {"memory": "nothere1", "proposal": "00000000-0000-4000-8000-000000000000"},
-    ]
+    missing = "00000000-0000-4000-8000-000000000000"
+    theirs = {"memory": made["id"], "proposal": proposal.pk, "place": place["id"]}
+    nothing = {"memory": "nothere1", "proposal": missing, "place": missing}
+    if "mentions" in path and body:
+        body = {"message": str(message.pk)}
     client = api(request.getfixturevalue(caller))
-    answers = [getattr(client, method.lower())(API + path.format(**each), body) for each in ids]
+    answers = [getattr(client, method.lower())(API + path.format(**each), body) for each in (theirs, nothing)]
     assert answers[0].status_code == answers[1].status_code >= 403
     assert answers[0].content == answers[1].content
 
