@@ -525,7 +525,7 @@ class TestDocument:
 
     def test_a_place_that_was_removed_is_not_in_it(self, api, owner, place):
         now = timezone.now()
-        Place.objects.update(deleted_at=now, deleted_why="person", purge_at=now, active_rev=None)
+        Place.objects.update(deleted_at=now, purge_at=now, active_rev=None)
         assert api(owner).get(f"{URL}document/").json()["metadata"]["total_pois"] == 0
 
     def test_what_has_expired_is_inactive(self, api, owner):
