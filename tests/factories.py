@@ -1,6 +1,7 @@
-"""Rows for tests. Messages and facts are made by their rooms' own actions, so that counts and revs are right."""
+"""Rows for tests. Messages, facts and memories are made by their rooms' own actions: counts and revs are right."""
 
 import secrets
+from dataclasses import replace
 
 import factory
 from factory.django import DjangoModelFactory
@@ -10,6 +11,7 @@ from accounts.models import Agent, AgentKey, ExternalIdentity, Grant, Legacy, Me
 from conversations.models import Conversation, Message
 from facts.models import LegacyFact
 from journal.models import JobRun, Ledger, OperationEvent
+from memories.models import Memory
 
 
 class UserFactory(DjangoModelFactory):
@@ -158,6 +160,41 @@ class LegacyFactFactory(DjangoModelFactory):
         from facts.actions import fact_add
 
         return fact_add(queries.principal_for_person(user.pk), legacy.pk, **kwargs)
+
+
+class MemoryFactory(DjangoModelFactory):
+    """A memory that ``user`` worded, or ``agent`` for them. ``principal`` is built unless it is given."""
+
+    class Meta:
+        model = Memory
+
+    user = factory.SubFactory(UserFactory)
+    content = factory.Sequence(lambda n: f"The user keeps {n + 2} hens.")
+    category = "context"
+
+    @classmethod
+    def _create(cls, model_class, *args, user, agent=None, principal=None, **kwargs):
+        from memories.actions import memory_add
+        from memories.records import NewMemory
+
+        principal = principal or (agent_principal(agent, user) if agent else queries.principal_for_person(user.pk))
+        return memory_add(principal, NewMemory(**kwargs), insist=True).memory
+
+
+def agent_principal(agent, user=None, *, scopes=("read", "write"), **values):
+    """What an agent's key with these scopes stands for, acting for its owner or, as a service, for ``user``."""
+    person = queries.principal_for_person((user or agent.owner).pk)
+    categories, sources = policy.what_agent_sees(agent.role, None, None)
+    return replace(
+        person,
+        kind="agent",
+        actor_id=str(agent.pk),
+        agent_id=agent.pk,
+        scopes=frozenset(scopes),
+        service=agent.kind == Agent.Kind.SERVICE,
+        role=agent.role,
+        **{"categories": categories, "sources": sources, **values},
+    )
 
 
 class JobRunFactory(DjangoModelFactory):

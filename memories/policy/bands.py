@@ -1,8 +1,8 @@
 """What a new statement is to one that is remembered already, by how near they are and what they say. No database.
 
 A band is chosen by the cosine similarity of the two, by whether they say the same, contradict each other or neither
-(as rules or a model judge), and by whether they name the same figures: "married in 1965" and "married in 1968" are as
-near to each other as two wordings of one fact.
+(as rules or a model judge), and by whether they name the same figures and names: "married in 1965" and "married in
+1968", or "Alec reports to Ana" and "Ana reports to Alec", are as near to each other as two wordings of one fact.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from django.conf import settings
 
 from language.base import Comparison
 from language.offline.compare import compare
+from retrieval.text import list_words
 
 _FIGURES = re.compile(r"\d+")
+# Any sentence begins with a capital letter, so what stands first may be no name.
+_INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
 
 
 class Band(IntEnum):
@@ -56,12 +59,12 @@ class Thresholds:
         )
 
 
-def band(similarity: float, verdict: Comparison, same_figures: bool, thresholds: Thresholds) -> Band:
-    """The band of two statements.
+def band(similarity: float, verdict: Comparison, agree: bool, thresholds: Thresholds) -> Band:
+    """The band of two statements; ``agree`` says that their figures and names do.
 
     Always one of them, and never a lesser one for statements that are nearer to each other with all else the same.
     """
-    if similarity >= thresholds.auto and same_figures and verdict != "contradicts":
+    if similarity >= thresholds.auto and agree and verdict != "contradicts":
         return Band.REINFORCE
     if verdict == "same" and similarity >= thresholds.update:
         return Band.UPDATE
@@ -87,7 +90,7 @@ class Neighbour:
         if self.apart:
             return Band.UNSURE if self.similarity >= thresholds.fallback_low else Band.NEW
         verdict = compare(self.content, content) if verdicts is None else verdicts.get(self.content, "different")
-        return band(self.similarity, verdict, figures(self.content) == figures(content), thresholds)
+        return band(self.similarity, verdict, particulars_agree(self.content, content), thresholds)
 
 
 def nearest_band(
@@ -103,6 +106,20 @@ def nearest_band(
     return max(found, key=lambda each: (each[0], each[1].similarity))
 
 
-def figures(text: str) -> list[str]:
-    """The numbers that a text names, in digits."""
-    return sorted(_FIGURES.findall(text))
+def particulars_agree(one: str, other: str) -> bool:
+    """Whether two texts name the same figures, and no names that tell them apart.
+
+    Names do when each text has one that the other lacks, or when those of both come in another order.
+    """
+    if sorted(_FIGURES.findall(one)) != sorted(_FIGURES.findall(other)):
+        return False
+    first, second = _names(one), _names(other)
+    if set(first) - set(second) and set(second) - set(first):
+        return False
+    return [name for name in first if name in second] == [name for name in second if name in first]
+
+
+def _names(text: str) -> list[str]:
+    """The capitalised words of a text, each once and in order, without those that begin a sentence."""
+    names = (word for word in _INSIDE.findall(text) if word[0].isupper())
+    return list(dict.fromkeys("".join(list_words(name)).removesuffix("s") for name in names))
