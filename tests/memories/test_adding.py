@@ -228,7 +228,7 @@ class TestAnAgent:
     def test_it_is_linked_to_the_nearest_few(self, bot, add, settings):
         settings.MEMORY_LINK_MIN_SIMILARITY = 0.3
         settings.MEMORY_AUTO_SIMILARITY = settings.MEMORY_FALLBACK_LOW_SIMILARITY = 2
-        known = {add(bot, f"The user keeps bees behind the {what} house.").memory.pk for what in "old new red".split()}
+        known = {add(bot, f"The user keeps bees behind the {what} house.").memory.pk for what in ["old", "new", "red"]}
         far = add(bot, "Lunch is at noon on Sundays.").memory.pk
         Relation.objects.all().delete()
         memory = add(bot, "The user keeps bees behind the big house.").memory
