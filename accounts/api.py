@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Prefetch
-from django.http import HttpResponseBase
 from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView, get_object_or_404
@@ -125,7 +124,7 @@ class MyPreferences(APIView):
     """What the person prefers."""
 
     @extend_schema(responses=PreferencesSerializer, parameters=[IF_NONE_MATCH])
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """The preferences, or the defaults."""
         user_id = policy.must_act_for(principal_of(request))
         preferences = Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)

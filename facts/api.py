@@ -6,7 +6,6 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponseBase
 from django.urls import path
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
@@ -75,7 +74,7 @@ class FactDetail(APIView):
     """One fact."""
 
     @extend_schema(responses=FactSerializer, parameters=[IF_NONE_MATCH])
-    def get(self, request: Request, fact_id: UUID) -> HttpResponseBase:
+    def get(self, request: Request, fact_id: UUID) -> Response:
         """Read it."""
         return unless_known(request, _answer(principal_of(request), fact_id))
 

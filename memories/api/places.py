@@ -5,7 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
-from django.http import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -71,7 +70,7 @@ class PlaceDetail(APIView):
     """One place."""
 
     @extend_schema(responses=PlaceSerializer, parameters=[IF_NONE_MATCH])
-    def get(self, request: Request, place_id: UUID) -> HttpResponseBase:
+    def get(self, request: Request, place_id: UUID) -> Response:
         """Read it."""
         return unless_known(request, _answer(principal_of(request), place_id))
 

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Prefetch, prefetch_related_objects
-from django.http import HttpResponseBase
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -47,7 +46,7 @@ class MemoryDetail(APIView):
     """One memory."""
 
     @extend_schema(responses=MemoryDetailSerializer, parameters=[IF_NONE_MATCH])
-    def get(self, request: Request, memory_id: str) -> HttpResponseBase:
+    def get(self, request: Request, memory_id: str) -> Response:
         """Read it, with all its wordings and the words that bear them out."""
         principal = principal_of(request)
         memory = find_memory(principal, memory_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -35,7 +34,7 @@ class MemoryContext(APIView):
     """What every prompt carries of the person's memory."""
 
     @extend_schema(parameters=[ContextQuerySerializer, IF_NONE_MATCH], responses=ContextSerializer)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """The memory block as text, for the top of a prompt: the same bytes as long as nothing in it changes.
 
         With `conversation` as it stood at the conversation's first turn, less what was taken away since, so that the
@@ -68,7 +67,7 @@ class MemoryDocument(APIView):
     """Everything that is remembered, as one document."""
 
     @extend_schema(parameters=[IF_NONE_MATCH], responses=DocumentSerializer)
-    def get(self, request: Request) -> HttpResponseBase:
+    def get(self, request: Request) -> Response:
         """Memories as facts, archived ones as inactive, places with where they were mentioned, and totals."""
         return unless_known(request, with_etag(memory_document(principal_of(request))))
 

@@ -331,8 +331,10 @@ class TestOneMemory:
         (memory,) = remember(owner, "Keeps bees.")
         seen = api(owner).get(url(memory))["ETag"]
         assert seen.startswith('"1-')
-        answer = api(owner).get(url(memory), HTTP_IF_NONE_MATCH=seen)
-        assert (answer.status_code, answer.content) == (304, b"")
+        for sent in (seen, f"W/{seen}", f'"other", {seen}', "*"):
+            answer = api(owner).get(url(memory), HTTP_IF_NONE_MATCH=sent)
+            assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", seen)
+        assert api(owner).get(url(memory), HTTP_IF_NONE_MATCH='"other"', HTTP_IF_MATCH='"other"').status_code == 200
         reword(memory, "Keeps wasps.")
         assert api(owner).get(url(memory), HTTP_IF_NONE_MATCH=seen).json()["version"] == 2
 
