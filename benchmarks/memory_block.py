@@ -113,10 +113,10 @@ def remember(size: int) -> Any:
     """A new person with so many memories of the block."""
     from django.utils import timezone
 
-    from tests import factories
+    from accounts.actions import user_create
     from tests.memories.rows import remember
 
-    person, chance = factories.UserFactory(username=f"person-{random.getrandbits(64)}"), random.Random(size)
+    person, chance = user_create(f"person-{random.getrandbits(64)}"), random.Random(size)
     begun = timezone.now() - timedelta(days=1)
     for first in range(0, size, BATCH):
         rows = [
