@@ -6,31 +6,27 @@ They stand in the memory block and count for its budget, but nothing evicts them
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from conversations.models import Message
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, Gated, NotFound, Refused
+from journal.exceptions import Conflict, NotFound, Refused
 from journal.records import Actor
 
 from .. import queries
-from ..lines import line_tokens, place_line
-from ..models import Place, PlaceMention, PlaceVersion, Proposal, Tombstone
+from ..models import Place, Proposal
 from ..policy import writing
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
 from ..records import PlaceAdded, PlaceChanged, Said
-from .budget import block_evict
+from .placing import bury_place, lift_place, mention, must_be_welcome, store_place, take_away
 from .proposing import end, propose_place
 from .single import author
-from .tombstones import tombstone_lay, tombstone_lift
 
 LONGEST_NAME = 200
 LONGEST_NOTES = 500
@@ -64,16 +60,16 @@ def place_add(
         present = place is not None and place.deleted_at is None
         values = {"place_id": place_id, "name": name, "notes": notes or (place.notes if place and present else "")}
         if place is not None and present and (place.name, place.notes) == (name, values["notes"]):
-            _mention(write, place, source.said)
+            mention(write, place, source.said)
             write.result("place", place.pk)
             return PlaceAdded(place, created=False)
         if own_word:
-            _lift(write, user_id, values)
+            lift_place(write, user_id, values)
         else:
-            _must_be_welcome(user_id, values)
+            must_be_welcome(user_id, values)
         if writing.waits(principal, ""):
             if place is not None and present:
-                _mention(write, place, source.said)
+                mention(write, place, source.said)
             proposal = propose_place(
                 write,
                 principal,
@@ -85,8 +81,8 @@ def place_add(
             )
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceAdded(place if present else None, created=False, proposal=proposal)
-        stored = _store(write, place, user_id, values, source.conversation_id)
-        _mention(write, stored, source.said)
+        stored = store_place(write, place, user_id, values, source.conversation_id)
+        mention(write, stored, source.said)
         write.result("place", stored.pk, status_code=200 if present else 201)
     return PlaceAdded(stored, created=not present)
 
@@ -117,12 +113,12 @@ def place_edit(
             write.result("place", row.pk)
             return PlaceChanged(row)
         if not own_word:
-            _must_be_welcome(user_id, values)
+            must_be_welcome(user_id, values)
         if writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by)
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
-        row = _store(write, row, user_id, values)
+        row = store_place(write, row, user_id, values)
         write.result("place", row.pk)
     return PlaceChanged(row)
 
@@ -143,8 +139,8 @@ def place_remove(principal: Principal, place: UUID, *, version: int | None = Non
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
         if writing.speaks_as_person(principal):
-            _bury(write, user_id, {"place_id": row.place_id}, object_id=row.pk)
-        _take_away(write, row)
+            bury_place(write, user_id, {"place_id": row.place_id}, object_id=row.pk)
+        take_away(write, row)
         write.result("place", row.pk)
     return PlaceChanged(row)
 
@@ -163,8 +159,8 @@ def place_restore(principal: Principal, place: UUID) -> Place:
             raise NotFound("There is no such place.")
         if row.deleted_at is None:
             raise Conflict("This place was not removed.", code="wrong_state", state="present")
-        _lift(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
-        row = _store(write, row, user_id, {"name": row.name, "notes": row.notes})
+        lift_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
+        row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes})
         write.result("place", row.pk)
     return row
 
@@ -180,7 +176,7 @@ def place_mention(principal: Principal, place: UUID, message_id: UUID) -> bool:
         row = Place.objects.visible_to(principal).present().filter(pk=place).first()
         if row is None:
             raise NotFound("There is no such place.")
-        noted = _mention(write, row, source.said)
+        noted = mention(write, row, source.said)
         write.result("place", row.pk, status_code=201 if noted else 200)
     return noted
 
@@ -195,23 +191,23 @@ def place_approve(write: LedgerWrite, proposal: Proposal, given: Mapping[str, An
     if proposal.values.get("removed"):
         if row is None or row.deleted_at is not None:
             raise NotFound("This place is gone already.")
-        _take_away(write, row, proposal=str(proposal.pk))
+        take_away(write, row, proposal=str(proposal.pk))
     else:
         values = {**proposal.values}
         if "name" in given:
             values["name"] = _clean_name(given["name"], own_word=True)
         if "notes" in given:
             values["notes"] = _clean_notes(given["notes"], own_word=True)
-        _lift(write, user_id, values)
-        stored = _store(write, row, user_id, values, proposal.source_conversation_id, proposal=str(proposal.pk))
-        _mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])
+        lift_place(write, user_id, values)
+        stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=str(proposal.pk))
+        mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])
     end(proposal, Proposal.State.APPROVED, timezone.now())
 
 
 def place_refuse(write: LedgerWrite, proposal: Proposal) -> None:
     """Keep what a proposal about a place would add from being proposed again, inside the person's decision."""
     if not proposal.values.get("removed"):
-        _bury(write, proposal.user_id, proposal.values, object_id=proposal.pk)
+        bury_place(write, proposal.user_id, proposal.values, object_id=proposal.pk)
 
 
 def places_purge() -> int:
@@ -293,108 +289,3 @@ def _present(rows: PlaceQuerySet, place: UUID, version: int | None) -> Place:
     if row.deleted_at is not None:
         raise Conflict("This place was removed.", code="wrong_state", state="removed")
     return row
-
-
-# --- What must not come back ------------------------------------------------------------------------------------
-
-
-def _marks(values: Mapping[str, Any]) -> list[str]:
-    """What tombstones stand for: the place as such, and the place with this name and these notes."""
-    as_such = f"place {values['place_id']}"
-    return [as_such, f"{as_such} {values['name']} {values['notes']}"] if "name" in values else [as_such]
-
-
-def _must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
-    if any(Tombstone.objects.matching(user_id, None, [(mark, None) for mark in _marks(values)], "")):
-        raise Gated("The person removed or refused this place. Only they can bring it back.", code="rejected_before")
-
-
-def _bury(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:
-    tombstone_lay(
-        write,
-        user_id=user_id,
-        legacy_id=None,
-        object_id=object_id,
-        text=_marks(values)[-1],
-        embedding=None,
-        embedding_model="",
-    )
-
-
-def _lift(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any]) -> None:
-    tombstone_lift(write, user_id=user_id, legacy_id=None, texts=_marks(values))
-
-
-# --- One place under the lock -----------------------------------------------------------------------------------
-
-
-def _store(
-    write: LedgerWrite,
-    place: Place | None,
-    user_id: UUID,
-    values: Mapping[str, Any],
-    conversation_id: UUID | None = None,
-    **meta: Any,
-) -> Place:
-    """Add a place, reword it, or fetch it back with these values."""
-    now = timezone.now()
-    if place is None:
-        place = Place(user_id=user_id, place_id=values["place_id"], version=0, tokens=0, added_at=now)
-    before, restored = (place.version, place.deleted_at is not None)
-    event = "ADD" if not before else "RESTORE" if restored else "UPDATE"
-    reworded = (place.name, place.notes) != (values["name"], values["notes"])
-    place.name, place.notes = values["name"], values["notes"]
-    place.version += reworded
-    rev = write.change(
-        user_id,
-        event,
-        "place",
-        place.pk,
-        old_version=before or None,
-        new_version=place.version,
-        conversation_id=conversation_id,
-        **meta,
-    )
-    cost = 0 if restored else place.tokens
-    if event != "UPDATE":
-        place.active_rev = rev
-    place.deleted_at = place.purge_at = None
-    place.updated_at = now
-    _settle(write, place, cost)
-    if reworded:
-        PlaceVersion.objects.filter(place=place, recorded_to_rev=None).update(recorded_to_rev=rev)
-        PlaceVersion.objects.create(
-            place=place, number=place.version, name=place.name, notes=place.notes, recorded_from_rev=rev
-        )
-    return place
-
-
-def _take_away(write: LedgerWrite, place: Place, **meta: Any) -> None:
-    write.change(place.user_id, "DELETE", "place", place.pk, old_version=place.version, **meta)
-    place.active_rev = None
-    place.deleted_at = place.updated_at = timezone.now()
-    place.purge_at = place.deleted_at + timedelta(days=settings.ARCHIVE_DAYS)
-    _settle(write, place, place.tokens)
-
-
-def _mention(write: LedgerWrite, place: Place, said: Sequence[Said]) -> bool:
-    """Note messages that name a place, each once. Whether any was new."""
-    known = set(place.mentions.filter(message__in=[each.message_id for each in said]).values_list("message", flat=True))
-    new = [each.message_id for each in said if each.message_id not in known]
-    for message_id in new:
-        rev = write.change(place.user_id, "MENTION", "place", place.pk, old_version=place.version)
-        PlaceMention.objects.create(place=place, message_id=message_id, rev=rev)
-    if new:
-        _settle(write, place, place.tokens)
-    return bool(new)
-
-
-def _settle(write: LedgerWrite, place: Place, cost_before: int) -> None:
-    """Store a place, and bring the ledger in line with what its line costs now and the block within its budget."""
-    conversations = place.mentions.values("message__conversation").distinct().count()
-    place.tokens = line_tokens(place_line(place.name, place.notes, conversations))
-    place.save()
-    longer = (0 if place.deleted_at else place.tokens) - cost_before
-    write.count(place.user_id, block_tokens=longer)
-    if longer > 0:
-        block_evict(write, place.user_id)
