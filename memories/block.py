@@ -139,7 +139,7 @@ def _read(principal: Principal, rev: int) -> Reading[tuple[str, int, tuple[str, 
 def _memories(principal: Principal, rev: int) -> list[_Row]:
     """In the order of the block, which no database's collation changes."""
     found = (
-        Memory.objects.visible_to(principal)
+        Memory.objects.visible_to(principal)  # type: ignore[misc]  # wording: joined by as_of
         .as_of(rev)
         .filter(in_block=True)
         .values_list(

@@ -61,7 +61,8 @@ def read_through(
     key = _key(principal, family, of)
     kept = cache.get(key)
     if kept is not None:
-        return kept[0]  # type: ignore[no-any-return]  # what was stored below
+        value: T = kept[0]
+        return value
     reading = read()
     seconds = settings.MEMORY_PAGE_CACHE_SECONDS if family is Family.PAGE else settings.MEMORY_CACHE_SECONDS
     if reading.until is not None:

@@ -149,6 +149,10 @@ class PlaceQuerySet(models.QuerySet["Place"]):
         """Present ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
         return self.filter(active_rev__lte=rev).alias(wording=_version_at(rev)).filter(wording__isnull=False)
 
+    def due_for_purge(self, now: datetime) -> PlaceQuerySet:
+        """Removed ones whose time is over."""
+        return self.filter(purge_at__lte=now)
+
 
 class ProposalQuerySet(models.QuerySet["Proposal"]):
     """Changes that wait for the person's word."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from .models import Kind, Memory, Proposal
+from .models import Kind, Memory, Place, Proposal
 
 QUOTE_CHARACTERS = 500
 
@@ -90,3 +90,20 @@ class BulkItem:
 
     id: str
     outcome: BulkOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceAdded:
+    """A place that was added or named again; with a ``proposal`` that waits, and the place is as it was, if it was."""
+
+    place: Place | None
+    created: bool
+    proposal: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceChanged:
+    """A place after a change; with a ``proposal`` that waits, and the place is as it was."""
+
+    place: Place
+    proposal: Proposal | None = None

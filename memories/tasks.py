@@ -27,5 +27,6 @@ def lapse_proposals() -> None:
 
 @shared_task(name="memories.purge")
 def purge_memories() -> None:
-    """Delete the memories whose time in the archive is over."""
+    """Delete the memories and the places whose time in the archive is over."""
     actions.memories_purge()
+    actions.places_purge()

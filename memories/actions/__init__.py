@@ -11,6 +11,7 @@ from .deciding import (
     memory_reopen,
 )
 from .editing import memory_amend, memory_archive, memory_pin, memory_restore, memory_revert, memory_update
+from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .tombstones import tombstone_lay, tombstone_lift
 from .upkeep import memories_expire, memories_index, memories_purge
@@ -39,6 +40,12 @@ __all__ = [
     "memory_restore",
     "memory_revert",
     "memory_update",
+    "place_add",
+    "place_edit",
+    "place_mention",
+    "place_remove",
+    "place_restore",
+    "places_purge",
     "prepare_new",
     "proposal_approve",
     "proposal_reject",

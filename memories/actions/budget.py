@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -30,7 +31,7 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
     if excess <= 0:
         return []
     now = timezone.now()
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "user": str(user_id),
         "keep": list(keep),
         "excess": excess,

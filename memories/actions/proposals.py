@@ -27,6 +27,7 @@ from ..wording import Embedded
 from .deciding import approve_so
 from .editing import refile
 from .moving import put_away, reject
+from .places import place_approve, place_refuse
 from .proposing import end, log_proposal
 from .purging import memories_erase
 from .single import MemoryWrite, memory_under_lock, relink
@@ -38,6 +39,7 @@ _APPROVED: dict[str, set[str]] = {
         "content", "correction", "valid_from", "subject", "topics", "category", "importance", "expires_at",
     },
     Proposal.Kind.ARCHIVE: set(),
+    Proposal.Kind.PLACE: {"name", "notes"},
 }  # fmt: skip
 """What the person may say otherwise when they approve."""
 
@@ -57,7 +59,8 @@ class _Patch:
 def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping[str, Any] | None = None) -> Proposal:
     """Make a proposed change, with other ``values`` if so given. Other words are the person's own then.
 
-    Of a new memory ``content`` and ``category`` can be given, of an update all that it may hold. Raises
+    Of a new memory ``content`` and ``category`` can be given, of an update all that it may hold, of a place ``name``
+    and ``notes``. Raises
     NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``wrong_state``; ``stale_proposal`` with
     ``memory`` and ``proposed`` when the memory changed meanwhile).
     """
@@ -66,6 +69,10 @@ def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping
     given = dict(values or {})
     if not given.keys() <= _APPROVED.get(seen.kind, set()):
         raise Refused("These values are not of this kind of proposal.", code="bad_values")
+    if seen.kind == Proposal.Kind.PLACE:
+        with _deciding(principal, proposal_id) as (write, proposal):
+            place_approve(write, proposal, given)
+        return proposal
     kind = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
     patch = _patch(principal, kind, {**seen.values, **given})
     text = None if patch.content is None else Embedded.of(patch.content)
@@ -111,6 +118,8 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -
                     embedding=text.vector,
                     embedding_model=text.embedding_model,
                 )
+            if proposal.kind == Proposal.Kind.PLACE:
+                place_refuse(write, proposal)
             log_proposal(write, "REJECT", proposal)
             end(proposal, Proposal.State.REJECTED, timezone.now())
     return proposal

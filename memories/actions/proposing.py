@@ -47,15 +47,45 @@ def propose_change(
     said: Sequence[Said] = (),
 ) -> Proposal:
     """Have the person decide about an update or archive of a memory. The same again, while it waits, is the same."""
+    what = {
+        "kind": kind,
+        "user_id": memory.user_id,
+        "memory": memory,
+        "memory_version": memory.version,
+        "values": dict(values),
+    }
+    return _propose(write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said)
+
+
+def propose_place(
+    write: LedgerWrite,
+    principal: Principal,
+    user_id: UUID,
+    values: Mapping[str, Any],
+    *,
+    written_by: str,
+    conversation_id: UUID | None = None,
+    said: Sequence[Said] = (),
+) -> Proposal:
+    """Have the person decide about a place: ``values`` are its id with its name and notes, or with ``removed``."""
+    what = {"kind": Proposal.Kind.PLACE, "user_id": user_id, "values": dict(values)}
+    return _propose(write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said)
+
+
+def _propose(
+    write: LedgerWrite,
+    principal: Principal,
+    what: Mapping[str, Any],
+    *,
+    written_by: str,
+    conversation_id: UUID | None,
+    said: Sequence[Said],
+) -> Proposal:
     now = timezone.now()
-    proposal, made = _waiting_of(principal, kind).get_or_create(
-        memory=memory,
-        memory_version=memory.version,
-        values=dict(values),
+    proposal, made = _waiting_of(principal, what["kind"]).get_or_create(
+        **what,
         defaults={
-            "user_id": memory.user_id,
             "agent_id": principal.agent_id,
-            "kind": kind,
             "written_by": written_by[:80],
             "source_conversation_id": conversation_id,
             "created_at": now,
@@ -114,7 +144,7 @@ def end(proposal: Proposal, state: str, now: datetime) -> None:
 
 
 def log_proposal(write: LedgerWrite, event: str, proposal: Proposal, *, conversation_id: UUID | None = None) -> None:
-    """Take the person's next revision for what happens to a proposal about a memory."""
+    """Take the person's next revision for what happens to a proposal about a memory or a place."""
     write.change(
         proposal.user_id,
         event,

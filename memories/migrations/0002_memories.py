@@ -304,10 +304,6 @@ class Migration(migrations.Migration):
                 ("added_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("updated_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("deleted_at", models.DateTimeField(null=True)),
-                (
-                    "deleted_why",
-                    models.CharField(blank=True, choices=[("person", "Person"), ("agent", "Agent")], max_length=10),
-                ),
                 ("purge_at", models.DateTimeField(null=True)),
                 (
                     "user",
@@ -753,18 +749,8 @@ class Migration(migrations.Migration):
             model_name="place",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(
-                        ("active_rev__isnull", False),
-                        ("deleted_at__isnull", True),
-                        ("deleted_why", ""),
-                        ("purge_at__isnull", True),
-                    ),
-                    models.Q(
-                        ("active_rev__isnull", True),
-                        ("deleted_at__isnull", False),
-                        ("purge_at__isnull", False),
-                        models.Q(("deleted_why", ""), _negated=True),
-                    ),
+                    models.Q(("active_rev__isnull", False), ("deleted_at__isnull", True), ("purge_at__isnull", True)),
+                    models.Q(("active_rev__isnull", True), ("deleted_at__isnull", False), ("purge_at__isnull", False)),
                     _connector="OR",
                 ),
                 name="place_gone_means_dated",

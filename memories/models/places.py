@@ -21,10 +21,6 @@ class Place(models.Model):
     ``active_rev`` is the person's revision at which it was last added or restored; a place that was removed has none.
     """
 
-    class DeletedWhy(models.TextChoices):
-        PERSON = "person"
-        AGENT = "agent"
-
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="places", db_index=False)
     place_id = models.CharField(max_length=200)
@@ -36,7 +32,6 @@ class Place(models.Model):
     added_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
     deleted_at = models.DateTimeField(null=True)
-    deleted_why = models.CharField(max_length=10, choices=DeletedWhy.choices, blank=True)
     purge_at = models.DateTimeField(null=True)
 
     objects = PlaceQuerySet.as_manager()
@@ -46,8 +41,8 @@ class Place(models.Model):
             models.UniqueConstraint(fields=["user", "place_id"], name="place_once_per_user"),
             models.CheckConstraint(condition=~Q(place_id="") & ~Q(name=""), name="place_named"),
             models.CheckConstraint(
-                condition=Q(deleted_at__isnull=True, purge_at__isnull=True, deleted_why="", active_rev__isnull=False)
-                | (Q(deleted_at__isnull=False, purge_at__isnull=False, active_rev__isnull=True) & ~Q(deleted_why="")),
+                condition=Q(deleted_at__isnull=True, purge_at__isnull=True, active_rev__isnull=False)
+                | Q(deleted_at__isnull=False, purge_at__isnull=False, active_rev__isnull=True),
                 name="place_gone_means_dated",
             ),
         ]

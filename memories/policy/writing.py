@@ -138,20 +138,23 @@ def check_validity(valid_from: datetime | None, valid_to: datetime | None) -> No
 
 def clean_subject(subject: str, *, own_word: bool) -> str:
     """A subject in its stored form: at most 200 characters. Raises Refused (400), Gated (422)."""
-    return _clean_label("subject", subject, 200, own_word=own_word)
+    return clean_label("subject", subject, 200, own_word=own_word)
 
 
 def clean_topics(topics: Sequence[str], *, own_word: bool) -> tuple[str, ...]:
     """Topics in their stored form, each once: at most 20 of 50 characters. Raises Refused (400), Gated (422)."""
-    cleaned = [_clean_label("topic", topic, 50, own_word=own_word) for topic in topics]
+    cleaned = [clean_label("topic", topic, 50, own_word=own_word) for topic in topics]
     kept = tuple(dict.fromkeys(topic for topic in cleaned if topic))
     if len(kept) > MOST_TOPICS:
         raise Refused(f"A memory has at most {MOST_TOPICS} topics.", code="bad_topics")
     return kept
 
 
-def _clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:
-    """A short text that stands in prompts beside the content, so it passes the same gates."""
+def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:
+    """A short text that stands in prompts beside others, so it passes the same gates; it may be empty.
+
+    Raises Refused (400 ``bad_`` and the name), Gated (422).
+    """
     text = check_characters(text)
     _check_length(name, text, longest)
     if text:

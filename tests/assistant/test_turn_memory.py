@@ -200,7 +200,7 @@ def test_the_block_goes_after_facts_and_before_the_latest_summary(turn, owner, l
     assert full["dropped"] == []
     order = ["messages", "facts", "places", "memories"]
     seen = []
-    for budget in range(full["tokens"], 240, -15):
+    for budget in range(full["tokens"], 260, -15):
         made = turn(owner, conversation, format="json", budget_tokens=budget)
         assert count_tokens(made["text"]) - 60 <= made["tokens"] <= budget
         kinds = [item["kind"] for item in made["dropped"]]

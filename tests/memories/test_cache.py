@@ -292,8 +292,9 @@ def no_queries():
         yield
 
 
-def test_with_valkey_killed_every_call_answers_from_the_database(owner, own_valkey):
+def test_with_valkey_killed_every_call_answers_from_the_database(api, owner, agent, own_valkey):
     (memory,) = remember(owner, "Likes trains.")
+    talk = f"/api/v1/conversations/{factories.ConversationFactory(user=owner).pk}/"
     warm = of(owner)
     principal = principal_for_person(owner.pk)
     with no_queries():
@@ -304,6 +305,10 @@ def test_with_valkey_killed_every_call_answers_from_the_database(owner, own_valk
     for _ in range(2):
         assert of(owner) == warm
         assert read_through(principal, Family.LIST, lambda: Reading(["read"])) == ["read"]
+        for caller in (owner, agent):
+            turn = api(caller).post(f"{talk}turn/", {"content": "Hello.", "save": True}, format="json")
+            assert (turn.status_code, "Likes trains." in turn.json()["system"][0]["text"]) == (200, True)
+            assert api(caller).get(f"{talk}messages/").status_code == 200
     reword(memory, "Likes boats.")
     assert "boats" in of(owner).text
     archive(memory)

@@ -1,0 +1,291 @@
+"""Places that a person cares about: adding, changing and removing one, and noting where it came up.
+
+They stand in the memory block and count for its budget, but nothing evicts them. Agents see them with the category
+``context`` and need it to write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts import policy as accounts_policy
+from accounts.principals import Principal
+from conversations.models import Message
+from journal.actions import LedgerWrite, ledger_write
+from journal.exceptions import Conflict, NotFound, Refused
+from journal.records import Actor
+
+from .. import queries
+from ..models import Place, Proposal
+from ..policy import writing
+from ..querysets import PLACES_CATEGORY, PlaceQuerySet
+from ..records import PlaceAdded, PlaceChanged, Said
+from .placing import bury_place, lift_place, mention, must_be_welcome, store_place, take_away
+from .proposing import end, propose_place
+from .single import author
+
+LONGEST_NAME = 200
+LONGEST_NOTES = 500
+PURGE_BATCH = 500
+
+
+def place_add(
+    principal: Principal,
+    place_id: str,
+    name: str,
+    notes: str = "",
+    *,
+    conversation_id: UUID | None = None,
+    message_id: UUID | None = None,
+) -> PlaceAdded:
+    """Keep a place under the caller's own id for it. One that is known takes the name, and the notes if there are any.
+
+    The message that names it, or else the newest of the conversation, becomes a mention. An agent's place waits while
+    the person reviews before, and what the person removed or refused stays away until they add it themselves. Raises
+    NotAllowed (403 ``category_not_allowed``, ``memory_off``), NotFound (conversation or message), Refused (400
+    ``bad_place_id``, ``bad_name``, ``bad_notes``), Gated (422, also ``budget`` and ``rejected_before``).
+    """
+    user_id = _must_keep(principal)
+    own_word = writing.speaks_as_person(principal)
+    place_id = _clean_id(place_id)
+    name, notes = _clean_name(name, own_word=own_word), _clean_notes(notes, own_word=own_word)
+    source = _source(principal, conversation_id, message_id)
+    written_by = author(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        place = _places(user_id).filter(place_id=place_id).first()
+        present = place is not None and place.deleted_at is None
+        values = {"place_id": place_id, "name": name, "notes": notes or (place.notes if place and present else "")}
+        if place is not None and present and (place.name, place.notes) == (name, values["notes"]):
+            mention(write, place, source.said)
+            write.result("place", place.pk)
+            return PlaceAdded(place, created=False)
+        if own_word:
+            lift_place(write, user_id, values)
+        else:
+            must_be_welcome(user_id, values)
+        if writing.waits(principal, ""):
+            if place is not None and present:
+                mention(write, place, source.said)
+            proposal = propose_place(
+                write,
+                principal,
+                user_id,
+                values,
+                written_by=written_by,
+                conversation_id=source.conversation_id,
+                said=source.said,
+            )
+            write.result("proposal", proposal.pk, status_code=202)
+            return PlaceAdded(place if present else None, created=False, proposal=proposal)
+        stored = store_place(write, place, user_id, values, source.conversation_id)
+        mention(write, stored, source.said)
+        write.result("place", stored.pk, status_code=200 if present else 201)
+    return PlaceAdded(stored, created=not present)
+
+
+def place_edit(
+    principal: Principal,
+    place: UUID,
+    *,
+    name: str | None = None,
+    notes: str | None = None,
+    version: int | None = None,
+) -> PlaceChanged:
+    """Give a place, named by its row's id, another name or other notes; what is None stays.
+
+    ``version`` is the one that the caller saw. An agent's change waits while the person reviews before. Raises
+    NotAllowed, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict`` with the current one,
+    ``wrong_state``).
+    """
+    user_id = _must_keep(principal)
+    own_word = writing.speaks_as_person(principal)
+    given = {} if name is None else {"name": _clean_name(name, own_word=own_word)}
+    given |= {} if notes is None else {"notes": _clean_notes(notes, own_word=own_word)}
+    written_by = author(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        row = _present(Place.objects.visible_to(principal), place, version)
+        values = {"place_id": row.place_id, "name": row.name, "notes": row.notes, **given}
+        if (row.name, row.notes) == (values["name"], values["notes"]):
+            write.result("place", row.pk)
+            return PlaceChanged(row)
+        if not own_word:
+            must_be_welcome(user_id, values)
+        if writing.waits(principal, ""):
+            proposal = propose_place(write, principal, user_id, values, written_by=written_by)
+            write.result("proposal", proposal.pk, status_code=202)
+            return PlaceChanged(row, proposal)
+        row = store_place(write, row, user_id, values)
+        write.result("place", row.pk)
+    return PlaceChanged(row)
+
+
+def place_remove(principal: Principal, place: UUID, *, version: int | None = None) -> PlaceChanged:
+    """Take a place away. It can be restored for 30 days, then it is purged.
+
+    What the person takes away themselves no agent adds again. An agent's removal waits while the person reviews before.
+    Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    """
+    user_id = _must_keep(principal)
+    written_by = author(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        row = _present(Place.objects.visible_to(principal), place, version)
+        if writing.waits(principal, ""):
+            values = {"place_id": row.place_id, "removed": True}
+            proposal = propose_place(write, principal, user_id, values, written_by=written_by)
+            write.result("proposal", proposal.pk, status_code=202)
+            return PlaceChanged(row, proposal)
+        if writing.speaks_as_person(principal):
+            bury_place(write, user_id, {"place_id": row.place_id}, object_id=row.pk)
+        take_away(write, row)
+        write.result("place", row.pk)
+    return PlaceChanged(row)
+
+
+def place_restore(principal: Principal, place: UUID) -> Place:
+    """Fetch a place back that was taken away. That is for the person.
+
+    Raises NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
+    ``wrong_state``).
+    """
+    user_id = accounts_policy.must_decide(principal)
+    _must_keep(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        row = _places(user_id).filter(pk=place).first()
+        if row is None:
+            raise NotFound("There is no such place.")
+        if row.deleted_at is None:
+            raise Conflict("This place was not removed.", code="wrong_state", state="present")
+        lift_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
+        row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes})
+        write.result("place", row.pk)
+    return row
+
+
+def place_mention(principal: Principal, place: UUID, message_id: UUID) -> bool:
+    """Note that a message names a place. False when that was noted before.
+
+    Raises NotAllowed, NotFound for a place that is not there or removed, or a message that is not the person's.
+    """
+    user_id = _must_keep(principal)
+    source = queries.read_source(principal, None, message_id)
+    with ledger_write(principal.actor, user_id) as write:
+        row = Place.objects.visible_to(principal).present().filter(pk=place).first()
+        if row is None:
+            raise NotFound("There is no such place.")
+        noted = mention(write, row, source.said)
+        write.result("place", row.pk, status_code=201 if noted else 200)
+    return noted
+
+
+def place_approve(write: LedgerWrite, proposal: Proposal, given: Mapping[str, Any]) -> None:
+    """Do what a proposal about a place says, with another name or other notes if they are given, and end it.
+
+    Inside the person's decision. Raises Refused (400), Gated (422), NotFound (a removal of what is gone).
+    """
+    user_id = proposal.user_id
+    row = _places(user_id).filter(place_id=proposal.values["place_id"]).first()
+    if proposal.values.get("removed"):
+        if row is None or row.deleted_at is not None:
+            raise NotFound("This place is gone already.")
+        take_away(write, row, proposal=str(proposal.pk))
+    else:
+        values = {**proposal.values}
+        if "name" in given:
+            values["name"] = _clean_name(given["name"], own_word=True)
+        if "notes" in given:
+            values["notes"] = _clean_notes(given["notes"], own_word=True)
+        lift_place(write, user_id, values)
+        stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=str(proposal.pk))
+        mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])
+    end(proposal, Proposal.State.APPROVED, timezone.now())
+
+
+def place_refuse(write: LedgerWrite, proposal: Proposal) -> None:
+    """Keep what a proposal about a place would add from being proposed again, inside the person's decision."""
+    if not proposal.values.get("removed"):
+        bury_place(write, proposal.user_id, proposal.values, object_id=proposal.pk)
+
+
+def places_purge() -> int:
+    """Delete places whose time after removal is over, with a PURGE in the log for each. Returns how many.
+
+    Each batch is a transaction of one person.
+    """
+    purged = 0
+    due = Place.objects.due_for_purge(timezone.now())
+    for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
+        while done := _purge_batch(user_id):
+            purged += done
+    return purged
+
+
+def _purge_batch(user_id: UUID) -> int:
+    try:
+        with ledger_write(Actor("job", "memories.purge"), user_id) as write:
+            due = Place.objects.due_for_purge(timezone.now()).filter(user_id=user_id).order_by("purge_at", "pk")
+            places = list(due.values_list("pk", "version")[:PURGE_BATCH])
+            Place.objects.filter(pk__in=[pk for pk, _ in places]).delete()
+            for pk, version in places:
+                write.change(user_id, "PURGE", "place", pk, old_version=version)
+    except NotFound:
+        return 0  # The person was erased meanwhile, with all that is theirs.
+    return len(places)
+
+
+# --- Checks -----------------------------------------------------------------------------------------------------
+
+
+def _must_keep(principal: Principal) -> UUID:
+    """The person's id. Raises NotAllowed unless the principal may write, remember, and see places."""
+    user_id = accounts_policy.must_remember(principal)
+    writing.must_file_under(principal, PLACES_CATEGORY)
+    return user_id
+
+
+def _clean_id(place_id: str) -> str:
+    """The caller's own id of a place. It stands in no prompt, and looks like anything, so no gate reads it."""
+    place_id = place_id.strip()
+    if not 1 <= len(place_id) <= LONGEST_NAME or not place_id.isprintable():
+        raise Refused(f"A place_id has 1 to {LONGEST_NAME} visible characters.", code="bad_place_id")
+    return place_id
+
+
+def _clean_name(name: str, *, own_word: bool) -> str:
+    name = writing.clean_label("name", name, LONGEST_NAME, own_word=own_word)
+    if not name:
+        raise Refused("A place has a name.", code="bad_name")
+    return name
+
+
+def _clean_notes(notes: str, *, own_word: bool) -> str:
+    return writing.clean_label("notes", notes, LONGEST_NOTES, own_word=own_word)
+
+
+def _source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> queries.Source:
+    """Where a place came up: the message that is named, or the newest of the conversation."""
+    source = queries.read_source(principal, conversation_id, message_id)
+    if source.conversation_id is None or source.said:
+        return source
+    said = Message.objects.visible_to(principal).filter(conversation_id=source.conversation_id)
+    newest = said.order_by("-index").values_list("pk", flat=True).first()
+    return queries.read_source(principal, source.conversation_id, newest)
+
+
+def _places(user_id: UUID) -> PlaceQuerySet:
+    """All of a person's, whether present or removed: an id that was used stays taken until the purge."""
+    return Place.objects.filter(user_id=user_id)
+
+
+def _present(rows: PlaceQuerySet, place: UUID, version: int | None) -> Place:
+    row = rows.filter(pk=place).first()
+    if row is None:
+        raise NotFound("There is no such place.")
+    if version is not None and version != row.version:
+        raise Conflict("Somebody changed this place meanwhile.", code="version_conflict", current=row.version)
+    if row.deleted_at is not None:
+        raise Conflict("This place was removed.", code="wrong_state", state="removed")
+    return row

@@ -1,0 +1,123 @@
+"""One place under its person's lock: what it says, what it costs of the memory block, and what must not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from journal.actions import LedgerWrite
+from journal.exceptions import Gated
+
+from ..lines import line_tokens, place_line
+from ..models import Place, PlaceMention, PlaceVersion, Tombstone
+from ..records import Said
+from .budget import block_evict
+from .tombstones import tombstone_lay, tombstone_lift
+
+
+def _marks(values: Mapping[str, Any]) -> list[str]:
+    """What tombstones stand for: the place as such, and the place with this name and these notes."""
+    as_such = f"place {values['place_id']}"
+    return [as_such, f"{as_such} {values['name']} {values['notes']}"] if "name" in values else [as_such]
+
+
+def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
+    """Raise Gated (422 ``rejected_before``) for what the person removed or refused."""
+    if any(Tombstone.objects.matching(user_id, None, [(mark, None) for mark in _marks(values)], "")):
+        raise Gated("The person removed or refused this place. Only they can bring it back.", code="rejected_before")
+
+
+def bury_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:
+    """Keep a place from being added again: at all, or with the name and notes that ``values`` hold."""
+    tombstone_lay(
+        write,
+        user_id=user_id,
+        legacy_id=None,
+        object_id=object_id,
+        text=_marks(values)[-1],
+        embedding=None,
+        embedding_model="",
+    )
+
+
+def lift_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any]) -> None:
+    """Let a place be added again."""
+    tombstone_lift(write, user_id=user_id, legacy_id=None, texts=_marks(values))
+
+
+def store_place(
+    write: LedgerWrite,
+    place: Place | None,
+    user_id: UUID,
+    values: Mapping[str, Any],
+    conversation_id: UUID | None = None,
+    **meta: Any,
+) -> Place:
+    """Add a place, reword it, or fetch it back with these values."""
+    now = timezone.now()
+    if place is None:
+        place = Place(user_id=user_id, place_id=values["place_id"], version=0, tokens=0, added_at=now)
+    before, restored = (place.version, place.deleted_at is not None)
+    event = "ADD" if not before else "RESTORE" if restored else "UPDATE"
+    reworded = (place.name, place.notes) != (values["name"], values["notes"])
+    place.name, place.notes = values["name"], values["notes"]
+    place.version += reworded
+    rev = write.change(
+        user_id,
+        event,
+        "place",
+        place.pk,
+        old_version=before or None,
+        new_version=place.version,
+        conversation_id=conversation_id,
+        **meta,
+    )
+    cost = 0 if restored else place.tokens
+    if event != "UPDATE":
+        place.active_rev = rev
+    place.deleted_at = place.purge_at = None
+    place.updated_at = now
+    _settle(write, place, cost)
+    if reworded:
+        PlaceVersion.objects.filter(place=place, recorded_to_rev=None).update(recorded_to_rev=rev)
+        PlaceVersion.objects.create(
+            place=place, number=place.version, name=place.name, notes=place.notes, recorded_from_rev=rev
+        )
+    return place
+
+
+def take_away(write: LedgerWrite, place: Place, **meta: Any) -> None:
+    """Remove a place until it is purged or fetched back."""
+    write.change(place.user_id, "DELETE", "place", place.pk, old_version=place.version, **meta)
+    place.active_rev = None
+    place.deleted_at = place.updated_at = timezone.now()
+    place.purge_at = place.deleted_at + timedelta(days=settings.ARCHIVE_DAYS)
+    _settle(write, place, place.tokens)
+
+
+def mention(write: LedgerWrite, place: Place, said: Sequence[Said]) -> bool:
+    """Note messages that name a place, each once. Whether any was new."""
+    known = set(place.mentions.filter(message__in=[each.message_id for each in said]).values_list("message", flat=True))
+    new = [each.message_id for each in said if each.message_id not in known]
+    for message_id in new:
+        rev = write.change(place.user_id, "MENTION", "place", place.pk, old_version=place.version)
+        PlaceMention.objects.create(place=place, message_id=message_id, rev=rev)
+    if new:
+        _settle(write, place, place.tokens)
+    return bool(new)
+
+
+def _settle(write: LedgerWrite, place: Place, cost_before: int) -> None:
+    """Store a place, and bring the ledger in line with what its line costs now and the block within its budget."""
+    conversations = place.mentions.values("message__conversation").distinct().count()
+    place.tokens = line_tokens(place_line(place.name, place.notes, conversations))
+    place.save()
+    longer = (0 if place.deleted_at else place.tokens) - cost_before
+    write.count(place.user_id, block_tokens=longer)
+    if longer > 0:
+        block_evict(write, place.user_id)
