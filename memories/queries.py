@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
 from django.db.models.functions import Left
 
 from accounts.principals import Principal
@@ -101,7 +100,7 @@ def neighbours(
     """The person's present memories of a kind that are nearest to a text, nearest first; exact.
 
     At most ``MEMORY_NEIGHBOURS``, all at least ``MEMORY_LINK_MIN_SIMILARITY`` near; none without a vector. Those that
-    the principal does not see are among them, and apart.
+    the principal does not see are among them, apart and without a content.
     """
     if text.vector is None:
         return []
@@ -112,17 +111,12 @@ def neighbours(
     )
     if not hits:
         return []
-    visible = Memory.objects.visible_to(principal).filter(pk=OuterRef("pk"))
-    known = {
-        pk: (content, about, seen)
-        for pk, content, about, seen in Memory.objects.filter(pk__in=[hit.id for hit in hits])
-        .annotate(seen=Exists(visible))
-        .values_list("pk", "content", "subject", "seen")
-    }
+    visible = Memory.objects.visible_to(principal).filter(pk__in=[hit.id for hit in hits])
+    known = {pk: (content, about) for pk, content, about in visible.values_list("pk", "content", "subject")}
     found = []
     for hit in hits:
-        content, about, seen = known[hit.id]
-        apart = not seen or writing.are_apart(about, subject)
+        content, about = known.get(hit.id, ("", ""))
+        apart = hit.id not in known or writing.are_apart(about, subject)
         found.append(Neighbour(hit.id, content, hit.similarity or 0.0, apart))
     return found
 

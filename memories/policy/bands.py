@@ -107,11 +107,11 @@ def nearest_band(
 
 
 def particulars_agree(one: str, other: str) -> bool:
-    """Whether two texts name the same figures, and no names that tell them apart.
+    """Whether two texts name the same figures in one order, and no names that tell them apart.
 
     Names do when each text has one that the other lacks, or when those of both come in another order.
     """
-    if sorted(_FIGURES.findall(one)) != sorted(_FIGURES.findall(other)):
+    if _FIGURES.findall(one) != _FIGURES.findall(other):
         return False
     first, second = _names(one), _names(other)
     if set(first) - set(second) and set(second) - set(first):
