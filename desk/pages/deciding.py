@@ -125,7 +125,7 @@ def _queue(request: PageRequest) -> str | None:
 
 
 def _wording_seen(fact: LegacyFact, typed: dict[str, str]) -> str:
-    versions = FactVersion.objects.filter(fact=fact, number=decisions.seen_version(typed))
+    versions = FactVersion.objects.filter(fact=fact, number=decisions.seen_version(typed) or 0)
     return versions.values_list("content", flat=True).first() or ""
 
 
