@@ -62,9 +62,9 @@ class BulkResult:
 
 def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult:
     """Say what ``facts_decide`` would do, and change nothing. Raises as it does."""
-    _check(principal, wanted, decision)
+    user_id = _check(principal, wanted, decision)
     facts = _own(principal, wanted)
-    kept = _memberships(principal)
+    kept = _memberships(user_id)
     return BulkResult(_weighed(wanted, {fact.pk: fact for fact in facts}, decision, kept))
 
 
@@ -85,7 +85,7 @@ def facts_decide(
     with ledger_write(principal.actor, user_id, *legacies) as write:
         first = write.ledgers[user_id].rev + 1
         facts = {fact.pk: fact for fact in _own(principal, wanted).filter(legacy_id__in=legacies)}
-        outcomes = _weighed(wanted, facts, decision, _memberships(principal))
+        outcomes = _weighed(wanted, facts, decision, _memberships(user_id))
         for fact_id, outcome in outcomes.items():
             if outcome == DONE:
                 with fact_changing(write, facts[fact_id]) as change:
@@ -112,7 +112,7 @@ def facts_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResul
     with ledger_write(principal.actor, user_id, *legacies) as write:
         first = write.ledgers[user_id].rev + 1
         facts = {fact.pk: fact for fact in _own(principal, steps).filter(legacy_id__in=legacies)}
-        kept = _memberships(principal)
+        kept = _memberships(user_id)
         outcomes = {
             fact_id: _put_back(principal, write, facts.get(fact_id), step, kept) for fact_id, step in steps.items()
         }
@@ -134,8 +134,8 @@ def _own(principal: Principal, wanted: Mapping[UUID, object]) -> FactQuerySet:
     return rows.defer("search").order_by("extracted_at", "id")
 
 
-def _memberships(principal: Principal) -> set[UUID]:
-    return set(Member.objects.filter(user_id=principal.user_id).values_list("legacy_id", flat=True))
+def _memberships(user_id: UUID) -> set[UUID]:
+    return set(Member.objects.filter(user_id=user_id).values_list("legacy_id", flat=True))
 
 
 def _weighed(
