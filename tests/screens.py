@@ -58,7 +58,7 @@ def tick_two(page: Any) -> None:
 
 
 PAGES = [
-    Page("home", "/", readme=True),
+    Page("home", "/"),
     Page("review", "/review/", readme=True),
     Page("review-edit", "/review/", act=open_editor),
     Page("review-keys", "/review/", act=open_keys),
