@@ -40,6 +40,14 @@ def is_own_word(principal: Principal) -> bool:
     return principal.may_decide
 
 
+def is_own_wording(principal: Principal) -> bool:
+    """Whether the words are the person's own: a page, a session, or a key of theirs made with the scope admin.
+
+    A backend with that scope may decide for its people, but what it writes may come from anywhere.
+    """
+    return principal.kind == "person" or (principal.may_decide and not principal.service)
+
+
 def is_waiting(fact: LegacyFact) -> bool:
     """Whether the author has not decided about a fact yet: ``querysets.WAITING`` for one row."""
     if fact.state == State.ACTIVE:

@@ -18,7 +18,7 @@ from .. import policy
 from ..models import LegacyFact
 from ..policy import State, Visibility
 from ..querysets import FactQuerySet
-from .deciding import approve, delete, reject, share, unbury, unshare
+from .deciding import approve, delete, reject, share, unbury, unshare, why_held_back
 from .single import FactWrite, fact_changing
 
 MOST_AT_ONCE = 1_000
@@ -199,7 +199,7 @@ def _stand_again(change: FactWrite, principal: Principal, was: str) -> None:
     if fact.state in {State.ARCHIVED, State.REJECTED}:
         unbury(change, principal)
     if was in {State.PROPOSED, State.QUARANTINED, State.HIDDEN}:
-        change.leave(was, reason=None if was == State.HIDDEN else "")
+        change.leave(was, reason={State.HIDDEN: None, State.QUARANTINED: why_held_back(fact)}.get(State(was), ""))
         fact.reviewed_at = None if was == State.PROPOSED else fact.reviewed_at
     else:
         change.activate(reviewed=False)

@@ -13,6 +13,7 @@ from accounts.policy import REASON_CHARACTERS, clean_reason, must_decide
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotAllowed
 from memories.actions import tombstone_lay, tombstone_lift
+from memories.policy import reason_to_hold_back
 
 from .. import policy
 from ..models import LegacyFact
@@ -123,8 +124,9 @@ def delete(change: FactWrite) -> None:
 def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     """Take a rejection or deletion back: the fact is active, reviewed and private again, and may be extracted again.
 
-    What staff had hidden before its author deleted it is hidden again. Raises NotYoursToDecide, NotFound (also after
-    the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` when the same words were added anew meanwhile).
+    What staff had hidden before its author deleted it is hidden again, and what was held back is held back. Raises
+    NotYoursToDecide, NotFound (also after the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` when the
+    same words were added anew meanwhile).
     """
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
@@ -133,6 +135,8 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
         unbury(change, principal)
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
+        elif fact.quarantined_at is not None:
+            change.leave(State.QUARANTINED, reason=why_held_back(fact))
         else:
             change.activate(reviewed=True)
         change.log("RESTORE")
@@ -142,8 +146,9 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
 def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) -> LegacyFact:
     """Let a fact wait for review again, private, as it was before it was approved, shared, rejected or deleted.
 
-    With ``proposed`` it is in no prompt until it is approved. Raises NotYoursToDecide, NotFound, Conflict (409
-    ``wrong_state``, also for what staff have hidden, or ``similar_exists`` as ``fact_restore``).
+    With ``proposed`` it is in no prompt until it is approved. What was held back is held back again. Raises
+    NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``, also for what staff have hidden, or ``similar_exists`` as
+    ``fact_restore``).
     """
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
@@ -153,7 +158,9 @@ def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) 
             raise Conflict("Staff have hidden this fact.", code="wrong_state", state=State.HIDDEN)
         if fact.state in {State.ARCHIVED, State.REJECTED}:
             unbury(change, principal)
-        if proposed:
+        if fact.quarantined_at is not None:
+            change.leave(State.QUARANTINED, reason=why_held_back(fact))
+        elif proposed:
             change.leave(State.PROPOSED, reason="")
         else:
             change.activate(reviewed=False)
@@ -190,6 +197,11 @@ def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
         change.activate(reviewed=False)
         change.log("RESTORE", reason=reason)
     return change.fact
+
+
+def why_held_back(fact: LegacyFact) -> str:
+    """The reason for a fact that is held back again: a rejection may have put the author's own in its place."""
+    return reason_to_hold_back(fact.content)
 
 
 def unbury(change: FactWrite, principal: Principal) -> None:

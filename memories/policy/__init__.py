@@ -2,7 +2,7 @@
 
 from .fingerprints import fingerprint, fingerprints
 from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person
-from .gates import Admitted, admit
+from .gates import Admitted, admit, reason_to_hold_back
 from .instructions import find_instructions
 from .sensitive import Sensitive, check_sensitive, find_sensitive, mask_sensitive
 
@@ -21,4 +21,5 @@ __all__ = [
     "fingerprint",
     "fingerprints",
     "mask_sensitive",
+    "reason_to_hold_back",
 ]

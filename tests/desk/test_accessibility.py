@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from facts import actions
@@ -31,7 +32,9 @@ def facts(owner, member, legacy, told):
     actions.fact_edit(principal, facts[1].pk, content="She was very patient.")
     actions.fact_set_visibility(principal, facts[1].pk, "shared")
     actions.fact_reject(principal, facts[2].pk, "No")
-    LegacyFact.objects.filter(pk=facts[3].pk).update(state="quarantined", active_since=None, state_reason="An order")
+    LegacyFact.objects.filter(pk=facts[3].pk).update(
+        state="quarantined", active_since=None, quarantined_at=timezone.now(), state_reason="An order"
+    )
     return facts
 
 

@@ -131,7 +131,7 @@ def test_what_staff_have_hidden_stays_hidden(visit, owner, staff, legacy):
 
 def test_a_fact_that_was_held_back_is_rejected_without_a_way_back_in(visit, owner, legacy):
     fact = LegacyFactFactory(legacy=legacy, user=owner)
-    LegacyFact.objects.filter(pk=fact.pk).update(state="quarantined", active_since=None)
+    LegacyFact.objects.filter(pk=fact.pk).update(state="quarantined", active_since=None, quarantined_at=timezone.now())
     part = text(decide(visit(owner, htmx=True), fact, "reject"))
     assert "Undo" not in part
     assert standing(fact)[0] == "rejected"
@@ -299,7 +299,7 @@ def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     actions.fact_unhide(principal_for_staff(staff), waiting.pk, "looked again")
     actions.fact_reopen(as_person(owner), waiting.pk, proposed=True)
     assert offered(text(client.get(shelf(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
-    LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined")
+    LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined", quarantined_at=timezone.now())
     assert offered(text(client.get(shelf(legacy))), waiting) == ["reject", "delete"]
 
 
@@ -314,6 +314,7 @@ def test_everything_offered_can_be_done(visit, owner, legacy, state):
             reviewed_at=None,
             active_since=fact.active_since if active else None,
             hidden_at=timezone.now() if state == "hidden" else None,
+            quarantined_at=timezone.now() if state == "quarantined" else None,
             deleted_at=timezone.now() if gone else None,
             purge_at=timezone.now() if gone else None,
         )

@@ -147,7 +147,10 @@ def test_a_contradiction_is_shown_with_what_differs(visit, owner, waiting):
 
 def test_why_a_fact_is_held_back_is_told(visit, owner, waiting):
     LegacyFact.objects.filter(pk=waiting[0].pk).update(
-        state="quarantined", active_since=None, state_reason="It tells a model what to do"
+        state="quarantined",
+        active_since=None,
+        quarantined_at=timezone.now(),
+        state_reason="It tells a model what to do",
     )
     page = visit(owner).get("/review/")
     assert "Held back before it could be used: It tells a model what to do. No agent sees it." in words(page)

@@ -174,7 +174,7 @@ def test_each_stands_again_as_it_stood(principal, owner, staff, some, was):
         elif was == "hidden":
             actions.fact_hide(principal_for_staff(staff), fact.pk, "Too private")
         else:
-            LegacyFact.objects.filter(pk=fact.pk).update(state="quarantined", active_since=None)
+            actions.fact_quarantine(principal_for_staff(staff), fact.pk, "Reads like an order")
     result = actions.facts_decide(principal, seen(facts), "delete")
     assert result.done == 2
     actions.facts_undo(principal, result.first_rev, result.last_rev)
