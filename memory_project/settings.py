@@ -104,6 +104,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
+    "sweep-imports": {"task": "assistant.sweep_imports", "schedule": timedelta(minutes=1)},
     "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
     "trim": {"task": "journal.trim", "schedule": crontab(minute=37, hour=3)},
@@ -308,6 +309,15 @@ RECALLED_FACTS = 8
 # How much meaning counts in recall beside words, from 0 to 1.
 SEARCH_VECTOR_WEIGHT = env.float("SEARCH_VECTOR_WEIGHT", default=0.7)
 ARCHIVE_DAYS = 30
+# A history of one's own: what may be uploaded, what that may hold unpacked, and one conversation of it, in memory.
+IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=512) * 1_048_576
+IMPORT_MAX_CONTENT_BYTES = 2_048 * 1_048_576
+IMPORT_MAX_CONVERSATION_BYTES = 32 * 1_048_576
+IMPORT_MAX_RATIO = 200
+# A worker is given back after so long, so that what others said meanwhile is not kept waiting by somebody's history.
+IMPORT_SLICE_SECONDS = 20
+IMPORT_LEASE_SECONDS = 180
+INDEX_SLICE_SECONDS = 30
 OPERATION_EVENT_DAYS = 90
 IDEMPOTENCY_HOURS = 24
 # Cosine similarities of facts, measured with the bundled embedder on the 95 pairs of tests/facts/pairs.py, each under
@@ -334,6 +344,7 @@ for _holds, _fault in (
         f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {MODEL_TIMEOUT_MAX_SECONDS}",
     ),
     (KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
+    (IMPORT_MAX_BYTES > 0, "IMPORT_MAX_MB must be more than 0"),
     (
         0 < KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS <= EMBEDDER_TIMEOUT_MAX_SECONDS,
         f"KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS must be more than 0 and at most {EMBEDDER_TIMEOUT_MAX_SECONDS}",
