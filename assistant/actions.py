@@ -244,7 +244,7 @@ def finish_idle() -> int:
     """Finish conversations that nobody has written in for an hour. Returns how many."""
     idle_before = timezone.now() - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
     idle = Conversation.objects.idle_since(idle_before).filter(finished_at__isnull=True, user__is_active=True)
-    idle = idle.order_by("last_message_at")
+    idle = idle.not_being_imported().order_by("last_message_at")
     closed = 0
     for conversation_id, user_id in idle.values_list("pk", "user_id")[:SWEEP_LIMIT]:
         try:
@@ -271,7 +271,8 @@ def sweep() -> dict[str, int]:
         | Conversation.objects.idle_since(now).filter(finished_at__isnull=False)
     ).annotate(subject=Cast("pk", CharField()))
     conversations = list(
-        due.filter(~Exists(taken), user__is_active=True)
+        due.not_being_imported()
+        .filter(~Exists(taken), user__is_active=True)
         .order_by("last_message_at")
         .values_list("pk", flat=True)[:SWEEP_LIMIT]
     )

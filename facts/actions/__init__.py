@@ -16,6 +16,7 @@ from .extraction import PreparedFact, prepare_extracted, record_extracted
 from .membership import member_leave
 from .moderating import fact_quarantine, fact_refuse, fact_release
 from .opening import fact_open
+from .taking_back import facts_take_back
 from .upkeep import facts_index, facts_purge
 from .wording import fact_add, fact_edit
 
@@ -43,6 +44,7 @@ __all__ = [
     "facts_decide",
     "facts_index",
     "facts_purge",
+    "facts_take_back",
     "facts_undo",
     "facts_weigh",
     "member_leave",
