@@ -13,6 +13,8 @@ from urllib.parse import unquote
 import environ
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
+from django.urls import reverse_lazy
 
 from language.embedders.choice import REMOTE, read_choice
 
@@ -113,7 +115,8 @@ CELERY_BEAT_SCHEDULE = {
 # --- Applications ---------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "memory_project.staff.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -221,6 +224,20 @@ CONTENT_SECURITY_POLICY = {
         "form-action": ["'self'"],
         "frame-ancestors": ["'none'"],
     }
+}
+UNFOLD = {
+    "SITE_TITLE": "Keepsake staff",
+    "SITE_HEADER": "Keepsake",
+    "SITE_SUBHEADER": "Staff",
+    "SITE_ICON": lambda _request: static("favicon.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("favicon.svg")}],
+    "STYLES": [lambda _request: static("staff.css")],
+    "ENVIRONMENT": "memory_project.staff.sidebar.environment",
+    "SITE_DROPDOWN": [
+        {"icon": "home", "title": "My own pages", "link": reverse_lazy("home")},
+        {"icon": "api", "title": "The API", "link": reverse_lazy("docs")},
+    ],
+    "SIDEBAR": {"navigation": "memory_project.staff.sidebar.groups"},
 }
 MAX_BODY_BYTES = 1_048_576
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
