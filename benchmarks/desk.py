@@ -131,7 +131,9 @@ def measure(person_id: UUID, rounds: int) -> dict[str, dict[str, Any]]:
         "list, searched, filtered": lambda: client.get("/facts/?search=bees&category=hobby&sort=wording&written_by=me"),
         "fact": lambda: client.get(f"/facts/{next(shown)}/"),
         "preferences": lambda: client.get("/preferences/"),
-        "bulk, asking, 1,000": lambda: client.post("/facts/bulk/", {"decision": "share", "fact": some}),
+        "bulk, asking, 1,000": lambda: client.post(
+            "/facts/bulk/", {"decision": "share", "all": "yes", "next": "/facts/"}
+        ),
     }
     figures = {name: spread(call, rounds) for name, call in calls.items()}
     figures["bulk, sharing 1,000"] = spread(share_and_undo(client, " ".join(some)), 1)

@@ -63,7 +63,8 @@ class BulkResult:
 def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult:
     """Say what ``facts_decide`` would do, and change nothing. Raises as it does."""
     user_id = _check(principal, wanted, decision)
-    facts = _own(principal, wanted)
+    # Without the vectors: a thousand of them take longer to read than all the rest.
+    facts = _own(principal, wanted).only("user_id", "legacy_id", "state", "version", "visibility", "reviewed_at")
     kept = _memberships(user_id)
     return BulkResult(_weighed(wanted, {fact.pk: fact for fact in facts}, decision, kept))
 
