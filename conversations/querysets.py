@@ -67,13 +67,15 @@ class ImportQuerySet(models.QuerySet["ConversationImport"]):
         return self.filter(user_id=principal.user_id)
 
     def with_job(self) -> ImportQuerySet:
-        """Each with its latest job: ``job_id``, and how far that is as ``job_done`` of ``job_total``."""
+        """Each with its latest job: ``job_id``, ``job_error_code``, and how far it is: ``job_done`` of ``job_total``."""
         jobs = JobRun.objects.filter(
             user_id=models.OuterRef("user_id"),
             kind__in=["import", "import_undo"],
             subject_id=Cast(models.OuterRef("pk"), models.CharField()),
         ).order_by("-created_at")
-        columns = {f"job_{name}": models.Subquery(jobs.values(name)[:1]) for name in ("id", "done", "total")}
+        columns = {
+            f"job_{name}": models.Subquery(jobs.values(name)[:1]) for name in ("id", "done", "total", "error_code")
+        }
         return self.annotate(**columns)
 
     def open(self) -> ImportQuerySet:

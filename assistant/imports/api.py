@@ -112,8 +112,8 @@ def _shown(principal: Principal, import_id: UUID) -> Any:
 
 
 urlpatterns = [
-    path("import/", Imports.as_view(), name="imports"),
-    path("import/<uuid:import_id>/", Import.as_view(), name="import"),
-    path("import/<uuid:import_id>/undo/", ImportUndo.as_view(), name="import-undo"),
+    path("import/", Imports.as_view(), name="api-imports"),
+    path("import/<uuid:import_id>/", Import.as_view(), name="api-import"),
+    path("import/<uuid:import_id>/undo/", ImportUndo.as_view(), name="api-import-undo"),
     path("jobs/<uuid:job_id>/cancel/", JobCancel.as_view(), name="job-cancel"),
 ]

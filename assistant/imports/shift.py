@@ -31,9 +31,9 @@ class Shift:
         self._ends = time.monotonic() + settings.IMPORT_SLICE_SECONDS
         self._reported = 0.0
 
-    def begin(self, total: int, done: int = 0) -> None:
-        """Begin a stage that counts to ``total``. Raises LeaseLostError."""
-        self._report(min(done, total), total)
+    def stands(self, done: int, total: int) -> None:
+        """Note how far a stage is at its beginning or its end. Raises LeaseLostError."""
+        self._report(done, total)
 
     def report(self, done: int) -> None:
         """Note how far the stage is, every few seconds. Raises LeaseLostError."""

@@ -43,7 +43,7 @@ def check(shift: Shift, upload: ConversationImport) -> None:
     """Read the whole file once and note what it holds. Raises ImportFileError; nothing was written then."""
     _enter(upload, State.CHECKING)
     total = sum(file["size"] for file in upload.files)
-    shift.begin(total // _KILOBYTE)
+    shift.stands(0, total // _KILOBYTE)
     read = Counter[str]()
     members = counted(stored_members(upload), lambda size: read.update(bytes=size))
     survey = survey_of(FORMS[upload.form], members, lambda _: shift.report(read["bytes"] // _KILOBYTE))
@@ -56,7 +56,7 @@ def check(shift: Shift, upload: ConversationImport) -> None:
 def write(shift: Shift, upload: ConversationImport) -> None:
     """Append what is not there yet, a conversation after the other. Raises NotFound when the legacy is not theirs."""
     principal = principal_for_job(upload.user_id)
-    shift.begin(upload.survey["messages"], upload.outcome.get("gone_through", 0))
+    shift.stands(upload.outcome.get("gone_through", 0), upload.survey["messages"])
     conversations = FORMS[upload.form].read(stored_members(upload), upload.position)
     for position, parsed in importable(conversations, after=upload.position):
         _bring_in(shift, principal, upload, parsed)
@@ -101,7 +101,7 @@ def read(shift: Shift, upload: ConversationImport) -> None:
     """
     principal = principal_for_job(upload.user_id)
     total = upload.outcome["to_read"]
-    shift.begin(total, total - _unread(upload).count())
+    shift.stands(max(0, total - _unread(upload).count()), total)
     in_a_row = 0
     while (conversation_id := _next_unread(upload)) is not None:
         _read_one(shift, principal, conversation_id)
@@ -111,9 +111,11 @@ def read(shift: Shift, upload: ConversationImport) -> None:
         in_a_row = 0 if read_whole else in_a_row + 1
         if in_a_row >= UNREAD_IN_A_ROW:
             raise ModelAwayError
-        shift.report(total - _unread(upload).count())
+        shift.report(max(0, total - _unread(upload).count()))
         shift.pause()
-    _note(upload, outcome={**upload.outcome, "unread": _unread(upload).count()})
+    unread = _unread(upload).count()
+    shift.stands(max(0, total - unread), total)
+    _note(upload, outcome={**upload.outcome, "unread": unread})
 
 
 def _read_one(shift: Shift, principal: Principal, conversation_id: UUID) -> None:
@@ -150,7 +152,7 @@ def take_back(shift: Shift, upload: ConversationImport) -> None:
     principal = principal_for_job(upload.user_id)
     assert upload.ended_at is not None
     total = upload.outcome.setdefault("to_take_back", upload.conversations.count())
-    shift.begin(total, total - upload.conversations.count())
+    shift.stands(total - upload.conversations.count(), total)
     since = Message.objects.filter(conversation=OuterRef("pk"), created_at__gt=upload.ended_at + WRITTEN_LATE)
     while (conversation := upload.conversations.filter(~Exists(since)).order_by("pk").first()) is not None:
         removed, kept = _remove(principal, conversation)
@@ -159,7 +161,9 @@ def take_back(shift: Shift, upload: ConversationImport) -> None:
         _note(upload, outcome=dict(outcome))
         shift.report(upload.outcome["taken_back"])
         shift.pause()
-    _note(upload, outcome={**upload.outcome, "not_taken_back": upload.conversations.count()})
+    left = upload.conversations.count()
+    shift.stands(total - left, total)
+    _note(upload, outcome={**upload.outcome, "not_taken_back": left})
 
 
 def _remove(principal: Principal, conversation: Conversation) -> tuple[int, int]:

@@ -76,7 +76,7 @@ def import_create(
     if size > settings.IMPORT_MAX_BYTES:
         raise too_large()
     try:
-        members = members_of(file, _clean_name(file_name))
+        members = members_of(file, _clean_name(file_name) or "the file")
         form = form or recognised(members).name
         if form not in EXPORTS:
             raise ImportFileError("", f"is a {FORMS[form].title}, which is imported by manage.py import_conversations")
