@@ -41,6 +41,7 @@ from journal.exceptions import NotFound
 from journal.models import JobRun
 from language.backends import get_embedder, get_model
 from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Utterance
+from memories.policy import mask_sensitive
 
 from .fencing import without_fences
 
@@ -198,7 +199,7 @@ def _extract(principal: Principal, conversation: Conversation, messages: Sequenc
 
     Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
     """
-    utterances = [Utterance(m.index, m.role, m.speaker, without_fences(m.content), m.at) for m in messages]
+    utterances = [Utterance(m.index, m.role, m.speaker, _as_read(m), m.at) for m in messages]
     request = ExtractionRequest(
         messages=[utterance for utterance in utterances if utterance.content],
         user_name=principal.name,
@@ -209,14 +210,22 @@ def _extract(principal: Principal, conversation: Conversation, messages: Sequenc
     if not request.messages:
         return Extraction(summary=NOTHING_NEW, model=get_model().name)
     extraction = get_model().extract(request)
-    summary = extraction.summary.strip()
+    # Told apart, in a question and its answer, a secret may be one only in the summary, which is recalled for years.
+    summary = mask_sensitive(extraction.summary.strip())
     if not summary:
         msg = "the summary is empty"
         raise ModelAnswerInvalid(msg)
+    if summary != extraction.summary.strip():
+        note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
     said = {utterance.index: utterance.content for utterance in utterances if utterance.role == Message.Role.USER}
     most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
     facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
     return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
+
+
+def _as_read(message: Message) -> str:
+    """A message as the model reads it: without what came out of memory, and without secrets, which it would retell."""
+    return mask_sensitive(without_fences(message.content))
 
 
 def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:

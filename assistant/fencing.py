@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from memories.policy import find_instructions
+
 MEMORY_FENCE = "memories_from_previous_interactions"
 FACTS_FENCE = "facts_about_the_legacy"
 RECALL_FENCE = "recalled_from_earlier_conversations"
@@ -20,6 +22,14 @@ def as_data(text: str) -> str:
     """One line of stored text: white space folded, markup characters escaped."""
     folded = _SPACE.sub(" ", text).strip()
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def name_as_data(name: str) -> str:
+    """A name that stands in a prompt outside of a fence: escaped, and withheld when it reads like an instruction.
+
+    Another member may have given it.
+    """
+    return "somebody whose name is withheld here" if find_instructions(name) else as_data(name)
 
 
 def without_fences(text: str) -> str:

@@ -27,7 +27,7 @@ from language.tokens import count_tokens
 from retrieval.budget import pack
 
 from . import rendering
-from .fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_data
+from .fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_data, name_as_data
 from .recall import QueryVector, recall_chunks, recall_facts, recall_turns
 
 FORMATS = ("anthropic", "openai", "gemini", "text", "json")
@@ -187,7 +187,7 @@ def _gather(
         turns = [_turn_piece(hit.message) for hit in said]
     head = _now(principal)
     if conversation.legacy:
-        head += f"\nThis conversation is about {as_data(conversation.legacy.name)}."
+        head += f"\nThis conversation is about {name_as_data(conversation.legacy.name)}."
     return _Draft(
         stable=instructions,
         facts=facts,

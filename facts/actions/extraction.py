@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 import numpy as np
@@ -17,7 +17,7 @@ from journal.exceptions import Gated
 from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
 from memories.models import Tombstone
-from memories.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person, mask_sensitive
+from memories.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person, is_masked, mask_sensitive
 
 from ..models import FactEvidence, FactLink, LegacyFact
 from ..policy import Category
@@ -51,8 +51,8 @@ def prepare_extracted(
 ) -> list[PreparedFact]:
     """Do everything that candidates need the embedder and the model for. Call it outside any transaction.
 
-    A candidate of bad form (length, characters, first or second person, unknown category) or with sensitive data is
-    dropped and noted. One that is aimed at a model is held back, and no model is asked about it.
+    A candidate of bad form (length, characters, first or second person, unknown category) or with sensitive data,
+    masked or not, is dropped and noted. One that is aimed at a model is held back, and no model is asked about it.
     Raises EmbedderUnavailable, ModelUnavailable, ModelAnswerInvalid: nothing was written, the batch waits.
     """
     principal = principal_for_job(user_id)
@@ -112,6 +112,7 @@ class _Recording:
     legacy_id: UUID
     conversation: Conversation
     messages: Mapping[int, Message]
+    contents: dict[int, str] = field(default_factory=dict)
 
     def take(self, candidate: PreparedFact, is_buried: bool) -> LegacyFact | None:
         """Store one candidate, or add it to what is there, or leave it out."""
@@ -145,20 +146,26 @@ class _Recording:
     def said(self, candidate: PreparedFact) -> list[tuple[Message, str]]:
         """The person's own messages that say it, the quoted one first, each with words that stand in it.
 
-        What is sensitive in the words is masked, before they are cut, so that no half of it is left.
+        What is sensitive is masked in both before they are compared and cut: a quote that is nothing but a secret bears
+        nothing out, and no half of one is left.
         """
         messages = [
             message
             for message in map(self.messages.get, dict.fromkeys(candidate.indices))
             if message and message.role == Message.Role.USER and message.user_id == self.conversation.user_id
         ]
-        quote = candidate.quote.strip()
-        if not messages or not quote or quote not in messages[0].content:
+        quote = mask_sensitive(candidate.quote.strip())
+        contents = [self.masked(message) for message in messages]
+        if not messages or not quote or quote not in contents[0]:
             return []
-        words = [quote if quote in message.content else message.content.strip() for message in messages]
-        return [
-            (message, mask_sensitive(said)[:QUOTE_CHARACTERS]) for message, said in zip(messages, words, strict=True)
-        ]
+        words = [quote if quote in content else content.strip() for content in contents]
+        return [(message, said[:QUOTE_CHARACTERS]) for message, said in zip(messages, words, strict=True)]
+
+    def masked(self, message: Message) -> str:
+        """A message without what is sensitive in it."""
+        if message.index not in self.contents:
+            self.contents[message.index] = mask_sensitive(message.content)
+        return self.contents[message.index]
 
     def store(
         self, candidate: PreparedFact, said: Sequence[tuple[Message, str]], related: Sequence[tuple[Neighbour, str]]
@@ -226,6 +233,8 @@ def _gated(user_id: UUID, candidate: FactCandidate) -> tuple[FactCandidate, Admi
     try:
         admitted = admit(candidate.content, own_word=False, longest=LONGEST_EXTRACTED)
         check_third_person(admitted.content)
+        if is_masked(admitted.content):
+            raise Gated("What it tells is the secret that was masked.")
     except Gated:
         note_operation("extract", "gate", "skipped", user_id=user_id, category=candidate.category)
         return None
@@ -247,7 +256,7 @@ def _surroundings(
     What is held back is compared with nothing: comparing is done by a model, which must not read it.
     """
     cosines = np.asarray(vectors) @ np.asarray(vectors).T
-    around = []
+    around: list[list[str]] = []
     for number, (candidate, admitted) in enumerate(candidates):
         if admitted.held_back:
             around.append([])

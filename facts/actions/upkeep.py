@@ -113,7 +113,7 @@ def _vector(fact: LegacyFact) -> Vectors:
 
 
 def _verdicts(batch: Sequence[LegacyFact], people: dict[UUID, Principal]) -> list[dict[str, Comparison]]:
-    around = []
+    around: list[list[str]] = []
     for fact in batch:
         if fact.state == State.QUARANTINED:
             around.append([])  # Comparing is done by a model, which must not read it.

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stdnum import luhn
 
@@ -81,6 +81,7 @@ def cards(draw, valid=True):
     return separator.join(groups).translate(str.maketrans("0123456789", script))
 
 
+@settings(deadline=None)
 @given(
     cards(),
     st.sampled_from(["It was ", "", "番号は", "Number: ", "("]),
@@ -90,11 +91,13 @@ def test_a_valid_card_number_is_refused_in_any_grouping(number, before, after):
     assert "payment card number" in {found.kind for found in policy.find_sensitive(before + number + after)}
 
 
+@settings(deadline=None)
 @given(cards(valid=False))
 def test_a_number_with_a_wrong_check_digit_is_no_card(number):
     assert "payment card number" not in {found.kind for found in policy.find_sensitive(f"It was {number}.")}
 
 
+@settings(deadline=None)
 @given(st.text(max_size=500))
 def test_masking_is_total_and_final(text):
     masked = policy.mask_sensitive(text)
@@ -102,6 +105,7 @@ def test_masking_is_total_and_final(text):
     assert policy.mask_sensitive(masked) == masked
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([text for _, text in REFUSED]), min_size=2, max_size=4), st.sampled_from([" ", ". ", ""])
 )
@@ -109,6 +113,7 @@ def test_masking_is_final_for_several_at_once(texts, between):
     assert policy.find_sensitive(policy.mask_sensitive(between.join(texts))) == []
 
 
+@settings(deadline=None)
 @given(st.text(string.digits + " .-/", max_size=200))
 def test_runs_of_digits_are_read_in_time(text):
     for found in policy.find_sensitive(text):
