@@ -140,7 +140,7 @@ def offers_for(fact: LegacyFact) -> list[str]:
     if fact.state == State.HIDDEN:
         return ["delete"]
     if fact.state == State.QUARANTINED:
-        return ["reject", "delete"]
+        return ["edit", "reject", "delete"]
     offers = ["approve"] if is_waiting(fact) else []
     offers.append("unshare" if fact.visibility == Visibility.SHARED else "share")
     return [*offers, "edit", "reject", "delete"]

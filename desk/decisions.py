@@ -147,6 +147,8 @@ _PUT_BACK: dict[str, Callable[[Principal, LegacyFact], object]] = {
     "private": lambda principal, fact: _put_back_active(principal, fact, Visibility.PRIVATE),
     "shared": lambda principal, fact: _put_back_active(principal, fact, Visibility.SHARED),
     "hidden": lambda principal, fact: actions.fact_restore(principal, fact.pk),
+    # What was held back is so again when it is restored, or reads again as it did.
+    "quarantined": lambda principal, fact: actions.fact_restore(principal, fact.pk),
     "archived": lambda principal, fact: actions.fact_delete(principal, fact.pk),
     "rejected": lambda principal, fact: actions.fact_reject(principal, fact.pk),
 }

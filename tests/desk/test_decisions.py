@@ -129,14 +129,6 @@ def test_what_staff_have_hidden_stays_hidden(visit, owner, staff, legacy):
     assert standing(fact)[0] == "hidden"
 
 
-def test_a_fact_that_was_held_back_is_rejected_without_a_way_back_in(visit, owner, legacy):
-    fact = LegacyFactFactory(legacy=legacy, user=owner)
-    LegacyFact.objects.filter(pk=fact.pk).update(state="quarantined", active_since=None, quarantined_at=timezone.now())
-    part = text(decide(visit(owner, htmx=True), fact, "reject"))
-    assert "Undo" not in part
-    assert standing(fact)[0] == "rejected"
-
-
 def test_a_reason_is_kept_and_shown(visit, owner, waiting):
     client = visit(owner)
     decide(client, waiting, "reject", reason="  She was a nurse ")
@@ -300,7 +292,7 @@ def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     actions.fact_reopen(as_person(owner), waiting.pk, proposed=True)
     assert offered(text(client.get(shelf(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
     LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined", quarantined_at=timezone.now())
-    assert offered(text(client.get(shelf(legacy))), waiting) == ["reject", "delete"]
+    assert offered(text(client.get(shelf(legacy))), waiting) == ["edit", "reject", "delete"]
 
 
 @pytest.mark.parametrize("state", ["active", "proposed", "hidden", "archived", "rejected", "quarantined"])
