@@ -67,7 +67,7 @@ class ImportQuerySet(models.QuerySet["ConversationImport"]):
         return self.filter(user_id=principal.user_id)
 
     def with_job(self) -> ImportQuerySet:
-        """Each with its latest job: ``job_id``, ``job_error_code``, and how far it is: ``job_done`` of ``job_total``."""
+        """Each with its latest job: ``job_id``, ``job_error_code``, and ``job_done`` of ``job_total``."""
         jobs = JobRun.objects.filter(
             user_id=models.OuterRef("user_id"),
             kind__in=["import", "import_undo"],
