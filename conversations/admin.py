@@ -16,7 +16,7 @@ from journal.admin import ReasonForm, button, link_to, opened
 from journal.exceptions import Refused
 
 from . import actions
-from .models import Conversation, ConversationChunk, Message
+from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
 
 
 @admin.register(Conversation)
@@ -157,3 +157,55 @@ class ChunkAdmin(_SaidAdmin):
     def read(self, request: HttpRequest, row: ConversationChunk, reason: str) -> ConversationChunk:
         """Open a summary."""
         return actions.chunk_open(moderator(request), row.pk, reason)
+
+
+@admin.register(ConversationImport)
+class ImportAdmin(OwnedAdmin):
+    """Imports: what kind of file, how large, how far. Its job is cancelled and retried among the jobs."""
+
+    list_display = ["id", "person", "about", "form", "size", "labelled_state", "position", "created_at", "ended_at"]
+    list_filter = ["state", "form", "created_at"]
+    list_select_related = ["user", "legacy"]
+    ordering = ["-created_at"]
+    readonly_fields = ["person", "about"]
+    fields = [
+        "id",
+        "person",
+        "about",
+        "form",
+        "size",
+        "state",
+        "position",
+        "survey",
+        "outcome",
+        "created_at",
+        "ended_at",
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationImport]:
+        """All imports, without what their people named them and what is remarked on their files."""
+        rows = ConversationImport.objects.visible_to(moderator(request))
+        return rows.defer("title", "file_name", "files", "notes", "error")
+
+    @display(description="state", ordering="state", label={"done": "success", "failed": "danger", "undone": "warning"})
+    def labelled_state(self, upload: ConversationImport) -> tuple[str, str]:
+        """What is being done about it."""
+        return upload.state, upload.get_state_display()
+
+
+@admin.register(ImportPart)
+class ImportPartAdmin(OwnedAdmin):
+    """Pieces of uploads that are being imported, without what is in them."""
+
+    id_fields = ("upload_id",)
+    user_field, legacy_field = "upload__user_id", "upload__legacy_id"
+    list_display = ["id", "upload_id", "file", "number"]
+    list_filter: list[str] = []
+    ordering = ["-id"]
+    fields = ["id", "upload_id", "file", "number"]
+    readonly_fields = ["upload_id"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
+        """All pieces, but not their bytes."""
+        uploads = ConversationImport.objects.visible_to(moderator(request))
+        return ImportPart.objects.filter(upload__in=uploads).defer("data")

@@ -50,6 +50,8 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Conversations", "forum", "conversations_conversation", ""),
             ("Messages", "chat", "conversations_message", ""),
             ("Summaries", "summarize", "conversations_conversationchunk", ""),
+            ("Imports", "upload_file", "conversations_conversationimport", ""),
+            ("Uploads", "attach_file", "conversations_importpart", ""),
         ],
     ),
     (

@@ -1,14 +1,20 @@
 """Conversations for staff: no page shows what was said, and opening it is told to its person."""
 
+import io
+import json
+
 import pytest
 
 from accounts.queries import principal_for_person, principal_for_staff
 from assistant.actions import conversation_finish, maybe_summarize
 from conversations import actions
-from conversations.models import Conversation, ConversationChunk, Message
+from conversations.imports.actions import import_create
+from conversations.models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Change
 from tests import factories
+
+from .exports import chatgpt_talk
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 KINDS = ["message", "conversationchunk"]
@@ -132,3 +138,22 @@ def test_lists_take_five_queries_however_long(desk, talk, owner, model, django_a
 def test_a_conversation_says_how_far_it_is_summarised(desk, owner, legacy):
     Conversation.objects.create(user=owner, legacy=legacy, message_count=8, summarized_upto=5)
     assert 'value="5" max="8"' in desk.get(listed("conversation")).content.decode()
+
+
+def test_imports_show_neither_names_nor_remarks_nor_what_was_uploaded(desk, owner, legacy):
+    principal = principal_for_person(owner.pk)
+    content = json.dumps([chatgpt_talk("She smoked cigars.")]).encode()
+    upload, _ = import_create(
+        principal, io.BytesIO(content), file_name="cigars.json", title="Cigars", legacy_id=legacy.pk
+    )
+    ConversationImport.objects.update(notes=["cigars"], error="cigars")
+    part = ImportPart.objects.get()
+    for search in ("", "owner", "Rosa", str(upload.pk)):
+        for path in ("conversationimport/", "importpart/"):
+            page = desk.get(f"/admin/conversations/{path}", {"q": search}).content.decode()
+            assert str(upload.pk) in page
+            assert "igars" not in page
+    for path in (f"conversationimport/{upload.pk}/change/", f"importpart/{part.pk}/change/"):
+        answer = desk.get(f"/admin/conversations/{path}")
+        assert answer.status_code == 200
+        assert "igars" not in answer.content.decode()
