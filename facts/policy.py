@@ -9,6 +9,7 @@ from django.conf import settings
 
 from accounts import policy
 from accounts.principals import Principal
+from conversations.policy import is_storable
 from journal.exceptions import Conflict, NotAllowed, Refused
 from language.base import Comparison
 
@@ -72,6 +73,12 @@ def check_visibility(visibility: str) -> None:
     """Raise Refused for anything but private and shared."""
     if visibility not in Visibility.values:
         raise Refused("The visibility is private or shared.", code="bad_visibility")
+
+
+def check_reason(reason: str) -> None:
+    """Raise Refused for a reason that holds a character which can't be stored."""
+    if not is_storable(reason):
+        raise Refused("The reason holds a character that can't be stored.", code="bad_reason")
 
 
 def check_state(fact: LegacyFact, *allowed: str) -> None:

@@ -42,7 +42,8 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
     def visible_to(self, principal: Principal) -> FactQuerySet:
         """All for staff. For a person: their own in every state, and what others share of legacies they are in.
 
-        An agent sees facts only when its sources include them, and what is held back only when it may decide about it.
+        An agent sees facts only when its sources include them, and what is held back, or was when it was removed, only
+        when it may decide about it.
         Of other members' facts it sees only active ones, like everybody. Who leaves a legacy keeps their own facts and
         loses sight of what others share, at once.
         """
@@ -54,7 +55,9 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         shared = Q(visibility="shared", state="active", legacy_id__in=legacies)
         own = Q(user_id=principal.user_id)
         if principal.kind == "agent" and not principal.may_decide:
-            own &= ~Q(state="quarantined")
+            # By state first: prompts read active facts, from an index that does not say when one was held back.
+            held_back = self.model.objects.filter(user_id=principal.user_id, quarantined_at__isnull=False)
+            own &= ~Q(state="quarantined") & ~(GONE & Q(pk__in=held_back.values("pk")))
         return self.filter(own | shared)
 
     def mine(self, principal: Principal) -> FactQuerySet:

@@ -79,9 +79,10 @@ def facts_decide(
     person's ledger and those of the legacies concerned, with consecutive revisions.
 
     Raises NotYoursToDecide, Refused (400) for an unknown decision (``unknown_decision``) or more than 1,000 facts
-    (``too_many``).
+    (``too_many``) or a reason that can't be stored (``bad_reason``).
     """
     user_id = _check(principal, wanted, decision)
+    policy.check_reason(reason)
     legacies = set(_own(principal, wanted).order_by().values_list("legacy_id", flat=True).distinct())
     with ledger_write(principal.actor, user_id, *legacies) as write:
         first = write.ledgers[user_id].rev + 1
@@ -182,7 +183,10 @@ def _put_back(principal: Principal, write: LedgerWrite, fact: LegacyFact | None,
     was, decision = step.meta["was"], step.meta["bulk"]
     if fact is None:
         return "not_there"
-    if policy.standing(fact) != _FROM[decision][1] or fact.version != step.new_version:
+    # What staff have held back or hidden since, or let go, is theirs to decide about.
+    held = (fact.hidden_at is not None, fact.quarantined_at is not None)
+    as_then = held == (was == State.HIDDEN, was == State.QUARANTINED)
+    if policy.standing(fact) != _FROM[decision][1] or fact.version != step.new_version or not as_then:
         return "changed"
     if was == "shared" and fact.legacy_id not in kept:
         return "not_a_member"

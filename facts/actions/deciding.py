@@ -84,9 +84,11 @@ def approve(change: FactWrite) -> None:
 def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, version: int | None = None) -> LegacyFact:
     """Say that a fact is not so: it leaves every prompt, and extraction can't bring it back.
 
-    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Refused (400) for a reason that can't be stored,
+    Conflict (409 ``wrong_state``).
     """
     must_decide(principal)
+    policy.check_reason(reason)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         policy.check_version(change.fact, version)
         policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.QUARANTINED)

@@ -222,3 +222,47 @@ def test_single_decisions_are_not_taken_back_in_bulk(principal, owner, some):
     actions.fact_approve(principal, fact.pk)
     with pytest.raises(NotFound):
         actions.facts_undo(principal, 1, rev_of(owner))
+
+
+@pytest.mark.parametrize("decision", ["delete", "reject"])
+@pytest.mark.parametrize("held", ["hidden", "quarantined"])
+def test_an_undo_does_not_get_out_what_staff_have_held_since(principal, staff, some, decision, held):
+    moderator = principal_for_staff(staff)
+    (fact,) = some(1, visibility="shared")
+    result = actions.facts_decide(principal, seen([fact]), decision)
+    actions.fact_restore(principal, fact.pk)
+    if held == "hidden":
+        actions.fact_hide(moderator, fact.pk, "Too private")
+        decision = "delete"
+    else:
+        actions.fact_quarantine(moderator, fact.pk, "Reads like an order")
+    before = actions.facts_decide(principal, seen([fact]), decision)
+    back = actions.facts_undo(principal, result.first_rev, result.last_rev)
+    assert (before.done, back.done, back.skipped) == (1, 0, {"changed": 1})
+    actions.facts_undo(principal, before.first_rev, before.last_rev)
+    assert standings([fact]) == [held]
+
+
+def test_an_undo_does_not_hide_again_what_staff_have_shown_since(principal, staff, some):
+    moderator = principal_for_staff(staff)
+    (fact,) = some(1)
+    actions.fact_hide(moderator, fact.pk, "Too private")
+    result = actions.facts_decide(principal, seen([fact]), "delete")
+    actions.fact_restore(principal, fact.pk)
+    actions.fact_unhide(moderator, fact.pk, "A mistake")
+    actions.fact_delete(principal, fact.pk)
+    assert actions.facts_undo(principal, result.first_rev, result.last_rev).skipped == {"changed": 1}
+    assert standings([fact]) == ["archived"]
+
+
+def test_a_reason_that_cant_be_stored_is_refused(principal, owner, some):
+    facts = some(1)
+    before = rev_of(owner)
+    for call in (
+        lambda: actions.facts_decide(principal, seen(facts), "reject", reason="no\x00"),
+        lambda: actions.fact_reject(principal, facts[0].pk, "no\x00"),
+    ):
+        with pytest.raises(Refused) as error:
+            call()
+        assert error.value.code == "bad_reason"
+    assert rev_of(owner) == before

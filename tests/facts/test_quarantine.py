@@ -129,6 +129,20 @@ class TestHeldBack:
         assert contents(api(second).get(facts_url(legacy, "?state=all"))) == []
         assert not LegacyFact.objects.held_back_from(principal_for_person(owner.pk)).exists()
 
+    @pytest.mark.parametrize("removed", ["reject", "delete", "refuse"])
+    def test_an_agent_does_not_find_it_among_what_was_removed(
+        self, api, owner, agent, add, as_owner, as_staff, held, legacy, removed
+    ):
+        bees = add(owner, legacy, BEES)
+        actions.fact_delete(as_owner, bees.pk)
+        if removed == "refuse":
+            actions.fact_refuse(as_staff, held.pk, "An order")
+        else:
+            getattr(actions, f"fact_{removed}")(as_owner, held.pk)
+        assert contents(api(agent).get(facts_url(legacy, "?state=all"))) == [BEES]
+        assert api(agent).get(url(held)).status_code == 404
+        assert contents(api(owner).get(facts_url(legacy, "?state=all&search=saint"))) == [ORDER]
+
     def test_the_author_sees_it_with_the_reason(self, api, owner, held, legacy):
         assert api(owner).get(url(held)).json()["state_reason"] == held.state_reason
         assert contents(api(owner).get(facts_url(legacy, "?state=quarantined"))) == [ORDER]
