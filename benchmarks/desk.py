@@ -1,4 +1,5 @@
-"""How quickly the review desk answers: ``python -m benchmarks.desk [--facts 2000] [--rounds 40] [--json OUT]``.
+"""How quickly the review desk answers, and the staff's pages:
+``python -m benchmarks.desk [--facts 2000] [--rounds 40] [--json OUT]``.
 
 Fills the database that the environment names, which has to be empty, with one person's facts about four legacies, a
 quarter of them waiting, each said in a conversation. Then it calls every page through Django's whole stack, in this
@@ -26,6 +27,7 @@ import django
 
 LEGACIES = 4
 MESSAGES = 200
+QUARANTINED = 100
 _WHO = ("Rosa", "Otto", "Ines", "Anton")
 _DID = ("kept", "sold", "mended", "painted", "loved", "hated", "collected", "carried")
 _WHAT = ("clocks", "bees", "maps", "boats", "chess boards", "old radios", "roses", "accordions", "letters", "coats")
@@ -137,7 +139,38 @@ def measure(person_id: UUID, rounds: int) -> dict[str, dict[str, Any]]:
     }
     figures = {name: spread(call, rounds) for name, call in calls.items()}
     figures["bulk, sharing 1,000"] = spread(share_and_undo(client, " ".join(some)), 1)
-    return figures
+    return {**figures, **measure_staff(rounds)}
+
+
+def measure_staff(rounds: int) -> dict[str, dict[str, Any]]:
+    """The figures of the staff's pages, with a hundred facts in quarantine."""
+    from django.test import Client
+
+    from accounts.actions import user_create
+    from accounts.queries import principal_for_staff
+    from facts.actions import fact_quarantine
+    from facts.models import LegacyFact
+
+    moderator = user_create("moderator", superuser=True)
+    client = Client(raise_request_exception=True)
+    client.force_login(moderator)
+    facts = list(LegacyFact.objects.filter(state="active").values_list("pk", flat=True)[:QUARANTINED])
+    for fact in facts:
+        fact_quarantine(principal_for_staff(moderator), fact, "Measured.")
+    rows = "/admin/facts/legacyfact/"
+    opened = {"_form_submitted": "True", "reason": "Measured."}
+    calls: dict[str, Callable[[], Any]] = {
+        "staff: what waits": lambda: client.get("/admin/"),
+        "staff: facts": lambda: client.get(rows),
+        "staff: facts, searched": lambda: client.get(f"{rows}?q=reviewer"),
+        "staff: quarantine queue": lambda: client.get(f"{rows}?state__exact=quarantined"),
+        "staff: a fact": lambda: client.get(f"{rows}{facts[0]}/change/"),
+        "staff: opening a text": lambda: client.post(f"{rows}{facts[1]}/open/", opened),
+        "staff: jobs": lambda: client.get("/admin/journal/jobrun/"),
+        "staff: changes": lambda: client.get("/admin/journal/change/"),
+        "staff: messages": lambda: client.get("/admin/conversations/message/"),
+    }
+    return {name: spread(call, rounds) for name, call in calls.items()}
 
 
 HTMX = {"HX-Request": "true"}

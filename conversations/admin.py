@@ -18,6 +18,19 @@ from journal.exceptions import Refused
 from . import actions
 from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
 
+IMPORT_COLOURS = {
+    "storing": "info",
+    "waiting": "info",
+    "checking": "primary",
+    "writing": "primary",
+    "reading": "primary",
+    "done": "success",
+    "failed": "danger",
+    "cancelled": "default",
+    "undoing": "primary",
+    "undone": "default",
+}
+
 
 @admin.register(Conversation)
 class ConversationAdmin(OwnedAdmin):
@@ -27,9 +40,9 @@ class ConversationAdmin(OwnedAdmin):
     list_filter = ["private", ("finished_at", EmptyFieldListFilter), "created_at"]
     list_select_related = ["user", "legacy", "agent"]
     ordering = ["-created_at"]
-    readonly_fields = ["person", "about", "summarised"]
+    readonly_fields = ["person", "about", "import_link", "summarised"]
     fieldsets = [
-        (None, {"fields": ["id", "person", "about", "agent", "channel", "external_id", "private"]}),
+        (None, {"fields": ["id", "person", "about", "agent", "channel", "external_id", "import_link", "private"]}),
         ("Summaries", {"fields": ["message_count", "summarized_upto", "summarised"]}),
         ("Times", {"fields": ["created_at", "last_message_at", "finished_at", "block_at"]}),
     ]
@@ -37,6 +50,11 @@ class ConversationAdmin(OwnedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         """All conversations, without their titles: people write them, or models out of what was said."""
         return Conversation.objects.visible_to(moderator(request)).defer("title")
+
+    @admin.display(description="brought by")
+    def import_link(self, conversation: Conversation) -> Any:
+        """The import that it came with."""
+        return link_to(ConversationImport, conversation.brought_by_id)
 
     @admin.display(description="private", ordering="private")
     def secrecy(self, conversation: Conversation) -> str:
@@ -161,51 +179,47 @@ class ChunkAdmin(_SaidAdmin):
 
 @admin.register(ConversationImport)
 class ImportAdmin(OwnedAdmin):
-    """Imports: what kind of file, how large, how far. Its job is cancelled and retried among the jobs."""
+    """Files with people's histories: how far each is. Its name and what the person is told about it are theirs."""
 
-    list_display = ["id", "person", "about", "form", "size", "labelled_state", "position", "created_at", "ended_at"]
-    list_filter = ["state", "form", "created_at"]
+    list_display = ["id", "person", "about", "form", "labelled_state", "position", "size", "created_at", "ended_at"]
+    list_filter = ["state", "created_at"]
     list_select_related = ["user", "legacy"]
     ordering = ["-created_at"]
     readonly_fields = ["person", "about"]
-    fields = [
-        "id",
-        "person",
-        "about",
-        "form",
-        "size",
-        "state",
-        "position",
-        "survey",
-        "outcome",
-        "created_at",
-        "ended_at",
+    fieldsets = [
+        (None, {"fields": ["id", "person", "about", "form", "size", "state", "position"]}),
+        ("In numbers", {"fields": ["survey", "outcome"]}),
+        ("Times", {"fields": ["created_at", "ended_at"]}),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationImport]:
-        """All imports, without what their people named them and what is remarked on their files."""
-        rows = ConversationImport.objects.visible_to(moderator(request))
-        return rows.defer("title", "file_name", "files", "notes", "error")
+        """All imports, without what people call them and are told about them."""
+        return ConversationImport.objects.visible_to(moderator(request)).defer(
+            "title", "file_name", "files", "notes", "error", "digest"
+        )
 
-    @display(description="state", ordering="state", label={"done": "success", "failed": "danger", "undone": "warning"})
+    @display(description="state", ordering="state", label=IMPORT_COLOURS)
     def labelled_state(self, upload: ConversationImport) -> tuple[str, str]:
-        """What is being done about it."""
+        """How far it is."""
         return upload.state, upload.get_state_display()
 
 
 @admin.register(ImportPart)
 class ImportPartAdmin(OwnedAdmin):
-    """Pieces of uploads that are being imported, without what is in them."""
+    """Pieces of uploads that are still being read."""
 
-    id_fields = ("upload_id",)
+    list_display = ["id", "import_link", "file", "number"]
+    id_fields = ("upload_id", "upload__user_id")
     user_field, legacy_field = "upload__user_id", "upload__legacy_id"
-    list_display = ["id", "upload_id", "file", "number"]
-    list_filter: list[str] = []
-    ordering = ["-id"]
-    fields = ["id", "upload_id", "file", "number"]
-    readonly_fields = ["upload_id"]
+    ordering = ["upload_id", "file", "number"]
+    fields = ["import_link", "file", "number"]
+    readonly_fields = ["import_link"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
-        """All pieces, but not their bytes."""
-        uploads = ConversationImport.objects.visible_to(moderator(request))
-        return ImportPart.objects.filter(upload__in=uploads).defer("data")
+        """All pieces, without what is in them."""
+        return super().get_queryset(request).only("upload_id", "file", "number")
+
+    @admin.display(description="import")
+    def import_link(self, part: ImportPart) -> Any:
+        """The import that it belongs to."""
+        return link_to(ConversationImport, part.upload_id)

@@ -15,7 +15,7 @@ from accounts.admin import OwnedAdmin, moderator
 from accounts.models import User
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.admin import ReasonForm, button, link_to, opened
+from journal.admin import ReasonForm, button, link_to, opened, with_id
 from journal.exceptions import Refused
 from journal.models import Change
 
@@ -34,8 +34,10 @@ STATE_COLOURS = {
 }
 # What can be decided about a fact as it stands, by the buttons' paths: the one that is meant most comes first.
 DECISIONS = {
-    State.ACTIVE: ["hide"],
+    State.PROPOSED: ["quarantine"],
+    State.ACTIVE: ["hide", "quarantine"],
     State.HIDDEN: ["unhide"],
+    State.QUARANTINED: ["release", "refuse"],
 }
 SHOWN_CHANGES = 100
 _FACT_COLUMNS = ["fact__user__username", "fact__legacy_id"]
@@ -46,11 +48,11 @@ class FactAdmin(OwnedAdmin):
     """What members say about legacies."""
 
     list_display = ["id", "labelled_state", "visibility", "category", "person", "about", "written_by", "extracted_at"]
-    queue_display = ["id", "labelled_state", "reason", "category", "person", "about", "written_by", "updated_at"]
+    queue_display = ["id", "labelled_state", "reason", "category", "person", "about", "updated_at"]
     list_filter = ["state", "visibility", "category", "extracted_at"]
     list_select_related = ["user", "legacy"]
-    actions_row = ["open_text", "hide", "unhide"]
-    actions_detail = ["open_text", "hide", "unhide"]
+    actions_row = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
+    actions_detail = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
     change_form_outer_after_template = "admin/fact_history.html"
     readonly_fields = ["reason", "person", "about", "taken_from"]
     fieldsets = [
@@ -82,7 +84,7 @@ class FactAdmin(OwnedAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """What can be decided about the fact as it stands."""
-        state = LegacyFact.objects.filter(pk=object_id).values_list("state", flat=True).first()
+        state = with_id(LegacyFact.objects.all(), object_id).values_list("state", flat=True).first()
         return self._possible(super().get_actions_detail(request, object_id), state or "")
 
     def _possible(self, buttons: list[Any], state: str) -> list[Any]:
@@ -93,7 +95,8 @@ class FactAdmin(OwnedAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """The page of a fact, with what happened to it."""
-        rows = Change.objects.filter(object_type="fact", object_id=object_id).order_by("-rev")
+        author = with_id(LegacyFact.objects.all(), object_id).values("user_id")
+        rows = Change.objects.filter(object_type="fact", object_id=object_id, ledger_id__in=author).order_by("-rev")
         return super().change_view(
             request, object_id, form_url, {**(extra_context or {}), "fact_changes": rows[:SHOWN_CHANGES]}
         )
@@ -158,6 +161,41 @@ class FactAdmin(OwnedAdmin):
     def unhide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Give a hidden fact back to its author."""
         return self._decide(request, form, object_id, actions.fact_unhide, "The fact is given back.")
+
+    @button(
+        "Quarantine",
+        "Keeps it out of every prompt and of the other members' sight until it is released, refused or reworded.",
+        path="quarantine",
+        form=ReasonForm,
+        icon="gpp_maybe",
+    )
+    def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Put a fact into quarantine."""
+        return self._decide(request, form, object_id, actions.fact_quarantine, "The fact is in quarantine.")
+
+    @button(
+        "Release",
+        "Ends the quarantine. The fact waits for its author's review, as they have chosen.",
+        path="release",
+        form=ReasonForm,
+        icon="check_circle",
+        variant=ActionVariant.PRIMARY,
+    )
+    def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Let a quarantined fact out."""
+        return self._decide(request, form, object_id, actions.fact_release, "The fact is released.")
+
+    @button(
+        "Refuse",
+        "Rejects it. Its words don't come back by themselves; restored by its author, it is held back again.",
+        path="refuse",
+        form=ReasonForm,
+        icon="cancel",
+        variant=ActionVariant.DANGER,
+    )
+    def refuse_fact(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Reject a quarantined fact."""
+        return self._decide(request, form, object_id, actions.fact_refuse, "The fact is refused.")
 
     def _decide(
         self,

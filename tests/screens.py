@@ -22,14 +22,15 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "docs" / "screens"
 WIDTHS = {"phone": (390, 844), "desktop": (1440, 900)}
 SCHEMES = ("light", "dark")
-PERSON, STAFF = "maria", "admin"
+PERSON, OTHER, STAFF = "maria", "tom", "admin"
 
 
 @dataclass(frozen=True)
 class Page:
     """A page to take: its address, who looks at it, what they do on it first, and whether the README shows it.
 
-    ``{legacy}`` and ``{fact}`` in an address stand for the demo's legacy and for a fact with a history.
+    ``{legacy}``, ``{fact}`` and ``{held_back}`` in an address stand for the demo's legacy, for a fact with a history
+    and for one in quarantine.
     """
 
     name: str
@@ -57,6 +58,17 @@ def tick_two(page: Any) -> None:
     page.get_by_role("button", name="Reject …").click()
 
 
+def open_text(page: Any) -> None:
+    """Open what a fact says, for a reason, with what can be decided about it."""
+    more = page.locator("#header-inner a").filter(has_text="more_horiz")
+    if more.is_visible():
+        more.click()
+    page.get_by_role("link", name="Open the text").click()
+    page.get_by_label("Reason").fill("Judging what was held back")
+    page.get_by_role("button", name="Open").click()
+    page.get_by_role("dialog").wait_for()
+
+
 PAGES = [
     Page("home", "/"),
     Page("review", "/review/", readme=True),
@@ -70,6 +82,12 @@ PAGES = [
     Page("fact", "/facts/{fact}/", readme=True),
     Page("preferences", "/preferences/"),
     Page("sign-in", "/sign-in/", person=""),
+    Page("staff", "/admin/", person=STAFF, readme=True),
+    Page("staff-queue", "/admin/facts/legacyfact/?state__exact=quarantined", person=STAFF),
+    Page("staff-fact", "/admin/facts/legacyfact/{held_back}/change/", person=STAFF),
+    Page("staff-opened", "/admin/facts/legacyfact/{held_back}/change/", person=STAFF, act=open_text),
+    Page("staff-jobs", "/admin/journal/jobrun/", person=STAFF),
+    Page("staff-agents", "/admin/accounts/agent/", person=STAFF),
 ]
 
 
@@ -99,6 +117,7 @@ def demo_served() -> Iterator[str]:
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     call_command("migrate", database="owner", verbosity=0)
     call_command("seed_demo", if_empty=True, stdout=sys.stderr)
+    give_staff_work()
     with override_settings(
         STORAGES={**settings.STORAGES, "staticfiles": plain}, ALLOWED_HOSTS=["*"], WHITENOISE_AUTOREFRESH=True
     ):
@@ -110,6 +129,30 @@ def demo_served() -> Iterator[str]:
             raise server.error
         yield f"http://127.0.0.1:{server.port}"
         server.terminate()
+
+
+def give_staff_work() -> None:
+    """Facts that are held back, a job that runs and two that fail, if there is nothing of it yet."""
+    from accounts.models import User
+    from accounts.queries import principal_for_staff
+    from conversations.models import Conversation
+    from facts.actions import fact_quarantine
+    from facts.models import LegacyFact
+    from journal.actions import claim_job, fail_job, open_job, renew_lease, retry_job_later
+
+    if LegacyFact.objects.filter(state="quarantined").exists():
+        return
+    staff = principal_for_staff(User.objects.get(username=STAFF))
+    for fact in LegacyFact.objects.filter(user__username=OTHER, state__in=["active", "proposed"]).order_by("pk")[:3]:
+        fact_quarantine(staff, fact.pk, "Reads like an order to a model.")
+    talks = list(Conversation.objects.order_by("pk"))
+    for talk, (done, fault) in zip(talks, ((9, ""), (0, "model_away"), (0, "bad_answer")), strict=False):
+        job = claim_job(open_job("summarize", talk.pk, user_id=talk.user_id, total=20).pk, lease_seconds=600)
+        if job is None:
+            continue
+        renew_lease(job, lease_seconds=600, done=done)
+        if fault:
+            (fail_job if fault == "bad_answer" else retry_job_later)(job, fault)
 
 
 def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:
@@ -155,7 +198,12 @@ def places() -> dict[str, str]:
     from facts.models import LegacyFact
 
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
-    return {"legacy": str(Legacy.objects.get().pk), "fact": str(fact.pk) if fact else ""}
+    held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
+    return {
+        "legacy": str(Legacy.objects.get().pk),
+        "fact": str(fact.pk) if fact else "",
+        "held_back": str(held_back.pk) if held_back else "",
+    }
 
 
 def session_of(username: str, address: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
@@ -20,6 +20,8 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from ..exceptions import Refused
+
+Row = TypeVar("Row", bound=Model)
 
 COUNTED_ROWS = 5_000
 
@@ -60,7 +62,7 @@ class RecordAdmin(ModelAdmin):
 
     show_full_result_count = False
     paginator: type[Paginator[Any]] = BoundedPaginator
-    list_per_page = 50
+    list_per_page = 25
     list_max_show_all = 0
     list_disable_select_all = True
     list_filter_sheet = True
@@ -113,7 +115,7 @@ class RecordAdmin(ModelAdmin):
 
     def row(self, request: HttpRequest, object_id: str) -> Any:
         """The row of a button's address. Raises Http404."""
-        row = self.get_object(request, unquote(object_id))
+        row: Any = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404
         return row
@@ -147,12 +149,18 @@ def is_staff(request: HttpRequest) -> bool:
     return bool(request.user.is_active and getattr(request.user, "is_staff", False))
 
 
-def as_uuid(text: str) -> UUID | None:
+def as_uuid(text: object) -> UUID | None:
     """The UUID that a text spells, or None."""
     try:
-        return UUID(text)
+        return UUID(str(text))
     except ValueError:
         return None
+
+
+def with_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
+    """The row of that id: none, if it is no UUID."""
+    wanted = as_uuid(object_id)
+    return rows.none() if wanted is None else rows.filter(pk=wanted)
 
 
 def link_to(model: type[Model], pk: object, text: object = "") -> SafeString | str:

@@ -15,11 +15,11 @@ from unfold.enums import ActionVariant
 from .. import actions
 from ..models import Change, IdempotencyRecord, JobRun, Ledger, OperationEvent
 from ..querysets import JobRunQuerySet
-from .base import RecordAdmin, link_to
+from .base import RecordAdmin, link_to, with_id
 from .dialogs import ConfirmForm, button
 
-job_subjects: dict[str, type[Model]] = {}
-"""The kinds of jobs, and what their subjects are. The room that opens such jobs says so in its own admin."""
+job_subjects: dict[str, type[Model] | None] = {}
+"""The kinds of jobs, and which rows they are about, if any. The room that opens such jobs says so in its admin."""
 
 STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
 EVENT_COLOURS = {
@@ -148,7 +148,7 @@ class JobRunAdmin(RecordAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """The buttons that can do something to the job as it stands."""
-        state = JobRun.objects.filter(pk=object_id).values_list("state", flat=True).first()
+        state = with_id(JobRun.objects.all(), object_id).values_list("state", flat=True).first()
         possible = {"waiting": {"retry", "cancel"}, "failed": {"retry"}, "running": {"cancel"}}.get(str(state), set())
         return [each for each in super().get_actions_detail(request, object_id) if each.path in possible]
 

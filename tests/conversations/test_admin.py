@@ -11,7 +11,7 @@ from conversations import actions
 from conversations.imports.actions import import_create
 from conversations.models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
 from journal.exceptions import NotAllowed, NotFound, Refused
-from journal.models import Change
+from journal.models import Change, JobRun
 from tests import factories
 
 from .exports import chatgpt_talk
@@ -128,9 +128,12 @@ def test_only_staff_open_whatever_calls_the_action(talk, staff, owner, member, a
     assert factories.rev_of(owner) == rev
 
 
-@pytest.mark.parametrize("model", ["conversation", *KINDS])
+@pytest.mark.parametrize("model", ["conversation", "conversationimport", "importpart", *KINDS])
 def test_lists_take_five_queries_however_long(desk, talk, owner, model, django_assert_num_queries):
     factories.MessageFactory.create_batch(3, conversation__user=owner)
+    for number in range(3):
+        upload = ConversationImport.objects.create(user=owner, form="jsonl", size=1, digest="", state="done")
+        ImportPart.objects.create(upload=upload, file=0, number=number, data=b"")
     with django_assert_num_queries(5):
         desk.get(listed(model))
 
@@ -157,3 +160,31 @@ def test_imports_show_neither_names_nor_remarks_nor_what_was_uploaded(desk, owne
         answer = desk.get(f"/admin/conversations/{path}")
         assert answer.status_code == 200
         assert "igars" not in answer.content.decode()
+
+
+def test_an_import_shows_how_far_it_is_and_nothing_of_its_file(desk, owner, legacy):
+    upload = ConversationImport.objects.create(
+        user=owner,
+        legacy=legacy,
+        title="Letters about cigars",
+        file_name="cigars.json",
+        form="chatgpt",
+        size=2048,
+        digest="d" * 64,
+        state="failed",
+        survey={"conversations": 12},
+        notes=["cigars"],
+        error="cigars",
+    )
+    part = ImportPart.objects.create(upload=upload, file=0, number=1, data=b"cigars")
+    JobRun.objects.create(kind="import", subject_id=str(upload.pk), user_id=owner.pk)
+    for path, found in [
+        (f"{listed('conversationimport')}?q=owner", upload.pk),
+        (f"{listed('conversationimport')}{upload.pk}/change/", "12"),
+        (f"{listed('importpart')}?q=Rosa", upload.pk),
+        (f"{listed('importpart')}{part.pk}/change/", upload.pk),
+        ("/admin/journal/jobrun/", f"/admin/conversations/conversationimport/{upload.pk}/change/"),
+    ]:
+        page = desk.get(path).content.decode()
+        assert str(found) in page
+        assert "cigars" not in page

@@ -140,6 +140,12 @@ class TestOpening:
         assert "&lt;script&gt;alert(1)" in page
         assert "<script>alert" not in page
 
+    def test_a_facts_page_tells_its_authors_story_once(self, desk, shared, owner, legacy):
+        fact = shared(owner, legacy)
+        press(desk, "hide", fact, reason="rude")
+        changes = desk.get(f"{FACTS}{fact.pk}/change/").context["fact_changes"]
+        assert [change.event for change in changes] == ["HIDE", "ADD"]
+
     def test_what_can_be_decided_is_offered_with_it(self, desk, shared, add, owner, legacy):
         fact = shared(owner, legacy)
         assert f"{FACTS}{fact.pk}/hide/" in press(desk, "open", fact, reason="look").content.decode()
@@ -225,11 +231,15 @@ class TestHiding:
 
         def offered(path):
             page = desk.get(path).content.decode()
-            return {what for what in ("open", "hide", "unhide") if f"{FACTS}{fact.pk}/{what}/" in page}
+            return {
+                what
+                for what in ("open", "hide", "unhide", "quarantine", "release")
+                if f"{FACTS}{fact.pk}/{what}/" in page
+            }
 
-        assert offered(f"{FACTS}{fact.pk}/change/") == {"open", "hide"}
+        assert offered(f"{FACTS}{fact.pk}/change/") == {"open", "hide", "quarantine"}
         assert offered(FACTS) == {"open"}
-        assert offered(f"{FACTS}?state__exact=active") == {"open", "hide"}
+        assert offered(f"{FACTS}?state__exact=active") == {"open", "hide", "quarantine"}
         press(desk, "hide", fact, reason="rude")
         assert offered(f"{FACTS}{fact.pk}/change/") == {"open", "unhide"}
         assert offered(f"{FACTS}?state__exact=hidden") == {"open", "unhide"}
@@ -240,6 +250,48 @@ class TestHiding:
         press(desk, "hide", first, reason="Two of two.")
         page = desk.get(f"{FACTS}?state__exact=hidden").content.decode()
         assert page.index("One of two.") < page.index("Two of two.")
+
+
+class TestQuarantine:
+    """The queue of what is held back."""
+
+    def test_a_fact_is_held_back_and_released(self, api, desk, shared, owner, legacy):
+        fact = shared(owner, legacy)
+        press(desk, "quarantine", fact, reason=" ")
+        assert now(fact).state == "active"
+        press(desk, "quarantine", fact, reason="Reads like an order.")
+        assert told(desk) == ["The fact is in quarantine."]
+        page = desk.get(f"{FACTS}?state__exact=quarantined").content.decode()
+        assert "Reads like an order." in page
+        assert "baked" not in page
+        press(desk, "release", fact, reason="It is a recipe.")
+        assert told(desk) == ["The fact is released."]
+        assert (now(fact).state, now(fact).visibility, now(fact).reviewed_at) == ("active", "private", None)
+        history = api(owner).get(url(fact, "history/")).json()["results"]
+        assert [(each["event"], each["meta"].get("reason")) for each in history[-2:]] == [
+            ("QUARANTINE", "Reads like an order."),
+            ("RESTORE", "It is a recipe."),
+        ]
+
+    def test_a_fact_is_opened_and_refused_in_one_dialog(self, desk, shared, owner, legacy):
+        fact = shared(owner, legacy)
+        press(desk, "quarantine", fact, reason="Reads like an order.")
+        page = press(desk, "open", fact, reason="Judging it").content.decode()
+        assert "baked" in page
+        assert {what for what in ("release", "refuse", "hide") if f"{FACTS}{fact.pk}/{what}/" in page} == {
+            "release",
+            "refuse",
+        }
+        press(desk, "refuse", fact, reason="It is an order.")
+        assert told(desk)[-1] == "The fact is refused."
+        assert now(fact).state == "rejected"
+
+    @pytest.mark.parametrize("what", ["release", "refuse"])
+    def test_what_was_decided_meanwhile_is_told(self, desk, shared, owner, legacy, what):
+        fact = shared(owner, legacy)
+        assert press(desk, what, fact, reason="late").status_code == 200
+        assert told(desk) == ["This fact is active."]
+        assert now(fact).state == "active"
 
 
 def test_links_and_tombstones_are_listed_without_text(desk, add, model, owner, legacy):

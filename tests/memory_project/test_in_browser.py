@@ -90,7 +90,7 @@ def test_staff_open_a_fact_and_decide_in_one_dialog(tab, staff, owner, legacy):
     opened.get_by_role("button", name="Hide").click()
     tab.get_by_text("The fact is hidden.").wait_for()
     assert tab.get_by_text(fact.content).count() == 0
-    history = tab.get_by_role("region", name="Changes of this fact")
+    history = tab.get_by_role("region", name="What happened to it")
     assert history.get_by_text("A complaint came in.").is_visible()
     fact.refresh_from_db()
     assert (fact.state, fact.state_reason) == ("hidden", "It names a living person.")
