@@ -21,7 +21,7 @@ def count_waiting(request: HttpRequest) -> Counter[str]:
         facts = LegacyFact.objects.filter(state__in=["hidden", "quarantined"])
         jobs = JobRun.objects.filter(state="running"), JobRun.objects.failing()
         counts = [
-            rows.order_by().annotate(what=what).values_list("what").annotate(number=Count("pk"))
+            rows.order_by().annotate(what=what).values_list("what").annotate(number=Count("*"))
             for rows, what in zip((facts, *jobs), (F("state"), Value("running"), Value("failing")), strict=True)
         ]
         known = Counter(dict(counts[0].union(*counts[1:], all=True)))
