@@ -12,7 +12,7 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, Gated, NotFound
-from journal.models import ActorKind
+from journal.models import ActorKind, Change
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from memories.actions import tombstone_lift
@@ -140,10 +140,23 @@ def fact_edit(
 
 
 def _held_back_before(fact: LegacyFact, content: str) -> str:
-    """Why a wording is held back that an agent or extraction wrote before: bringing it back makes it nobody's own."""
+    """Why an earlier wording is held back: an agent or extraction wrote it, or staff held it back.
+
+    Bringing it back makes it nobody's own.
+    """
+    earlier = fact.versions.filter(content=content)
     reason = reason_to_hold_back(content)
-    others = fact.versions.filter(content=content).exclude(actor_kind=ActorKind.PERSON)
-    return reason if reason and others.exists() else ""
+    if reason and earlier.exclude(actor_kind=ActorKind.PERSON).exists():
+        return reason
+    by_staff = Change.objects.of_owner(fact.user_id).filter(
+        object_type="fact",
+        object_id=str(fact.pk),
+        actor_kind=ActorKind.STAFF,
+        event__in=[Change.Event.QUARANTINE, Change.Event.RESTORE],
+        new_version__in=earlier.values("number"),
+    )
+    last = by_staff.order_by("-rev").first()
+    return str(last.meta["reason"]) if last and last.event == Change.Event.QUARANTINE else ""
 
 
 def _embed(content: str) -> tuple[Vectors | None, str]:

@@ -237,6 +237,16 @@ class TestWhatTheAuthorDoes:
         assert (now(held).state, now(held).reviewed_at) == ("quarantined", None)
         assert FactVersion.objects.filter(fact=held).count() == 3
 
+    def test_taking_the_rewording_back_holds_back_what_staff_held_back(self, as_owner, as_staff, add, owner, legacy):
+        fact = add(owner, legacy, BEES)
+        actions.fact_quarantine(as_staff, fact.pk, "Not about Rosa")
+        assert actions.fact_edit(as_owner, fact.pk, content="Rosa kept some bees.").state == "active"
+        actions.fact_edit(as_owner, fact.pk, content=BEES)
+        assert (now(fact).state, now(fact).state_reason) == ("quarantined", "Not about Rosa")
+        actions.fact_release(as_staff, fact.pk, "It is, after all")
+        actions.fact_edit(as_owner, fact.pk, content="Rosa kept some bees.")
+        assert actions.fact_edit(as_owner, fact.pk, content=BEES).state == "active"
+
     def test_one_s_own_earlier_words_are_not_held_back(self, as_owner, add, owner, legacy):
         fact = add(owner, legacy, ORDER)
         actions.fact_edit(as_owner, fact.pk, content=BEES)
