@@ -136,9 +136,12 @@ _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
 
 
 def _put_back_active(principal: Principal, fact: LegacyFact, visibility: str) -> None:
-    if fact.state in {LegacyFact.State.ARCHIVED, LegacyFact.State.REJECTED}:
-        actions.fact_restore(principal, fact.pk)
-    actions.fact_set_visibility(principal, fact.pk, visibility)
+    with transaction.atomic():
+        if fact.state in {LegacyFact.State.ARCHIVED, LegacyFact.State.REJECTED}:
+            actions.fact_restore(principal, fact.pk)
+        else:
+            actions.fact_approve(principal, fact.pk)
+        actions.fact_set_visibility(principal, fact.pk, visibility)
 
 
 _PUT_BACK: dict[str, Callable[[Principal, LegacyFact], object]] = {

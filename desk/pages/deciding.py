@@ -93,7 +93,7 @@ def _decided(
 
 
 def _answer(request: PageRequest, principal: Principal, fact: LegacyFact, outcome: Done | Refusal) -> HttpResponseBase:
-    back = came_from(request, reverse("legacy-page", args=[fact.legacy_id]))
+    back = came_from(request, reverse("fact-list"))
     origin = _origin(back)
     query = QueryDict(urlsplit(back).query)
     if origin.url_name == "review":

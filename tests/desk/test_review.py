@@ -153,7 +153,7 @@ def test_why_a_fact_is_held_back_is_told(visit, owner, waiting):
         state_reason="It tells a model what to do",
     )
     page = visit(owner).get("/review/")
-    assert "Held back before it could be used: It tells a model what to do. No agent sees it." in words(page)
+    assert "Reason: It tells a model what to do. It is held back: no agent sees it." in words(page)
     assert re.findall(r'data-key="(\w)"', text(page)) == ["j", "e", "r"]
 
 
