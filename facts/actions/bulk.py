@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from accounts.models import Member
 from accounts.policy import must_decide
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, ledger_write
+from journal.actions import LedgerWrite, enqueue, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.models import Change
 
@@ -90,9 +90,10 @@ def facts_decide(
         outcomes = _weighed(wanted, facts, decision, _memberships(user_id))
         for fact_id, outcome in outcomes.items():
             if outcome == DONE:
-                with fact_changing(write, facts[fact_id]) as change:
+                with fact_changing(write, facts[fact_id], many=True) as change:
                     change.meta = {"was": policy.standing(change.fact), "bulk": decision}
                     _carry_out(change, decision, reason)
+        _compare(facts.values())
         last = write.ledgers[user_id].rev
         write.result("fact", *(fact_id for fact_id, outcome in outcomes.items() if outcome == DONE))
     return BulkResult(outcomes, first, last) if last >= first else BulkResult(outcomes)
@@ -118,8 +119,15 @@ def facts_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResul
         outcomes = {
             fact_id: _put_back(principal, write, facts.get(fact_id), step, kept) for fact_id, step in steps.items()
         }
+        _compare(facts.values())
         last = write.ledgers[user_id].rev
     return BulkResult(outcomes, first, last) if last >= first else BulkResult(outcomes)
+
+
+def _compare(facts: Iterable[LegacyFact]) -> None:
+    """Start the comparing of facts that wait for it: one task, since a thousand would take longer than the decision."""
+    if any(fact.index_not_before for fact in facts):
+        enqueue("facts.index")
 
 
 def _check(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> UUID:
@@ -191,7 +199,7 @@ def _put_back(principal: Principal, write: LedgerWrite, fact: LegacyFact | None,
     if was == "shared" and fact.legacy_id not in kept:
         return "not_a_member"
     try:
-        with fact_changing(write, fact) as change:
+        with fact_changing(write, fact, many=True) as change:
             _stand_again(change, principal, was)
     except Conflict as error:
         return error.code

@@ -92,11 +92,12 @@ class _Standing:
 class FactWrite:
     """A fact whose owner's and legacy's ledgers are locked. Set its columns, log what happens; leaving settles it.
 
-    ``meta`` is added to everything that is logged.
+    ``meta`` is added to everything that is logged. One of ``many`` leaves it to its caller to start the comparing.
     """
 
     write: LedgerWrite
     fact: LegacyFact
+    many: bool = False
     now: datetime = field(default_factory=timezone.now)
     meta: dict[str, Any] = field(default_factory=dict)
 
@@ -177,7 +178,8 @@ class FactWrite:
         """Have the fact embedded, if it lacks a vector, and compared with its neighbours in the background."""
         self.fact.index_not_before = self.now
         self.fact.index_attempts = 0
-        enqueue("facts.index", self.fact.pk)
+        if not self.many:
+            enqueue("facts.index", self.fact.pk)
 
     def settle(self, before: _Standing) -> None:
         """Bring the legacy's ledger in line with how the fact stands now."""
@@ -224,10 +226,10 @@ def fact_under_lock(write: LedgerWrite, rows: FactQuerySet, fact_id: UUID) -> It
 
 
 @contextmanager
-def fact_changing(write: LedgerWrite, fact: LegacyFact) -> Iterator[FactWrite]:
-    """The same for a fact that was read inside such a transaction."""
+def fact_changing(write: LedgerWrite, fact: LegacyFact, *, many: bool = False) -> Iterator[FactWrite]:
+    """The same for a fact that was read inside such a transaction, on its own or as one of ``many``."""
     was, before = {name: getattr(fact, name) for name in _FIELDS}, _Standing.of(fact)
-    change = FactWrite(write, fact)
+    change = FactWrite(write, fact, many)
     yield change
     changed = [name for name in _FIELDS if getattr(fact, name) != was[name]]
     if set(changed) - {"index_not_before", "index_attempts", "embedding", "embedding_model"}:

@@ -266,3 +266,27 @@ def test_a_reason_that_cant_be_stored_is_refused(principal, owner, some):
             call()
         assert error.value.code == "bad_reason"
     assert rev_of(owner) == before
+
+
+def test_many_are_compared_by_one_task(principal, some, monkeypatch, django_capture_on_commit_callbacks):
+    sent = []
+    monkeypatch.setattr("journal.actions.current_app.send_task", lambda task, args, **more: sent.append((task, args)))
+    facts = some(3)
+    for fact in facts:
+        LegacyFact.objects.filter(pk=fact.pk).update(index_not_before=None)
+
+    def decide(call, *args):
+        sent.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            result = call(principal, *args)
+        assert result.done == 3
+        return result
+
+    decide(actions.facts_decide, seen(facts), "share")
+    assert sent == [("facts.index", [])]
+    assert not LegacyFact.objects.filter(index_not_before=None).exists()
+    LegacyFact.objects.update(index_not_before=None)
+    result = decide(actions.facts_decide, seen(facts), "reject")
+    assert sent == []
+    decide(actions.facts_undo, result.first_rev, result.last_rev)
+    assert sent == [("facts.index", [])]
