@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types migrations-check lock
+.PHONY: help run test lint format types migrations-check lock screens
 
 # The bundled embedder hangs in a forked process when OpenMP runs more than one thread.
 export OMP_NUM_THREADS := 1
@@ -21,6 +21,7 @@ help:
 	@echo "make lint              check style (make format mends it)"
 	@echo "make types             check types"
 	@echo "make migrations-check  check that the migrations fit the models"
+	@echo "make screens           take pictures of the pages on the demo's data, into var/screens and docs/screens"
 	@echo "make lock              write both requirements files anew from pyproject.toml"
 
 run:
@@ -52,3 +53,7 @@ lock:
 	@$(DEVELOPMENT)
 	@$(LOCK) pyproject.toml -o requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev pyproject.toml -o requirements-dev.txt
+
+screens:
+	@$(DEVELOPMENT)
+	@$(IN_VENV) -m memory_project.embedded $(IN_VENV) -m tests.screens --readme $(ARGS)

@@ -23,29 +23,33 @@ class WritesOnce(APIView):
     """A view whose POSTs honour the header.
 
     Call ``caller(request)`` for the principal and hand that to one action; the action's transaction keeps the key. A
-    repeated request ends in ``render_result``, which shows the same objects as they are now.
+    repeated request ends in ``render_result``, which shows the same objects as they are now. A view that
+    ``takes_uploads`` says what was sent when it calls ``caller``: its body does not fit into memory.
     """
 
-    _request_hash = ""
+    takes_uploads = False
+    _told: hashlib._Hash | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Hash the bytes that were sent, before CSRF checks or a parser read the stream, which can be read once."""
         if request.method == "POST" and HEADER in request.META:
             told = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
-            told.update(request.body)
-            self._request_hash = told.hexdigest()
+            if not self.takes_uploads:
+                told.update(request.body)
+            self._told = told
         super().initial(request, *args, **kwargs)
 
-    def caller(self, request: Request) -> Principal:
+    def caller(self, request: Request, sent: str = "") -> Principal:
         """The principal, carrying the request's Idempotency-Key if it has one. Raises Refused for a bad key."""
         principal = principal_of(request)
-        if not self._request_hash:
+        if self._told is None:
             return principal
+        self._told.update(sent.encode())
         key = request.META[HEADER]
         if not 1 <= len(key) <= 255 or not key.isprintable():
             raise Refused("An Idempotency-Key has 1 to 255 printable characters.", code="bad_idempotency_key")
         owner = f"{principal.kind}:{principal.actor_id}:{principal.user_id}"
-        return principal.with_idempotency(IdempotencyClaim(owner, key, self._request_hash))
+        return principal.with_idempotency(IdempotencyClaim(owner, key, self._told.hexdigest()))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """Answer a repeated request from what its first run did."""

@@ -43,6 +43,7 @@ from language.backends import get_embedder, get_model
 from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Utterance
 from language.fencing import without_fences
 from memories.models import Memory
+from memories.policy import mask_sensitive
 
 log = structlog.get_logger(__name__)
 
@@ -198,7 +199,7 @@ def _extract(principal: Principal, conversation: Conversation, messages: Sequenc
 
     Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
     """
-    utterances = [Utterance(m.index, m.role, m.speaker, without_fences(m.content), m.at) for m in messages]
+    utterances = [Utterance(m.index, m.role, m.speaker, _as_read(m), m.at) for m in messages]
     request = ExtractionRequest(
         messages=[utterance for utterance in utterances if utterance.content],
         user_name=principal.name,
@@ -209,14 +210,22 @@ def _extract(principal: Principal, conversation: Conversation, messages: Sequenc
     if not request.messages:
         return Extraction(summary=NOTHING_NEW, model=get_model().name)
     extraction = get_model().extract(request)
-    summary = extraction.summary.strip()
+    # Told apart, in a question and its answer, a secret may be one only in the summary, which is recalled for years.
+    summary = mask_sensitive(extraction.summary.strip())
     if not summary:
         msg = "the summary is empty"
         raise ModelAnswerInvalid(msg)
+    if summary != extraction.summary.strip():
+        note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
     said = {utterance.index: utterance.content for utterance in utterances if utterance.role == Message.Role.USER}
     most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
     facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
     return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
+
+
+def _as_read(message: Message) -> str:
+    """A message as the model reads it: without what came out of memory, and without secrets, which it would retell."""
+    return mask_sensitive(without_fences(message.content))
 
 
 def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:
@@ -244,7 +253,7 @@ def finish_idle() -> int:
     """Finish conversations that nobody has written in for an hour. Returns how many."""
     idle_before = timezone.now() - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
     idle = Conversation.objects.idle_since(idle_before).filter(finished_at__isnull=True, user__is_active=True)
-    idle = idle.order_by("last_message_at")
+    idle = idle.not_being_imported().order_by("last_message_at")
     closed = 0
     for conversation_id, user_id in idle.values_list("pk", "user_id")[:SWEEP_LIMIT]:
         try:
@@ -271,7 +280,8 @@ def sweep() -> dict[str, int]:
         | Conversation.objects.idle_since(now).filter(finished_at__isnull=False)
     ).annotate(subject=Cast("pk", CharField()))
     conversations = list(
-        due.filter(~Exists(taken), user__is_active=True)
+        due.not_being_imported()
+        .filter(~Exists(taken), user__is_active=True)
         .order_by("last_message_at")
         .values_list("pk", flat=True)[:SWEEP_LIMIT]
     )

@@ -20,6 +20,7 @@ from conversations.models import Message
 from journal.models import IdempotencyRecord, JobRun
 
 from . import actions
+from .imports import api as imports
 from .serializers import JobSerializer, TurnRequestSerializer, TurnSerializer
 from .turn import Turn as PreparedTurn
 from .turn import prepare_turn
@@ -80,7 +81,7 @@ class Job(APIView):
 
     @extend_schema(responses=JobSerializer)
     def get(self, request: Request, job_id: UUID) -> Response:
-        """How far it is."""
+        """How far it is, and how it ended. What is wrong with a file that can't be imported: GET import/{id}/."""
         job = get_object_or_404(JobRun.objects.of_user(principal_of(request).user_id), pk=job_id)
         return Response(JobSerializer(job).data)
 
@@ -89,4 +90,5 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/turn/", Turn.as_view(), name="turn"),
     path("conversations/<uuid:conversation_id>/finish/", Finish.as_view(), name="finish"),
     path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
+    *imports.urlpatterns,
 ]

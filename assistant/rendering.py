@@ -8,6 +8,7 @@ from typing import Any
 
 from conversations.models import Message
 from language.fencing import as_data
+from memories.policy import find_instructions
 
 OPENING = "(The conversation begins with the following message.)"
 
@@ -20,6 +21,14 @@ class Rendered:
     text: str
     messages: list[dict[str, Any]]
     extra: dict[str, Any] = field(default_factory=dict)
+
+
+def name_as_data(name: str) -> str:
+    """A name that stands in a prompt outside of a fence: escaped, and withheld when it reads like an instruction.
+
+    Another member may have given it.
+    """
+    return "somebody whose name is withheld here" if find_instructions(name) else as_data(name)
 
 
 def render(format_name: str, stable: str, below: str, window: Sequence[Message], incoming: str) -> Rendered:

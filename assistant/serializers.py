@@ -55,8 +55,16 @@ class TurnSerializer(serializers.Serializer[Any]):
     revision = serializers.IntegerField()
 
 
+def progress_of(done: int | None, total: int | None) -> float | None:
+    """How far a job is, from 0 to 1, or None when it does not say."""
+    return None if done is None or not total else round(done / total, 3)
+
+
 class JobSerializer(serializers.ModelSerializer[JobRun]):
-    """A background job: how far it is and how it ended."""
+    """A background job: how far it is and how it ended. ``result`` holds numbers."""
+
+    progress = serializers.SerializerMethodField()
+    result = serializers.DictField(child=serializers.IntegerField())
 
     class Meta:
         model = JobRun
@@ -67,9 +75,15 @@ class JobSerializer(serializers.ModelSerializer[JobRun]):
             "state",
             "done",
             "total",
+            "progress",
             "attempts",
             "not_before",
             "error_code",
+            "result",
             "created_at",
             "finished_at",
         ]
+
+    def get_progress(self, job: JobRun) -> float | None:
+        """How far it is, from 0 to 1; null when that is not known."""
+        return progress_of(job.done, job.total)

@@ -7,6 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from . import actions
+from .imports import actions as imports
 
 
 @shared_task(name="assistant.maybe_summarize")
@@ -25,3 +26,15 @@ def finish_idle() -> None:
 def sweep() -> None:
     """Start again what was lost."""
     actions.sweep()
+
+
+@shared_task(name="assistant.run_import")
+def run_import(job_id: str) -> None:
+    """Work on an import for one turn."""
+    imports.run_import(UUID(job_id))
+
+
+@shared_task(name="assistant.sweep_imports")
+def sweep_imports() -> None:
+    """Start imports again that were lost."""
+    imports.sweep_imports()

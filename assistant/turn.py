@@ -187,7 +187,7 @@ def _gather(
         turns = [_turn_piece(hit.message) for hit in said]
     head = _now(principal)
     if conversation.legacy:
-        head += f"\nThis conversation is about {as_data(conversation.legacy.name)}."
+        head += f"\nThis conversation is about {rendering.name_as_data(conversation.legacy.name)}."
     return _Draft(
         stable=instructions,
         memory=memory_block(principal, as_of_rev=block_rev) if remembers else NO_MEMORY,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,7 +12,8 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Legacy
@@ -61,8 +63,9 @@ def conversation_create(
     channel: str = "",
     private: bool = False,
     external_id: str = "",
+    brought_by_id: UUID | None = None,
 ) -> Conversation:
-    """Open a conversation, about a legacy if one is named.
+    """Open a conversation, about a legacy if one is named. ``brought_by_id`` is the import that it comes with.
 
     With an ``external_id`` (unique per person, agent and channel) that is known already, that conversation is
     returned, so that an import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict
@@ -87,6 +90,7 @@ def conversation_create(
             channel=channel,
             private=private,
             external_id=external_id,
+            brought_by_id=brought_by_id,
         )
         write.result("conversation", conversation.pk, status_code=201)
     return conversation
@@ -99,12 +103,14 @@ def messages_append(
     *,
     after: int | None = None,
     pin: Pin | None = None,
+    follow_up: bool = True,
 ) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
 
-    Returns the stored messages. Indexing and summarising start when the transaction has committed. Appending reopens a
-    finished conversation. With ``after`` they are appended only while the conversation has that many messages.
-    ``pin`` says where its prompts stay from now on, unless another turn has pinned them to a later moment.
+    Returns the stored messages. Indexing and summarising start when the transaction has committed, unless ``follow_up``
+    is False, for a caller that sees to both. Appending reopens a finished conversation. With ``after`` they are
+    appended only while the conversation has that many messages. ``pin`` says where its prompts stay from now on,
+    unless another turn has pinned them to a later moment.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -148,8 +154,9 @@ def messages_append(
         conversation.save(update_fields=["message_count", "last_message_at", "finished_at", "block_at", "block_rev"])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
-        enqueue("conversations.index_messages", conversation.pk)
-        if conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
+        if follow_up:
+            enqueue("conversations.index_messages", conversation.pk)
+        if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
             enqueue("assistant.maybe_summarize", conversation.pk)
     return new
 
@@ -176,10 +183,13 @@ def _lock(principal: Principal, conversation_id: UUID) -> Conversation:
     return conversation
 
 
-def conversation_close(principal: Principal, conversation_id: UUID, *, idle_before: datetime | None = None) -> bool:
+def conversation_close(
+    principal: Principal, conversation_id: UUID, *, idle_before: datetime | None = None, follow_up: bool = True
+) -> bool:
     """Mark a conversation as finished, so that what is left of it is summarised. Returns whether anything is left.
 
-    With ``idle_before`` only if its last message is older; what was appended meanwhile keeps it open.
+    With ``idle_before`` only if its last message is older; what was appended meanwhile keeps it open. ``follow_up`` is
+    False for a caller that summarises it itself.
     """
     user_id = must_write(principal)
     with ledger_write(principal.actor, user_id) as write:
@@ -191,7 +201,7 @@ def conversation_close(principal: Principal, conversation_id: UUID, *, idle_befo
             conversation.save(update_fields=["finished_at"])
         left = conversation.unsummarized > 0
         write.result("conversation", conversation.pk, status_code=202 if left else 200)
-        if left:
+        if left and follow_up:
             enqueue("assistant.maybe_summarize", conversation.pk)
     return left
 
@@ -226,6 +236,25 @@ def _open(principal: Principal, rows: QuerySet[Said], object_type: str, row_id: 
             raise NotFound(f"There is no such {object_type}.")
         write.change(owner_id, "OPEN", object_type, row_id, conversation_id=said.conversation_id, reason=reason)
     return said
+
+
+def conversation_remove(write: LedgerWrite, conversation: Conversation) -> None:
+    """Delete a conversation with its messages and summaries, inside a transaction that holds its person's ledger.
+
+    What was learned from it is its rooms' business, before this is called.
+    """
+    terms = Coalesce(Sum("search_length"), 0)
+    said = Message.objects.filter(conversation=conversation).aggregate(terms=terms, rows=Count("pk"))
+    chunks = ConversationChunk.objects.filter(conversation=conversation).aggregate(terms=terms, rows=Count("pk"))
+    write.count(
+        conversation.user_id,
+        turns=-said["rows"],
+        turn_terms=-said["terms"],
+        chunks=-chunks["rows"],
+        chunk_terms=-chunks["terms"],
+    )
+    write.change(conversation.user_id, "DELETE", "conversation", conversation.pk)
+    conversation.delete()
 
 
 def chunk_write(
@@ -280,11 +309,14 @@ RETURNING m.id, m.content, m.speaker, m.at, m.index_attempts
 
 
 def messages_index(
-    conversation_id: UUID | None = None, *, progress: Callable[[int], object] = lambda count: None
+    conversation_id: UUID | None = None,
+    *,
+    progress: Callable[[int], object] = lambda count: None,
+    seconds: float | None = None,
 ) -> int:
     """Give messages without a vector one, of one conversation or of all. Returns how many were indexed.
 
-    ``progress`` is called after each batch with the number of messages in it.
+    ``progress`` is called after each batch with the number of messages in it. No batch is begun after ``seconds``.
 
     A batch is taken by moving its time to try again forward, which is its lease: two workers never embed the same
     message, and what a killed worker held is taken up when the lease is over. With the embedder away the messages
@@ -292,7 +324,8 @@ def messages_index(
     """
     embedder = get_embedder()
     indexed = 0
-    while batch := _take_unindexed(conversation_id):
+    ends = None if seconds is None else time.monotonic() + seconds
+    while (ends is None or time.monotonic() < ends) and (batch := _take_unindexed(conversation_id)):
         try:
             vectors = embedder.embed_passages([text for _, text, _ in batch])
         except EmbedderUnavailable as error:

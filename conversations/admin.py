@@ -1,51 +1,225 @@
-"""Conversations for staff: how long, how far summarised, what failed. What was said is not shown here."""
+"""Conversations for staff: how long, how far summarised. What was said opens for a reason, which is logged."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
+from django.contrib.admin import EmptyFieldListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from unfold.decorators import display
 
-from journal.admin import RecordAdmin
+from accounts.admin import OwnedAdmin, moderator
+from journal.admin import ReasonForm, button, link_to, opened
+from journal.exceptions import Refused
 
-from .models import Conversation, ConversationChunk, Message
+from . import actions
+from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
+
+IMPORT_COLOURS = {
+    "storing": "info",
+    "waiting": "info",
+    "checking": "primary",
+    "writing": "primary",
+    "reading": "primary",
+    "done": "success",
+    "failed": "danger",
+    "cancelled": "default",
+    "undoing": "primary",
+    "undone": "default",
+}
 
 
 @admin.register(Conversation)
-class ConversationAdmin(RecordAdmin):
+class ConversationAdmin(OwnedAdmin):
     """Conversations and how far they are summarised."""
 
-    list_display = [
-        "id",
-        "user",
-        "legacy",
-        "agent",
-        "channel",
-        "private",
-        "message_count",
-        "summarized_upto",
-        "finished_at",
-        "last_message_at",
-    ]
-    list_filter = ["private", "channel", "created_at"]
-    search_fields = ["id__exact", "user__username", "external_id"]
+    list_display = ["id", "person", "about", "agent", "channel", "secrecy", "summarised", "finished_at", "created_at"]
+    list_filter = ["private", ("finished_at", EmptyFieldListFilter), "created_at"]
     list_select_related = ["user", "legacy", "agent"]
-    exclude = ["title"]
+    ordering = ["-created_at"]
+    readonly_fields = ["person", "about", "import_link", "summarised"]
+    fieldsets = [
+        (None, {"fields": ["id", "person", "about", "agent", "channel", "external_id", "import_link", "private"]}),
+        ("Summaries", {"fields": ["message_count", "summarized_upto", "summarised"]}),
+        ("Times", {"fields": ["created_at", "last_message_at", "finished_at", "block_at"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
+        """All conversations, without their titles: people write them, or models out of what was said."""
+        return Conversation.objects.visible_to(moderator(request)).defer("title")
+
+    @admin.display(description="brought by")
+    def import_link(self, conversation: Conversation) -> Any:
+        """The import that it came with."""
+        return link_to(ConversationImport, conversation.brought_by_id)
+
+    @admin.display(description="private", ordering="private")
+    def secrecy(self, conversation: Conversation) -> str:
+        """Whether it stays out of everything but itself."""
+        return "yes" if conversation.private else "no"
+
+    @admin.display(description="summarised")
+    def summarised(self, conversation: Conversation) -> str:
+        """How many of its messages a summary covers."""
+        return render_to_string(
+            "admin/progress.html", {"done": conversation.summarized_upto, "total": conversation.message_count}
+        )
+
+
+class _SaidAdmin(OwnedAdmin):
+    """Messages and summaries: all but the text, which opens in a dialog."""
+
+    list_select_related = ["user"]
+    list_filter = ["private", ("embedding", EmptyFieldListFilter)]
+    id_fields = ("pk", "conversation_id", "user_id", "legacy_id")
+    readonly_fields = ["talk", "person"]
+    actions_row = ["open_text"]
+    actions_detail = ["open_text"]
+
+    @admin.display(description="conversation")
+    def talk(self, row: Any) -> Any:
+        """Where it stands."""
+        return link_to(Conversation, row.conversation_id)
+
+    @admin.display(description="private", ordering="private")
+    def secrecy(self, row: Any) -> str:
+        """Whether it stays out of everything but its conversation."""
+        return "yes" if row.private else "no"
+
+    @button(
+        "Open the text",
+        "This is private to its person. That you opened it, and why, is written into their log.",
+        path="open",
+        form=ReasonForm,
+        submit="Open",
+        icon="visibility",
+    )
+    def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Show the text once, in the dialog."""
+        row = self.row(request, object_id)
+        try:
+            said = self.read(request, row, form.cleaned_data["reason"])
+        except Refused as refusal:
+            return self.refuse(request, refusal)
+        return opened(request, "admin/said_opened.html", {"said": said, "title": str(said)})
+
+    def read(self, request: HttpRequest, row: Any, reason: str) -> Any:
+        """The action that opens the text and logs it."""
+        raise NotImplementedError
 
 
 @admin.register(Message)
-class MessageAdmin(RecordAdmin):
+class MessageAdmin(_SaidAdmin):
     """Messages: who, when, how long, whether indexed."""
 
-    list_display = ["id", "conversation_id", "index", "role", "tokens", "at", "embedding_model", "index_attempts"]
-    list_filter = ["role", "private", "embedding_model"]
-    search_fields = ["id__exact", "conversation__id__exact", "user__username"]
-    exclude = ["content", "speaker", "search_text", "search", "embedding"]
+    list_display = ["id", "talk", "index", "person", "labelled_role", "tokens", "at", "secrecy", "index_attempts"]
+    list_filter = ["role", *_SaidAdmin.list_filter]
+    ordering = ["conversation_id", "index"]
+    fields = [
+        "id",
+        "talk",
+        "index",
+        "person",
+        "role",
+        "tokens",
+        "at",
+        "created_at",
+        "private",
+        "embedding_model",
+        "index_attempts",
+        "index_not_before",
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        """All messages, without what was said and by whom."""
+        rows = Message.objects.visible_to(moderator(request)).without_vectors()
+        return rows.defer("content", "speaker", "embedding", "search_text", "search")
+
+    @display(description="role", ordering="role", label={"user": "primary", "assistant": "info"})
+    def labelled_role(self, message: Message) -> tuple[str, str]:
+        """Who spoke."""
+        return message.role, message.get_role_display()
+
+    def read(self, request: HttpRequest, row: Message, reason: str) -> Message:
+        """Open a message."""
+        return actions.message_open(moderator(request), row.pk, reason)
 
 
 @admin.register(ConversationChunk)
-class ChunkAdmin(RecordAdmin):
+class ChunkAdmin(_SaidAdmin):
     """Summaries: which range, by which model."""
 
-    list_display = ["id", "conversation_id", "message_range_start", "message_range_end", "written_by", "created_at"]
-    list_filter = ["written_by", "private", "embedding_model"]
-    search_fields = ["id__exact", "conversation__id__exact", "user__username"]
-    exclude = ["content", "search_text", "search", "embedding"]
+    list_display = ["id", "talk", "person", "message_range_start", "message_range_end", "written_by", "created_at"]
+    list_filter = ["private"]
+    ordering = ["conversation_id", "message_range_start"]
+    fields = [
+        "id",
+        "talk",
+        "person",
+        "message_range_start",
+        "message_range_end",
+        "written_by",
+        "created_at",
+        "private",
+        "embedding_model",
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationChunk]:
+        """All summaries, without their text."""
+        rows = ConversationChunk.objects.visible_to(moderator(request))
+        return rows.defer("content", "embedding", "search_text", "search")
+
+    def read(self, request: HttpRequest, row: ConversationChunk, reason: str) -> ConversationChunk:
+        """Open a summary."""
+        return actions.chunk_open(moderator(request), row.pk, reason)
+
+
+@admin.register(ConversationImport)
+class ImportAdmin(OwnedAdmin):
+    """Files with people's histories: how far each is. Its name and what the person is told about it are theirs."""
+
+    list_display = ["id", "person", "about", "form", "labelled_state", "position", "size", "created_at", "ended_at"]
+    list_filter = ["state", "created_at"]
+    list_select_related = ["user", "legacy"]
+    ordering = ["-created_at"]
+    readonly_fields = ["person", "about"]
+    fieldsets = [
+        (None, {"fields": ["id", "person", "about", "form", "size", "state", "position"]}),
+        ("In numbers", {"fields": ["survey", "outcome"]}),
+        ("Times", {"fields": ["created_at", "ended_at"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationImport]:
+        """All imports, without what people call them and are told about them."""
+        return ConversationImport.objects.visible_to(moderator(request)).defer(
+            "title", "file_name", "files", "notes", "error", "digest"
+        )
+
+    @display(description="state", ordering="state", label=IMPORT_COLOURS)
+    def labelled_state(self, upload: ConversationImport) -> tuple[str, str]:
+        """How far it is."""
+        return upload.state, upload.get_state_display()
+
+
+@admin.register(ImportPart)
+class ImportPartAdmin(OwnedAdmin):
+    """Pieces of uploads that are still being read."""
+
+    list_display = ["id", "import_link", "file", "number"]
+    id_fields = ("upload_id", "upload__user_id")
+    user_field, legacy_field = "upload__user_id", "upload__legacy_id"
+    ordering = ["upload_id", "file", "number"]
+    fields = ["import_link", "file", "number"]
+    readonly_fields = ["import_link"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
+        """All pieces, without what is in them."""
+        return super().get_queryset(request).only("upload_id", "file", "number")
+
+    @admin.display(description="import")
+    def import_link(self, part: ImportPart) -> Any:
+        """The import that it belongs to."""
+        return link_to(ConversationImport, part.upload_id)

@@ -17,7 +17,103 @@ from django.utils import timezone
 from accounts.models import Agent, Legacy, User
 from retrieval.fields import Searchable
 
-from .querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet
+from .querysets import OPEN_IMPORTS, ChunkQuerySet, ConversationQuerySet, ImportQuerySet, MessageQuerySet
+
+
+class ConversationImport(models.Model):
+    """A file with a person's history that is being brought in, or was. Its job does the work and holds the lease.
+
+    ``digest`` is the file's SHA-256. ``position`` is how many conversations of the file were brought in or found there
+    already. ``survey`` says what the file holds, ``outcome`` what became of it, both in numbers; ``notes`` and
+    ``error`` are for the person alone.
+    """
+
+    class State(models.TextChoices):
+        STORING = "storing"  # -> waiting
+        WAITING = "waiting"  # -> checking, cancelled
+        CHECKING = "checking"  # -> writing, failed, cancelled
+        WRITING = "writing"  # -> reading, failed, cancelled
+        READING = "reading"  # -> done, failed, cancelled
+        DONE = "done"  # -> undoing
+        FAILED = "failed"  # -> undoing
+        CANCELLED = "cancelled"  # -> undoing
+        UNDOING = "undoing"  # -> undone
+        UNDONE = "undone"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="+")
+    title = models.CharField(max_length=200, blank=True)
+    file_name = models.CharField(max_length=255, blank=True)
+    form = models.CharField(max_length=20)
+    size = models.PositiveBigIntegerField()
+    digest = models.CharField(max_length=64)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    files = models.JSONField(default=list)
+    position = models.PositiveIntegerField(default=0)
+    survey = models.JSONField(default=dict)
+    outcome = models.JSONField(default=dict)
+    notes = models.JSONField(default=list)
+    error = models.CharField(max_length=600, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = ImportQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=[
+                        "storing",
+                        "waiting",
+                        "checking",
+                        "writing",
+                        "reading",
+                        "done",
+                        "failed",
+                        "cancelled",
+                        "undoing",
+                        "undone",
+                    ]
+                ),
+                name="import_state_known",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="import_by_user"),
+            models.Index(
+                fields=["created_at"],
+                condition=Q(state__in=["waiting", "checking", "writing", "reading", "undoing"]),
+                name="import_open",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"import {self.id} {self.state}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still being done about it."""
+        return self.state in OPEN_IMPORTS
+
+
+class ImportPart(models.Model):
+    """A piece of what was uploaded, compressed; gone when the import has ended. ``file`` counts its files from 0.
+
+    The database keeps it, because the worker that reads it may run on another machine than the web server.
+    """
+
+    upload = models.ForeignKey(ConversationImport, on_delete=models.CASCADE, related_name="parts", db_index=False)
+    file = models.PositiveSmallIntegerField()
+    number = models.PositiveIntegerField()
+    data = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["upload", "file", "number"], name="import_part_once")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of file {self.file} of import {self.upload_id}"
 
 
 class Conversation(models.Model):
@@ -32,6 +128,9 @@ class Conversation(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="conversations")
     legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, null=True, related_name="conversations")
     agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="conversations")
+    brought_by = models.ForeignKey(
+        ConversationImport, on_delete=models.SET_NULL, null=True, related_name="conversations", db_index=False
+    )
     title = models.CharField(max_length=200, blank=True)
     channel = models.CharField(max_length=40, blank=True)
     external_id = models.CharField(max_length=255, blank=True)
@@ -63,6 +162,7 @@ class Conversation(models.Model):
         ]
         indexes = [
             models.Index(fields=["user", "-created_at"], name="conversation_by_user"),
+            models.Index(fields=["brought_by"], condition=Q(brought_by__isnull=False), name="conversation_by_import"),
             models.Index(fields=["-created_at"], name="conversation_by_time"),
             # The sweep looks for unsummarised conversations; almost all rows are not in this index.
             models.Index(

@@ -11,14 +11,15 @@ from journal.exceptions import Refused
 
 from .models import Message
 
+ROLES = tuple(Message.Role.values)
 SPEAKER_MAX_CHARACTERS = 100
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def check_message(role: str, content: str, speaker: str = "") -> None:
     """Raise Refused (400) unless a message like this may be stored."""
-    if role not in Message.Role.values:
-        raise Refused(f"the role is one of {', '.join(Message.Role.values)}.", code="bad_role")
+    if role not in ROLES:
+        raise Refused(f"the role is one of {', '.join(ROLES)}.", code="bad_role")
     if not content.strip():
         raise Refused("the content is empty.", code="empty")
     if len(content) > settings.MESSAGE_MAX_CHARACTERS:

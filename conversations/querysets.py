@@ -8,12 +8,21 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import F
+from django.db.models.functions import Cast
+
+from journal.models import JobRun
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import Conversation, ConversationChunk, Message  # noqa: F401 - named in the generic bases
+    from .models import (  # noqa: F401 - named in the generic bases
+        Conversation,
+        ConversationChunk,
+        ConversationImport,
+        Message,
+    )
 
+OPEN_IMPORTS = ("waiting", "checking", "writing", "reading", "undoing")
 
 Said = TypeVar("Said", bound=models.Model)
 
@@ -40,6 +49,38 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     def idle_since(self, at: datetime) -> ConversationQuerySet:
         """Conversations with something unsummarised whose last message came before ``at``."""
         return self.filter(message_count__gt=F("summarized_upto"), last_message_at__lte=at)
+
+    def not_being_imported(self) -> ConversationQuerySet:
+        """Conversations but those whose import still works on them, which reads them itself."""
+        return self.exclude(brought_by__state__in=OPEN_IMPORTS)
+
+
+class ImportQuerySet(models.QuerySet["ConversationImport"]):
+    """Imports of the person."""
+
+    def visible_to(self, principal: Principal) -> ImportQuerySet:
+        """All for staff; the person's own for whoever decides for the person."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None or not principal.may_decide:
+            return self.none()
+        return self.filter(user_id=principal.user_id)
+
+    def with_job(self) -> ImportQuerySet:
+        """Each with its latest job: ``job_id``, ``job_error_code``, and ``job_done`` of ``job_total``."""
+        jobs = JobRun.objects.filter(
+            user_id=models.OuterRef("user_id"),
+            kind__in=["import", "import_undo"],
+            subject_id=Cast(models.OuterRef("pk"), models.CharField()),
+        ).order_by("-created_at")
+        columns = {
+            f"job_{name}": models.Subquery(jobs.values(name)[:1]) for name in ("id", "done", "total", "error_code")
+        }
+        return self.annotate(**columns)
+
+    def open(self) -> ImportQuerySet:
+        """Imports about which something is still being done."""
+        return self.filter(state__in=OPEN_IMPORTS)
 
 
 class _SaidQuerySet(models.QuerySet[Said]):

@@ -71,10 +71,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One fact for the templates. ``offers`` are the decisions that can be taken about it, in their order."""
+    """One fact for the templates. ``offers`` are the decisions that can be taken about it, in their order.
+
+    ``kept`` says whether the person is a member of its legacy; who has left one keeps their own facts about it.
+    """
 
     fact: LegacyFact
     mine: bool
+    kept: bool
     quotations: list[Quotation]
     related: list[Related]
     offers: list[str]
@@ -121,6 +125,12 @@ class Card:
         return f"Found by {fact.written_by}" if extracted else f"Written by {fact.written_by}"
 
     @property
+    def reason(self) -> str:
+        """Why it stands as it does, ended as a sentence is; empty when nobody said."""
+        reason = self.fact.state_reason
+        return reason if not reason or reason[-1] in ".!?…" else f"{reason}."
+
+    @property
     def fields(self) -> dict[str, str]:
         """What the fields of the card's forms hold: what had been typed if that was refused, else what is stored."""
         stored = {"content": self.fact.content, "category": self.fact.category, "reason": ""}
@@ -133,16 +143,20 @@ class Card:
         return self.refusal.decision if self.refusal else ""
 
 
-def offers_for(fact: LegacyFact) -> list[str]:
-    """The decisions that the author of a fact can take about it as it is now, the likeliest first."""
+def offers_for(fact: LegacyFact, *, kept: bool) -> list[str]:
+    """The decisions that the author of a fact can take about it as it is now, the likeliest first.
+
+    Only who is a member of its legacy (``kept``) can share it.
+    """
     if fact.state in {State.ARCHIVED, State.REJECTED}:
         return ["restore"]
     if fact.state == State.HIDDEN:
         return ["delete"]
     if fact.state == State.QUARANTINED:
-        return ["reject", "delete"]
+        return ["edit", "reject", "delete"]
     offers = ["approve"] if is_waiting(fact) else []
-    offers.append("unshare" if fact.visibility == Visibility.SHARED else "share")
+    if kept:
+        offers.append("unshare" if fact.visibility == Visibility.SHARED else "share")
     return [*offers, "edit", "reject", "delete"]
 
 
@@ -152,20 +166,23 @@ def make_cards(
     members: Iterable[Member],
     outcomes: Mapping[UUID, Done | Refusal],
 ) -> list[Card]:
-    """The cards of facts, in a constant number of queries; ``members`` are those of their legacies.
+    """The cards of facts, in a constant number of queries; ``members`` are those of their legacies that one may see.
 
     ``outcomes`` says by the fact's id what was just done, or could not be done.
     """
     shown = list(facts.shown_to(principal).select_related("user", "legacy"))
     messages = _messages(shown, principal)
+    members = list(members)
     names = {member.user_id: member.user.get_full_name() for member in members}
+    kept = {member.legacy_id for member in members}
     return [
         Card(
             fact=fact,
             mine=fact.user_id == principal.user_id,
+            kept=fact.legacy_id in kept,
             quotations=list(_quotations(fact, messages)),
             related=list(_related(fact, principal, names)),
-            offers=offers_for(fact) if fact.user_id == principal.user_id else [],
+            offers=offers_for(fact, kept=fact.legacy_id in kept) if fact.user_id == principal.user_id else [],
             outcome=outcomes.get(fact.pk),
         )
         for fact in shown

@@ -136,9 +136,12 @@ _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
 
 
 def _put_back_active(principal: Principal, fact: LegacyFact, visibility: str) -> None:
-    if fact.state in {LegacyFact.State.ARCHIVED, LegacyFact.State.REJECTED}:
-        actions.fact_restore(principal, fact.pk)
-    actions.fact_set_visibility(principal, fact.pk, visibility)
+    with transaction.atomic():
+        if fact.state in {LegacyFact.State.ARCHIVED, LegacyFact.State.REJECTED}:
+            actions.fact_restore(principal, fact.pk)
+        else:
+            actions.fact_approve(principal, fact.pk)
+        actions.fact_set_visibility(principal, fact.pk, visibility)
 
 
 _PUT_BACK: dict[str, Callable[[Principal, LegacyFact], object]] = {
@@ -147,6 +150,8 @@ _PUT_BACK: dict[str, Callable[[Principal, LegacyFact], object]] = {
     "private": lambda principal, fact: _put_back_active(principal, fact, Visibility.PRIVATE),
     "shared": lambda principal, fact: _put_back_active(principal, fact, Visibility.SHARED),
     "hidden": lambda principal, fact: actions.fact_restore(principal, fact.pk),
+    # What was held back is so again when it is restored, or reads again as it did.
+    "quarantined": lambda principal, fact: actions.fact_restore(principal, fact.pk),
     "archived": lambda principal, fact: actions.fact_delete(principal, fact.pk),
     "rejected": lambda principal, fact: actions.fact_reject(principal, fact.pk),
 }

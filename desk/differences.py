@@ -55,7 +55,7 @@ def _tidy(pieces: list[Piece]) -> list[Piece]:
         if piece.kind != "same":
             held[piece.kind] += piece.text
             continue
-        runs += [Piece(kind, held[kind]) for kind in ("gone", "new") if held[kind]]  # type: ignore[arg-type]
+        runs += [Piece(kind, held[kind]) for kind in ("gone", "new") if held[kind]]
         held = {"gone": "", "new": ""}
         if piece.text:
             runs.append(piece)

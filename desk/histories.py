@@ -53,7 +53,17 @@ def make_history(principal: Principal, fact: LegacyFact) -> list[Entry]:
         for each in FactVersion.objects.filter(fact=fact, number__in=[number for number in numbers if number])
     }
     agents = _agents(changes)
-    return [_entry(change, fact, versions, agents) for change in changes]
+    reasons = _reasons(changes, fact)
+    return [_entry(change, fact, versions, agents, reasons.get(change.rev, "")) for change in changes]
+
+
+def _reasons(changes: Iterable[Change], fact: LegacyFact) -> Mapping[int, str]:
+    """Why something was done, by revision: what staff gave, and the author's own for the rejection that holds."""
+    reasons = {each.rev: str(each.meta["reason"]) for each in changes if "reason" in each.meta}
+    rejected = next((each.rev for each in changes if each.event == "REJECT"), None)
+    if rejected is not None and fact.state == LegacyFact.State.REJECTED:
+        reasons.setdefault(rejected, fact.state_reason)
+    return reasons
 
 
 def _agents(changes: Iterable[Change]) -> Mapping[str, str]:
@@ -63,12 +73,11 @@ def _agents(changes: Iterable[Change]) -> Mapping[str, str]:
     return {str(pk): name for pk, name in rows}
 
 
-def _entry(change: Change, fact: LegacyFact, versions: Mapping[int, FactVersion], agents: Mapping[str, str]) -> Entry:
+def _entry(
+    change: Change, fact: LegacyFact, versions: Mapping[int, FactVersion], agents: Mapping[str, str], reason: str
+) -> Entry:
     new, old = versions.get(change.new_version or 0), versions.get(change.old_version or 0)
-    reason = str(change.meta.get("reason", ""))
-    if not reason and change.event == "REJECT" and fact.state == LegacyFact.State.REJECTED:
-        reason = fact.state_reason
-    who, what = _who(change, agents), _what(change, fact)
+    who, what = _who(change, fact, agents), _what(change, fact)
     if change.event not in {"ADD", "UPDATE"} or new is None:
         return Entry(change.at, who, what, reason)
     before = old.content if old and change.event == "UPDATE" else new.content
@@ -89,20 +98,26 @@ def _category(version: FactVersion | None) -> str:
     return LegacyFact.Category(version.category).label if version else ""
 
 
-def _who(change: Change, agents: Mapping[str, str]) -> str:
-    if change.actor_kind == ActorKind.PERSON:
-        return "You"
+def _who(change: Change, fact: LegacyFact, agents: Mapping[str, str]) -> str:
     if change.actor_kind == ActorKind.STAFF:
         return "A moderator"
+    if change.event == "QUARANTINE":
+        return "Keepsake"  # A gate did, whosever words they are.
+    if change.actor_kind == ActorKind.PERSON:
+        # Who removes a member from a legacy unshares what that one shared.
+        return "You" if change.actor_id == str(fact.user_id) else "Another member"
     return agents.get(change.actor_id, "An agent") if change.actor_kind == ActorKind.AGENT else "Keepsake"
+
+
+def _relation(change: Change) -> str:
+    return "contradicts it" if change.meta.get("kind") == FactLink.Kind.CONTRADICTS else "says the same"
 
 
 def _what(change: Change, fact: LegacyFact) -> str:
     if change.event == "ADD":
         return "found it in what you said" if fact.source_index is not None else "wrote it down"
     if change.event == "LINK":
-        contradicts = change.meta.get("kind") == FactLink.Kind.CONTRADICTS
-        return "saw that another fact " + ("contradicts it" if contradicts else "says the same")
+        return "found it said again" if "evidence" in change.meta else f"saw that another fact {_relation(change)}"
     if change.event == "RESTORE":
         if change.actor_kind == ActorKind.STAFF:
             return "let it be seen again"

@@ -100,13 +100,12 @@ class View:
     @property
     def is_filtered(self) -> bool:
         """Whether anything narrows the shelf."""
-        return self.narrowing > 0
+        return bool(self.search) or self.narrowing > 0
 
     @property
     def narrowing(self) -> int:
-        """How many filters narrow the shelf."""
-        set_to = (self.search, self.legacy, self.category, self.visibility, self.state, self.written_by)
-        return sum(map(bool, set_to))
+        """How many filters beside the words narrow the shelf."""
+        return sum(map(bool, (self.legacy, self.category, self.visibility, self.state, self.written_by)))
 
     @property
     def order(self) -> str:

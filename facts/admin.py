@@ -1,116 +1,299 @@
-"""Facts for staff: where they stand, and buttons that hide and unhide. What a member keeps private is not shown."""
+"""Facts for staff: where they stand, queues of what waits, and decisions. What they say opens for a logged reason."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-from django import forms
-from django.contrib import admin, messages
-from django.contrib.admin.helpers import ActionForm
+from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import display
+from unfold.enums import ActionVariant
 
+from accounts.admin import OwnedAdmin, moderator
 from accounts.models import User
 from accounts.principals import Principal
-from accounts.queries import principal_for_staff
-from journal.admin import RecordAdmin
+from conversations.models import Conversation, Message
+from journal.admin import ReasonForm, button, link_to, opened, with_id
 from journal.exceptions import Refused
+from journal.models import Change
 
 from . import actions
-from .models import FactLink, LegacyFact
+from .models import FactEvidence, FactLink, FactVersion, LegacyFact
 
+State = LegacyFact.State
 
-class ReasonForm(ActionForm):
-    """The reason that an author is given for a hidden fact."""
-
-    reason = forms.CharField(max_length=actions.REASON_CHARACTERS, required=False, label="Reason (for hiding):")
+STATE_COLOURS = {
+    State.PROPOSED: "info",
+    State.ACTIVE: "success",
+    State.ARCHIVED: "default",
+    State.REJECTED: "default",
+    State.HIDDEN: "warning",
+    State.QUARANTINED: "danger",
+}
+# What can be decided about a fact as it stands, by the buttons' paths: the one that is meant most comes first.
+DECISIONS = {
+    State.PROPOSED: ["quarantine"],
+    State.ACTIVE: ["hide", "quarantine"],
+    State.HIDDEN: ["unhide"],
+    State.QUARANTINED: ["release", "refuse"],
+}
+SHOWN_CHANGES = 100
+_FACT_COLUMNS = ["fact__user__username", "fact__legacy_id"]
 
 
 @admin.register(LegacyFact)
-class FactAdmin(RecordAdmin):
+class FactAdmin(OwnedAdmin):
     """What members say about legacies."""
 
-    list_display = ["id", "state", "visibility", "category", "user_id", "legacy_id", "written_by", "extracted_at"]
+    list_display = ["id", "labelled_state", "visibility", "category", "person", "about", "written_by", "extracted_at"]
+    queue_display = ["id", "labelled_state", "reason", "category", "person", "about", "updated_at"]
     list_filter = ["state", "visibility", "category", "extracted_at"]
-    search_fields = ["id__exact", "user__id__exact", "user__username", "legacy__id__exact"]
-    ordering = ["-extracted_at"]
-    action_form = ReasonForm
-    actions = ["hide", "unhide"]
-    fields = [
-        "id",
-        "state",
-        "state_reason",
-        "visibility",
-        "category",
-        "shared_content",
-        "user_id",
-        "legacy_id",
-        "version",
-        "written_by",
-        "extracted_at",
-        "updated_at",
-        "reviewed_at",
-        "hidden_at",
-        "deleted_at",
-        "purge_at",
-        "index_attempts",
-        "index_not_before",
+    list_select_related = ["user", "legacy"]
+    actions_row = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
+    actions_detail = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
+    change_form_outer_after_template = "admin/fact_history.html"
+    readonly_fields = ["reason", "person", "about", "taken_from"]
+    fieldsets = [
+        (None, {"fields": ["id", "state", "reason", "visibility", "category", "version"]}),
+        ("Whose", {"fields": ["person", "about", "written_by", "taken_from"]}),
+        (
+            "Times",
+            {"fields": ["extracted_at", "updated_at", "reviewed_at", "hidden_at", "deleted_at", "purge_at"]},
+        ),
+        ("Index", {"fields": ["embedding_model", "index_attempts", "index_not_before"]}),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LegacyFact]:
-        """All facts, without what a search reads."""
-        rows = LegacyFact.objects.visible_to(principal_for_staff(cast(User, request.user)))
-        return rows.defer("embedding", "search", "search_text")
+        """All facts, without what they say."""
+        rows = LegacyFact.objects.visible_to(moderator(request))
+        return rows.defer("content", "fingerprint", "embedding", "search", "search_text")
 
-    @admin.display(description="content")
-    def shared_content(self, fact: LegacyFact) -> str:
-        """The text, when its author shares it."""
-        return fact.content if fact.visibility == LegacyFact.Visibility.SHARED else "(private)"
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        """In a queue why each waits, and since when."""
+        return self.queue_display if _is_queue(request) else self.list_display
 
-    @admin.action(description="Hide, for the reason given", permissions=["view"])
-    def hide(self, request: HttpRequest, facts: QuerySet[LegacyFact]) -> None:
-        """Take active facts out of everybody's sight but their authors'."""
-        reason = request.POST.get("reason", "").strip()
-        if not reason:
-            self.message_user(request, "Give the reason: the author is told.", messages.ERROR)
-            return
-        self._each(request, facts, lambda staff, fact: actions.fact_hide(staff, fact.pk, reason), "hidden")
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        """The newest first; in a queue what has waited longest."""
+        return ["updated_at"] if _is_queue(request) else ["-extracted_at"]
 
-    @admin.action(description="Unhide", permissions=["view"])
-    def unhide(self, request: HttpRequest, facts: QuerySet[LegacyFact]) -> None:
-        """Give hidden facts back to their authors."""
-        reason = request.POST.get("reason", "").strip()
-        if not reason:
-            self.message_user(request, "Give the reason: the author is told.", messages.ERROR)
-            return
-        self._each(request, facts, lambda staff, fact: actions.fact_unhide(staff, fact.pk, reason), "given back")
+    def get_actions_row(self, request: HttpRequest) -> list[Any]:
+        """In a list of one state what can be decided there; elsewhere opening alone."""
+        return self._possible(super().get_actions_row(request), request.GET.get("state__exact", ""))
 
-    def _each(
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """What can be decided about the fact as it stands."""
+        state = with_id(LegacyFact.objects.all(), object_id).values_list("state", flat=True).first()
+        return self._possible(super().get_actions_detail(request, object_id), state or "")
+
+    def _possible(self, buttons: list[Any], state: str) -> list[Any]:
+        possible = {"open", *DECISIONS.get(State(state) if state in State.values else State.ARCHIVED, [])}
+        return [each for each in buttons if each.path in possible]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The page of a fact, with what happened to it."""
+        author = with_id(LegacyFact.objects.all(), object_id).values("user_id")
+        rows = Change.objects.filter(object_type="fact", object_id=object_id, ledger_id__in=author).order_by("-rev")
+        return super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), "fact_changes": rows[:SHOWN_CHANGES]}
+        )
+
+    @display(description="state", ordering="state", label=STATE_COLOURS)
+    def labelled_state(self, fact: LegacyFact) -> tuple[str, str]:
+        """Where the fact stands."""
+        return fact.state, fact.get_state_display()
+
+    @admin.display(description="reason")
+    def reason(self, fact: LegacyFact) -> str:
+        """Why it is hidden or quarantined. Why its author rejected it is the author's own."""
+        return fact.state_reason if fact.state in {State.HIDDEN, State.QUARANTINED} else "-"
+
+    @admin.display(description="taken from")
+    def taken_from(self, fact: LegacyFact) -> Any:
+        """The conversation that it was found in."""
+        return link_to(Conversation, fact.source_conversation_id)
+
+    @button(
+        "Open the text",
+        "This is private to its author and, when shared, to the members of the legacy. "
+        "That you opened it, and why, is written into the author's log.",
+        path="open",
+        form=ReasonForm,
+        submit="Open",
+        icon="visibility",
+    )
+    def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Show what the fact says and what bears it out, once, with what can be decided then."""
+        row = self.row(request, object_id)
+        try:
+            fact = actions.fact_open(moderator(request), row.pk, form.cleaned_data["reason"])
+        except Refused as refusal:
+            return self.refuse(request, refusal)
+        paths = DECISIONS.get(State(fact.state), [])
+        offered = {each.path: each for each in super().get_actions_detail(request, object_id)}
+        decisions = [{"button": offered[path], "address": f"admin:{offered[path].action_name}"} for path in paths]
+        return opened(
+            request, "admin/fact_opened.html", {"fact": fact, "form": ReasonForm(request), "decisions": decisions}
+        )
+
+    @button(
+        "Hide",
+        "Takes it out of everybody's sight but its author's. The author sees the reason.",
+        path="hide",
+        form=ReasonForm,
+        icon="visibility_off",
+        variant=ActionVariant.DANGER,
+    )
+    def hide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Hide an active fact."""
+        return self._decide(request, form, object_id, actions.fact_hide, "The fact is hidden.")
+
+    @button(
+        "Give back",
+        "Ends the hiding. The fact is its author's own again; sharing it is up to them.",
+        path="unhide",
+        form=ReasonForm,
+        icon="undo",
+    )
+    def unhide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Give a hidden fact back to its author."""
+        return self._decide(request, form, object_id, actions.fact_unhide, "The fact is given back.")
+
+    @button(
+        "Quarantine",
+        "Keeps it out of every prompt and of the other members' sight until it is released, refused or reworded.",
+        path="quarantine",
+        form=ReasonForm,
+        icon="gpp_maybe",
+    )
+    def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Put a fact into quarantine."""
+        return self._decide(request, form, object_id, actions.fact_quarantine, "The fact is in quarantine.")
+
+    @button(
+        "Release",
+        "Ends the quarantine. The fact waits for its author's review, as they have chosen.",
+        path="release",
+        form=ReasonForm,
+        icon="check_circle",
+        variant=ActionVariant.PRIMARY,
+    )
+    def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Let a quarantined fact out."""
+        return self._decide(request, form, object_id, actions.fact_release, "The fact is released.")
+
+    @button(
+        "Refuse",
+        "Rejects it. Its words don't come back by themselves; restored by its author, it is held back again.",
+        path="refuse",
+        form=ReasonForm,
+        icon="cancel",
+        variant=ActionVariant.DANGER,
+    )
+    def refuse_fact(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Reject a quarantined fact."""
+        return self._decide(request, form, object_id, actions.fact_refuse, "The fact is refused.")
+
+    def _decide(
         self,
         request: HttpRequest,
-        facts: QuerySet[LegacyFact],
-        change: Callable[[Principal, LegacyFact], Any],
-        what: str,
-    ) -> None:
-        staff, done, total = principal_for_staff(cast(User, request.user)), 0, 0
-        for fact in facts:
-            total += 1
-            try:
-                change(staff, fact)
-            except Refused as refusal:
-                self.message_user(request, f"{fact}: {refusal.detail}", messages.WARNING)
-            else:
-                done += 1
-        self.tell(request, done, total, what)
+        form: ReasonForm,
+        object_id: str,
+        decision: Callable[[Principal, Any, str], Any],
+        done: str,
+    ) -> HttpResponse:
+        fact = self.row(request, object_id)
+        reason = form.cleaned_data["reason"]
+        return self.carry_out(request, lambda: decision(moderator(request), fact.pk, reason), done)
+
+
+def _is_queue(request: HttpRequest) -> bool:
+    return request.GET.get("state__exact") in {State.HIDDEN, State.QUARANTINED}
+
+
+class _OfFactAdmin(OwnedAdmin):
+    """What belongs to a fact."""
+
+    id_fields = ("fact_id", "fact__user_id", "fact__legacy_id")
+    user_field, legacy_field = "fact__user_id", "fact__legacy_id"
+    list_display_links = ["id"]
+    list_select_related = ["fact__user"]
+    readonly_fields = ["fact_link", "author"]
+
+    @admin.display(description="fact")
+    def fact_link(self, row: Any) -> Any:
+        """The fact, which opens its text."""
+        return link_to(LegacyFact, row.fact_id)
+
+    @admin.display(description="author")
+    def author(self, row: Any) -> Any:
+        """Whose fact it is."""
+        return link_to(User, row.fact.user_id, row.fact.user.username)
+
+
+@admin.register(FactVersion)
+class FactVersionAdmin(_OfFactAdmin):
+    """Which wordings a fact had: when, and by whom."""
+
+    list_display = ["id", "fact_link", "number", "author", "category", "actor_kind", "created_at"]
+    list_filter = ["actor_kind", "created_at"]
+    fields = ["fact_link", "number", "author", "category", "actor_kind", "actor_id", "created_at"]
+    ordering = ["-id"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FactVersion]:
+        """All versions, without their words."""
+        return (
+            super()
+            .get_queryset(request)
+            .only("number", "category", "actor_kind", "actor_id", "created_at", *_FACT_COLUMNS)
+        )
+
+
+@admin.register(FactEvidence)
+class FactEvidenceAdmin(_OfFactAdmin):
+    """Which messages bear facts out."""
+
+    list_display = ["id", "fact_link", "message_link", "author"]
+    fields = ["fact_link", "message_link", "author"]
+    readonly_fields = [*_OfFactAdmin.readonly_fields, "message_link"]
+    ordering = ["-id"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FactEvidence]:
+        """All evidence, without the quotes."""
+        return super().get_queryset(request).only("message_id", *_FACT_COLUMNS)
+
+    @admin.display(description="message")
+    def message_link(self, evidence: FactEvidence) -> Any:
+        """The message, which opens its text."""
+        return link_to(Message, evidence.message_id)
 
 
 @admin.register(FactLink)
-class FactLinkAdmin(RecordAdmin):
+class FactLinkAdmin(OwnedAdmin):
     """Duplicates and contradictions among facts."""
 
-    list_display = ["from_fact_id", "kind", "to_fact_id", "strength", "created_at"]
+    list_display = ["id", "from_link", "labelled_kind", "to_link", "strength", "created_at"]
     list_filter = ["kind", "created_at"]
-    search_fields = ["from_fact__id__exact", "to_fact__id__exact"]
-    fields = ["from_fact_id", "kind", "to_fact_id", "strength", "created_at"]
-    ordering = ["-created_at"]
+    id_fields = ("from_fact_id", "to_fact_id")
+    user_field, legacy_field = "from_fact__user_id", "from_fact__legacy_id"
+    fields = ["from_link", "kind", "to_link", "strength", "created_at"]
+    readonly_fields = ["from_link", "to_link"]
+    ordering = ["-id"]
+
+    @display(description="kind", ordering="kind", label={"duplicate": "info", "contradicts": "warning"})
+    def labelled_kind(self, link: FactLink) -> tuple[str, str]:
+        """How they are related."""
+        return link.kind, link.get_kind_display()
+
+    @admin.display(description="fact")
+    def from_link(self, link: FactLink) -> Any:
+        """The one fact."""
+        return link_to(LegacyFact, link.from_fact_id)
+
+    @admin.display(description="other fact")
+    def to_link(self, link: FactLink) -> Any:
+        """The other fact."""
+        return link_to(LegacyFact, link.to_fact_id)

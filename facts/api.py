@@ -56,18 +56,23 @@ class LegacyFacts(WritesOnce, ListAPIView):
         """The principal decides what is ``mine`` and which sources are shown."""
         return {**super().get_serializer_context(), "principal": principal_of(self.request)}
 
-    @extend_schema(request=NewFactSerializer, responses={201: FactSerializer})
+    @extend_schema(request=NewFactSerializer, responses={201: FactSerializer, 202: FactSerializer})
     def post(self, request: Request, legacy_id: UUID) -> Response:
-        """Add a fact. Sharing it at once takes a session or a key with the scope admin."""
+        """Add a fact. Sharing it at once takes a session or a key with the scope admin.
+
+        202 when it waits: proposed, for a person who reviews before, or quarantined, when it reads as if it were aimed
+        at a model (``state_reason`` says why). Passwords, keys, card, account and id numbers are refused with 422.
+        """
         principal = self.caller(request)
         body = NewFactSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         fact = actions.fact_add(principal, legacy_id, **body.validated_data)
-        return _answer(principal, fact.pk, status=201)
+        status = 201 if fact.state == LegacyFact.State.ACTIVE else 202
+        return _answer(principal, fact.pk, status=status, added=True)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
         """The fact that was added."""
-        return _show(principal, UUID(object_ids[0]))
+        return _show(principal, UUID(object_ids[0]), added=True)
 
 
 class FactDetail(APIView):
@@ -183,15 +188,18 @@ class LeaveLegacy(MemberDetail):
         return Response(status=204)
 
 
-def _show(principal: Principal, fact_id: UUID) -> Any:
+def _show(principal: Principal, fact_id: UUID, *, added: bool = False) -> Any:
+    """One fact; also one that is held back, to the agent that has just added it."""
     fact = LegacyFact.objects.visible_to(principal).shown_to(principal).filter(pk=fact_id).first()
+    if fact is None and added:
+        fact = LegacyFact.objects.held_back_from(principal).shown_to(principal).filter(pk=fact_id).first()
     if fact is None:
         raise NotFound("There is no such fact.")
     return FactSerializer(fact, context={"principal": principal}).data
 
 
-def _answer(principal: Principal, fact_id: UUID, status: int = 200) -> Response:
-    data = _show(principal, fact_id)
+def _answer(principal: Principal, fact_id: UUID, status: int = 200, *, added: bool = False) -> Response:
+    data = _show(principal, fact_id, added=added)
     return with_etag(data, version=data["version"], status=status)
 
 

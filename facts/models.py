@@ -23,7 +23,8 @@ class LegacyFact(Searchable):
 
     ``version`` counts wordings. ``fingerprint`` stands for the words, so that the same statement is found by an index.
     ``written_by`` names the model, rules or agent whose wording it is; empty means the person's own. ``hidden_at`` is
-    set while staff hide the fact, also while its author keeps it archived. ``index_not_before`` is set while the fact
+    set while staff hide the fact, also while its author keeps it archived; ``quarantined_at`` likewise while it is held
+    back, also while its author keeps it archived or rejected. ``index_not_before`` is set while the fact
     waits for its vector or for being compared with its neighbours.
     """
 
@@ -42,12 +43,12 @@ class LegacyFact(Searchable):
         SHARED = "shared"
 
     class State(models.TextChoices):
-        PROPOSED = "proposed"  # -> active, rejected
+        PROPOSED = "proposed"  # -> active, rejected, quarantined
         ACTIVE = "active"  # -> archived, hidden, quarantined
-        ARCHIVED = "archived"  # -> active or hidden (restored), gone (purged)
-        REJECTED = "rejected"  # -> active (restored), gone (purged)
+        ARCHIVED = "archived"  # -> active, hidden or quarantined (restored), gone (purged)
+        REJECTED = "rejected"  # -> active or quarantined (restored), gone (purged)
         HIDDEN = "hidden"  # -> active, by staff; -> archived
-        QUARANTINED = "quarantined"  # -> active, rejected
+        QUARANTINED = "quarantined"  # -> active or proposed (reworded, released), rejected, archived
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     # fact_vectors begins with the legacy, and an index of the legacy alone would be taken in its place.
@@ -70,6 +71,7 @@ class LegacyFact(Searchable):
     active_since = models.DateTimeField(null=True)
     shared_since = models.DateTimeField(null=True)
     hidden_at = models.DateTimeField(null=True)
+    quarantined_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
     purge_at = models.DateTimeField(null=True)
     index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -112,6 +114,13 @@ class LegacyFact(Searchable):
                 | Q(state="archived")
                 | ~Q(state__in=["hidden", "archived"]) & Q(hidden_at__isnull=True),
                 name="fact_hidden_means_dated",
+            ),
+            # What was held back stays so when it is taken out of the archive.
+            models.CheckConstraint(
+                condition=Q(state="quarantined", quarantined_at__isnull=False)
+                | Q(state__in=["archived", "rejected"])
+                | ~Q(state__in=["quarantined", "archived", "rejected"]) & Q(quarantined_at__isnull=True),
+                name="fact_quarantined_means_dated",
             ),
             models.CheckConstraint(
                 condition=Q(embedding__isnull=False) | Q(index_not_before__isnull=False),

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from accounts import policy
 from accounts.principals import Principal
+from conversations.policy import is_storable
 from journal.exceptions import Conflict, NotAllowed, Refused
 from language.base import Comparison
 
@@ -40,6 +41,14 @@ def is_own_word(principal: Principal) -> bool:
     return principal.may_decide
 
 
+def is_own_wording(principal: Principal) -> bool:
+    """Whether the words are the person's own: a page, a session, or a key of theirs made with the scope admin.
+
+    A backend with that scope may decide for its people, but what it writes may come from anywhere.
+    """
+    return principal.kind == "person" or (principal.may_decide and not principal.service)
+
+
 def is_waiting(fact: LegacyFact) -> bool:
     """Whether the author has not decided about a fact yet: ``querysets.WAITING`` for one row."""
     if fact.state == State.ACTIVE:
@@ -64,6 +73,12 @@ def check_visibility(visibility: str) -> None:
     """Raise Refused for anything but private and shared."""
     if visibility not in Visibility.values:
         raise Refused("The visibility is private or shared.", code="bad_visibility")
+
+
+def check_reason(reason: str) -> None:
+    """Raise Refused for a reason that holds a character which can't be stored."""
+    if not is_storable(reason):
+        raise Refused("The reason holds a character that can't be stored.", code="bad_reason")
 
 
 def check_state(fact: LegacyFact, *allowed: str) -> None:

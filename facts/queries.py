@@ -49,11 +49,14 @@ def neighbours(
 ) -> list[Neighbour]:
     """The facts nearest to a vector, the person's own first, then what other members share, each nearest first.
 
+    Facts that are held back are none: a model is asked about neighbours, and must not read those.
+
     Exact. At most ``FACT_NEIGHBOURS`` of either, all at least ``FACT_RELATED_SIMILARITY`` near. ``but`` is left out.
     """
+    own = _own(principal, legacy_id).comparable()
     others = LegacyFact.objects.of_others(principal).filter(legacy_id=legacy_id)
     found: list[tuple[UUID, bool, float]] = []
-    for rows, mine in ((_own(principal, legacy_id), True), (others, False)):
+    for rows, mine in ((own, True), (others, False)):
         hits = nearest(
             rows.exclude(pk=but) if but else rows,
             vector,

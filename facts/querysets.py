@@ -38,8 +38,10 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
     def visible_to(self, principal: Principal) -> FactQuerySet:
         """All for staff. For a person: their own in every state, and what others share of legacies they are in.
 
-        An agent sees facts only when its sources include them, and of other members' facts only active ones, like
-        everybody. Who leaves a legacy keeps their own facts and loses sight of what others share, at once.
+        An agent sees facts only when its sources include them, and what is held back, or was when it was removed, only
+        when it may decide about it.
+        Of other members' facts it sees only active ones, like everybody. Who leaves a legacy keeps their own facts and
+        loses sight of what others share, at once.
         """
         if principal.kind == "staff":
             return self
@@ -47,7 +49,12 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
             return self.none()
         legacies = Member.objects.filter(user_id=principal.user_id).values("legacy_id")
         shared = Q(visibility="shared", state="active", legacy_id__in=legacies)
-        return self.filter(Q(user_id=principal.user_id) | shared)
+        own = Q(user_id=principal.user_id)
+        if principal.kind == "agent" and not principal.may_decide:
+            # By state first: prompts read active facts, from an index that does not say when one was held back.
+            held_back = self.model.objects.filter(user_id=principal.user_id, quarantined_at__isnull=False)
+            own &= ~Q(state="quarantined") & ~(GONE & Q(pk__in=held_back.values("pk")))
+        return self.filter(own | shared)
 
     def mine(self, principal: Principal) -> FactQuerySet:
         """The facts that the person may change: their own."""
@@ -117,6 +124,17 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
     def present(self) -> FactQuerySet:
         """Facts that are neither rejected nor deleted: what is said again adds to them instead of repeating them."""
         return self.filter(state__in=["proposed", "active", "hidden", "quarantined"])
+
+    def comparable(self) -> FactQuerySet:
+        """Those of them that a model may be asked about."""
+        return self.present().exclude(state="quarantined")
+
+    def held_back_from(self, principal: Principal) -> FactQuerySet:
+        """What an agent has just written for the person itself and may see no more, as it is held back."""
+        written = {"number": 1, "actor_kind": "agent", "actor_id": principal.actor_id}
+        by_it = apps.get_model("facts", "FactVersion").objects.filter(fact=models.OuterRef("pk"), **written)
+        held_back = self.filter(user_id=principal.user_id, state="quarantined", version=1)
+        return held_back.filter(models.Exists(by_it))
 
     def unindexed(self) -> FactQuerySet:
         """Facts that wait for their vector or for being compared, and whose time to try has come."""

@@ -273,6 +273,20 @@ def finish_job(job: JobRun, **result: Any) -> bool:
     )
 
 
+def hand_on_job(job: JobRun) -> bool:
+    """Give a job back before it is done, so that another turn of a worker goes on with it. Not a failure."""
+    return bool(
+        _held(job).update(
+            state=JobRun.State.WAITING,
+            lease_token=None,
+            lease_until=None,
+            error_code="",
+            attempts=0,
+            not_before=timezone.now(),
+        )
+    )
+
+
 def retry_job_later(job: JobRun, error_code: str) -> bool:
     """Give a job back after a failure: it is tried again after 30 s, 1 min, 2 min … at most an hour apart."""
     delay = min(3_600, 30 * 2 ** min(max(job.attempts - 1, 0), 10))

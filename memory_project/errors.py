@@ -30,6 +30,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _answer(request, 404, "not_found", "There is nothing at this address.")
 
 
+def too_large(request: HttpRequest, most: int) -> HttpResponse:
+    """413: more was sent than ``most`` bytes."""
+    return _answer(request, 413, "too_large", f"The body is larger than {most // 1_048_576} MB.")
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """503 with Retry-After when a server that Keepsake needs is away, 500 for everything else."""
     if is_outage(sys.exc_info()[1]):

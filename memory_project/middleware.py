@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
+
+from .errors import too_large
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -15,19 +17,28 @@ class BodyLimit:
     """Refuse bodies over ``MAX_BODY_BYTES`` before anything reads them.
 
     Django's own limit covers forms only: a JSON parser reads the stream itself. A body without a Content-Length
-    reads as empty under WSGI, so the header is all there is to check.
+    reads as empty under WSGI, so the header is all there is to check. A view that ``takes_uploads`` gets what an import
+    may have, unless it is a page and nobody is signed in.
     """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer 413 or pass the request on."""
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if not length.isdigit() or int(length) > settings.MAX_BODY_BYTES:
-            limit = settings.MAX_BODY_BYTES // 1_048_576
-            return JsonResponse({"detail": f"The body is larger than {limit} MB.", "code": "too_large"}, status=413)
+        """Pass the request on; what is too large is known once its view is."""
         return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
+    ) -> HttpResponse | None:
+        """Answer 413, or let the view run."""
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        most = settings.MAX_BODY_BYTES
+        if getattr(getattr(view, "cls", view), "takes_uploads", False):
+            # A key is checked before the body is read; a page's form token stands in the body.
+            is_known = request.path_info.startswith("/api/") or request.user.is_authenticated
+            most = settings.IMPORT_MAX_BYTES + settings.MAX_BODY_BYTES if is_known else most
+        return too_large(request, most) if not length.isdigit() or int(length) > most else None
 
 
 class RequestLog(RequestMiddleware):

@@ -13,6 +13,8 @@ from urllib.parse import unquote
 import environ
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
+from django.urls import reverse_lazy
 
 from language.embedders.choice import REMOTE, read_choice
 
@@ -104,6 +106,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
+    "sweep-imports": {"task": "assistant.sweep_imports", "schedule": timedelta(minutes=1)},
     "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
     "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
@@ -115,13 +118,15 @@ CELERY_BEAT_SCHEDULE = {
 # --- Applications ---------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "memory_project.staff.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "django.contrib.humanize",
     "csp",
     "django_htmx",
     "django_structlog",
@@ -224,6 +229,20 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     }
 }
+UNFOLD = {
+    "SITE_TITLE": "Keepsake staff",
+    "SITE_HEADER": "Keepsake",
+    "SITE_SUBHEADER": "Staff",
+    "SITE_ICON": lambda _request: static("favicon.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("favicon.svg")}],
+    "STYLES": [lambda _request: static("staff.css")],
+    "ENVIRONMENT": "memory_project.staff.sidebar.environment",
+    "SITE_DROPDOWN": [
+        {"icon": "home", "title": "My own pages", "link": reverse_lazy("home")},
+        {"icon": "api", "title": "The API", "link": reverse_lazy("docs")},
+    ],
+    "SIDEBAR": {"navigation": "memory_project.staff.sidebar.groups"},
+}
 MAX_BODY_BYTES = 1_048_576
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 
@@ -322,6 +341,15 @@ MEMORY_BLOCK_TOKENS = env.int("MEMORY_BLOCK_TOKENS", default=10_000)
 MEMORY_CACHE_SECONDS = 600
 MEMORY_PAGE_CACHE_SECONDS = 300
 ARCHIVE_DAYS = 30
+# A history of one's own: what may be uploaded, what that may hold unpacked, and one conversation of it, in memory.
+IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=512) * 1_048_576
+IMPORT_MAX_CONTENT_BYTES = 2_048 * 1_048_576
+IMPORT_MAX_CONVERSATION_BYTES = 32 * 1_048_576
+IMPORT_MAX_RATIO = 200
+# A worker is given back after so long, so that what others said meanwhile is not kept waiting by somebody's history.
+IMPORT_SLICE_SECONDS = 20
+IMPORT_LEASE_SECONDS = 180
+INDEX_SLICE_SECONDS = 30
 OPERATION_EVENT_DAYS = 90
 IDEMPOTENCY_HOURS = 24
 # Cosine similarities of facts, measured with the bundled embedder on the 95 pairs of tests/facts/pairs.py, each under
@@ -387,6 +415,7 @@ for _holds, _fault in (
         max(MEMORY_AUTO_SIMILARITY, MEMORY_FIELD_UPDATE_SIMILARITY) <= MEMORY_FIELD_AUTO_SIMILARITY,
         "MEMORY_FIELD_AUTO_SIMILARITY must be at least MEMORY_AUTO_SIMILARITY and MEMORY_FIELD_UPDATE_SIMILARITY",
     ),
+    (IMPORT_MAX_BYTES > 0, "IMPORT_MAX_MB must be more than 0"),
     (
         0 < KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS <= EMBEDDER_TIMEOUT_MAX_SECONDS,
         f"KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS must be more than 0 and at most {EMBEDDER_TIMEOUT_MAX_SECONDS}",

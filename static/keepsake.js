@@ -74,3 +74,14 @@
     }
   });
 })();
+
+// A file that is too large is told before it is sent: a server that refuses it half-way can't answer.
+(() => {
+  const file = document.querySelector("input[type=file][data-most-bytes]");
+  file?.addEventListener("change", () => {
+    const most = Number(file.dataset.mostBytes);
+    const large = [...file.files].some((each) => each.size > most);
+    file.setCustomValidity(large ? `This file is larger than ${Math.floor(most / 1048576)} MB.` : "");
+    file.reportValidity();
+  });
+})();

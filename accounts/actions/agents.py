@@ -27,14 +27,21 @@ _UNCHANGED: Collection[str] = ("unchanged",)
 
 
 def agent_create(
-    principal: Principal, name: str, *, kind: str = Agent.Kind.PERSONAL, role: str = "", issuer: str = ""
+    principal: Principal,
+    name: str,
+    *,
+    kind: str = Agent.Kind.PERSONAL,
+    role: str = "",
+    issuer: str = "",
+    owner_id: UUID | None = None,
 ) -> Agent:
-    """Make an agent of the person. Without an issuer its names for people are its own.
+    """Make an agent of the person, or of the one whom a superuser names. Without an issuer its names are its own.
 
-    Raises Conflict (409, ``agent_exists``) when the person has one of that name, Refused for an unknown role or a bad
-    name, NotYoursToDecide (an agent makes agents only while it sees everything itself).
+    Raises Conflict (409, ``agent_exists``) when that person has one of the name, Refused for an unknown role or a bad
+    name, NotFound for an owner who is not there, NotAllowed for staff who are no superusers, NotYoursToDecide (an
+    agent makes agents only while it sees everything itself).
     """
-    owner_id = policy.must_give_access(principal)
+    owner_id = _owner(principal, owner_id)
     name = policy.clean_name(name, 100)
     policy.check_role(role)
     agent = Agent(owner_id=owner_id, name=name, kind=kind, role=role, issuer=issuer)
@@ -44,7 +51,7 @@ def agent_create(
             with transaction.atomic():
                 agent.save(force_insert=True)
         except IntegrityError as error:
-            raise Conflict(f"You have an agent named {name} already.", code="agent_exists") from error
+            raise Conflict(f"There is an agent named {name} already.", code="agent_exists") from error
         write.change(owner_id, "ADD", "agent", agent.pk)
         write.result("agent", agent.pk, status_code=201)
     return agent
@@ -55,10 +62,11 @@ def agent_key_create(
 ) -> tuple[AgentKey, str]:
     """Make a key of one of the person's own agents; return it with the credential, which can't be shown again.
 
-    An agent gives no scope that its own key lacks, and no key at all while it sees a part only. Raises NotFound for
-    somebody else's agent, Refused for unknown scopes or a date that has passed, NotAllowed, NotYoursToDecide.
+    An agent gives no scope that its own key lacks, and no key at all while it sees a part only; a superuser makes keys
+    of anybody's. Raises NotFound for somebody else's agent, Refused for unknown scopes or a date that has passed,
+    NotAllowed (also for staff who are no superusers), NotYoursToDecide.
     """
-    owner_id = policy.must_give_access(principal)
+    owner_id = _owner(principal, Agent.objects.filter(pk=agent_id).values_list("owner_id", flat=True).first())
     policy.check_scopes(scopes)
     policy.must_have_scopes(principal, scopes)
     policy.check_expiry(expires_at, timezone.now())
@@ -77,6 +85,17 @@ def agent_key_create(
         write.change(owner_id, "KEY", "agent", agent_id, made=str(key.pk))
         write.result("agent_key", key.pk, status_code=201)
     return key, f"ks_{key.public}.{secret}"
+
+
+def _owner(principal: Principal, owner_id: UUID | None) -> UUID:
+    """Whose agent it is or becomes: the person's own, for a superuser the named one's. Raises NotFound, NotAllowed."""
+    if principal.kind != "staff":
+        return policy.must_give_access(principal)
+    # A key opens what its person was told: a moderator who made one would be them.
+    policy.must_be_superuser(principal)
+    if owner_id is None:
+        raise NotFound("There is no such agent or person.")
+    return owner_id
 
 
 def agent_key_revoke(principal: Principal, key_id: UUID, *, agent_id: UUID | None = None) -> AgentKey:

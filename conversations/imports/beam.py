@@ -23,7 +23,6 @@ def parse_beam(text: str) -> ParsedFile:
     if not chats:
         raise ImportFileError("chats", "the file holds no conversation")
     conversations: list[ParsedConversation] = []
-    notes: list[str] = []
     for chat in chats:
         name = checked_name(chat["id"].path, _id(chat["id"]), 255)
         collector = Collector(name)
@@ -39,9 +38,9 @@ def parse_beam(text: str) -> ParsedFile:
             at = spaced(day, place)
             collector.add(message, ParsedMessage(role, content, at=at, source_id=_id(message["id"])))
             place += 1
-        conversations.append(ParsedConversation(name, checked_name(chat.path, name, 200), collector.some(chat)))
-        notes += collector.notes
-    return ParsedFile(CHANNEL, distinct(conversations, lambda number: chats[number].path), tuple(notes))
+        title = checked_name(chat.path, name, 200)
+        conversations.append(ParsedConversation(name, title, collector.some(chat), notes=tuple(collector.notes)))
+    return ParsedFile(CHANNEL, distinct(conversations, lambda number: chats[number].path))
 
 
 def _id(node: Node) -> str:

@@ -59,8 +59,12 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
     return Step(parsed, conversation.pk, stored)
 
 
-def append_step(principal: Principal, step: Step, *, channel: str, legacy_id: UUID | None) -> Iterator[int]:
+def append_step(
+    principal: Principal, step: Step, *, channel: str, legacy_id: UUID | None, brought_by_id: UUID | None = None
+) -> Iterator[int]:
     """Append what is missing, a transaction at a time, and yield after each how many messages it brought.
+
+    With ``brought_by_id``, the import that it belongs to, indexing and summarising are left to that.
 
     Raises Conflict (409, ``conversation_moved``) when somebody else appends to the conversation meanwhile.
     """
@@ -72,11 +76,12 @@ def append_step(principal: Principal, step: Step, *, channel: str, legacy_id: UU
             title=step.parsed.title,
             channel=channel,
             external_id=step.parsed.external_id,
+            brought_by_id=brought_by_id,
         ).pk
     for start in range(step.stored, len(step.parsed.messages), APPEND_BATCH):
         batch = [
             NewMessage(message.role, message.content, message.speaker, message.at)
             for message in step.parsed.messages[start : start + APPEND_BATCH]
         ]
-        messages_append(principal, conversation_id, batch, after=start)
+        messages_append(principal, conversation_id, batch, after=start, follow_up=brought_by_id is None)
         yield len(batch)

@@ -23,16 +23,11 @@ def parse_locomo(text: str, *, user_speaker: str = "") -> ParsedFile:
     samples = Node(parse_json(text)).as_items()
     if not samples:
         raise ImportFileError("", "the file holds no conversation")
-    conversations: list[ParsedConversation] = []
-    notes: list[str] = []
-    for sample in samples:
-        parsed, told = _parse_sample(sample, user_speaker)
-        conversations.append(parsed)
-        notes += told
-    return ParsedFile(CHANNEL, distinct(conversations, lambda number: samples[number].path), tuple(notes))
+    conversations = [_parse_sample(sample, user_speaker) for sample in samples]
+    return ParsedFile(CHANNEL, distinct(conversations, lambda number: samples[number].path))
 
 
-def _parse_sample(sample: Node, user_speaker: str) -> tuple[ParsedConversation, list[str]]:
+def _parse_sample(sample: Node, user_speaker: str) -> ParsedConversation:
     name = checked_name(sample["sample_id"].path, sample["sample_id"].as_text(), 255)
     said = sample["conversation"]
     speakers = [said["speaker_a"].as_text(), said["speaker_b"].as_text()]
@@ -51,7 +46,7 @@ def _parse_sample(sample: Node, user_speaker: str) -> tuple[ParsedConversation, 
             at = spaced(start, place)
             collector.add(turn, ParsedMessage(role, _content(turn), speaker, at, turn["dia_id"].as_text()))
     title = checked_name(said.path, " and ".join(speakers), 200)
-    return ParsedConversation(name, title, collector.some(said)), collector.notes
+    return ParsedConversation(name, title, collector.some(said), notes=tuple(collector.notes))
 
 
 def _sessions(said: Node) -> list[Node]:

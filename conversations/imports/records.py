@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from journal.exceptions import Refused
 
@@ -34,20 +35,31 @@ class ParsedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ParsedConversation:
-    """One conversation. ``external_id`` names it for good, so that a second import finds it again."""
+    """One conversation. ``external_id`` names it for good, so that a second import finds it again.
+
+    ``skipped`` counts by reason what the file holds of it and is not imported. ``notes`` tells, a line each, where what
+    is stored differs from what the file holds. ``place`` says where in the file it stands.
+    """
 
     external_id: str
     title: str
     messages: tuple[ParsedMessage, ...]
+    skipped: Mapping[str, int] = field(default_factory=Counter)
+    notes: tuple[str, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """A whole file. ``notes`` tells, a line each, where what is stored differs from what the file holds."""
+    """A whole file of a form that is read at once."""
 
     channel: str
     conversations: tuple[ParsedConversation, ...]
-    notes: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the conversations have to tell, together."""
+        return tuple(note for conversation in self.conversations for note in conversation.notes)
 
 
 def checked(place: str, message: ParsedMessage) -> ParsedMessage:
@@ -84,13 +96,28 @@ class Node:
     The ``as_…`` methods return the value as that type, or raise ImportFileError with the path.
     """
 
-    def __init__(self, value: Any, path: str = "") -> None:
+    __slots__ = ("_step", "_within", "value")
+
+    def __init__(self, value: Any, path: str = "", within: Node | None = None) -> None:
         self.value = value
-        self.path = path
+        self._step = path
+        self._within = within
+
+    @property
+    def path(self) -> str:
+        """Where the value stands, such as ``[0].conversation``. Put together when somebody asks: hardly ever."""
+        if self._within is None:
+            return self._step
+        before = self._within.path
+        return before + self._step if before else self._step.removeprefix(".")
 
     def __getitem__(self, key: str) -> Node:
         """A member of an object; its value is None when it is missing."""
-        return Node(self.as_object().get(key), f"{self.path}.{key}" if self.path else key)
+        return Node(self.as_object().get(key), "." + key[:60], self)
+
+    def get(self, key: str) -> Node:
+        """The same, with None too when the object itself is missing."""
+        return Node(None, "." + key, self) if self.value is None else self[key]
 
     def as_object(self) -> dict[str, Any]:
         """The object itself."""
@@ -103,7 +130,11 @@ class Node:
         """The items of a list."""
         if not isinstance(self.value, list):
             self.fail("is missing" if self.value is None else "is no list")
-        return [Node(item, f"{self.path}[{number}]") for number, item in enumerate(self.value)]
+        return [Node(item, f"[{number}]", self) for number, item in enumerate(self.value)]
+
+    def as_items_or_nothing(self) -> list[Node]:
+        """The items of a list, none when it is missing."""
+        return [] if self.value is None else self.as_items()
 
     def as_text(self) -> str:
         """A string with something in it."""
@@ -117,6 +148,6 @@ class Node:
             self.fail("is no text")
         return self.value or ""
 
-    def fail(self, reason: str) -> None:
+    def fail(self, reason: str) -> NoReturn:
         """Raise ImportFileError for this place."""
         raise ImportFileError(self.path or "the document", reason)

@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
+from .gathering import CUT_MARKER
 from .records import ImportFileError, Node, ParsedMessage, checked
-
-CUT_MARKER = " […the rest was cut when it was imported]"
 
 
 def spaced(start: datetime, place: int) -> datetime:

@@ -15,4 +15,5 @@ urlpatterns = [
     path("", include("desk.pages.fact")),
     path("", include("desk.pages.deciding")),
     path("", include("desk.pages.preferences")),
+    path("", include("desk.pages.importing")),
 ]

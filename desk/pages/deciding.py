@@ -93,7 +93,7 @@ def _decided(
 
 
 def _answer(request: PageRequest, principal: Principal, fact: LegacyFact, outcome: Done | Refusal) -> HttpResponseBase:
-    back = came_from(request, reverse("legacy-page", args=[fact.legacy_id]))
+    back = came_from(request, reverse("fact-list"))
     origin = _origin(back)
     query = QueryDict(urlsplit(back).query)
     if origin.url_name == "review":
@@ -125,7 +125,7 @@ def _queue(request: PageRequest) -> str | None:
 
 
 def _wording_seen(fact: LegacyFact, typed: dict[str, str]) -> str:
-    versions = FactVersion.objects.filter(fact=fact, number=decisions.seen_version(typed))
+    versions = FactVersion.objects.filter(fact=fact, number=decisions.seen_version(typed) or 0)
     return versions.values_list("content", flat=True).first() or ""
 
 

@@ -62,7 +62,8 @@ def _to_sign_in(request: PageRequest) -> HttpResponseBase:
 def came_from(request: PageRequest, otherwise: str) -> str:
     """The address in our own pages that a form was sent from."""
     back = request.POST.get("next", "")
-    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else otherwise
+    ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return back if ours else otherwise
 
 
 def neighbours_of(page: Page[Any], address: Callable[[int], str]) -> dict[str, str]:

@@ -14,7 +14,9 @@ from .deciding import (
 )
 from .extraction import PreparedFact, prepare_extracted, record_extracted
 from .membership import member_leave
+from .moderating import fact_quarantine, fact_refuse, fact_release
 from .opening import fact_open
+from .taking_back import facts_take_back
 from .upkeep import facts_index, facts_purge
 from .wording import fact_add, fact_edit
 
@@ -31,7 +33,10 @@ __all__ = [
     "fact_edit",
     "fact_hide",
     "fact_open",
+    "fact_quarantine",
+    "fact_refuse",
     "fact_reject",
+    "fact_release",
     "fact_reopen",
     "fact_restore",
     "fact_set_visibility",
@@ -39,6 +44,7 @@ __all__ = [
     "facts_decide",
     "facts_index",
     "facts_purge",
+    "facts_take_back",
     "facts_undo",
     "facts_weigh",
     "member_leave",

@@ -13,6 +13,7 @@ from accounts.policy import REASON_CHARACTERS, clean_reason, must_decide
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotAllowed
 from memories.actions import tombstone_lay, tombstone_lift
+from memories.policy import reason_to_hold_back
 
 from .. import policy
 from ..models import LegacyFact
@@ -83,9 +84,11 @@ def approve(change: FactWrite) -> None:
 def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, version: int | None = None) -> LegacyFact:
     """Say that a fact is not so: it leaves every prompt, and extraction can't bring it back.
 
-    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Refused (400) for a reason that can't be stored,
+    Conflict (409 ``wrong_state``).
     """
     must_decide(principal)
+    policy.check_reason(reason)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         policy.check_version(change.fact, version)
         policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.QUARANTINED)
@@ -123,8 +126,9 @@ def delete(change: FactWrite) -> None:
 def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     """Take a rejection or deletion back: the fact is active, reviewed and private again, and may be extracted again.
 
-    What staff had hidden before its author deleted it is hidden again. Raises NotYoursToDecide, NotFound (also after
-    the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` when the same words were added anew meanwhile).
+    What staff had hidden before its author deleted it is hidden again, and what was held back is held back. Raises
+    NotYoursToDecide, NotFound (also after the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` when the
+    same words were added anew meanwhile).
     """
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
@@ -133,6 +137,8 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
         unbury(change, principal)
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
+        elif fact.quarantined_at is not None:
+            change.leave(State.QUARANTINED, reason=why_held_back(fact))
         else:
             change.activate(reviewed=True)
         change.log("RESTORE")
@@ -142,8 +148,9 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
 def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) -> LegacyFact:
     """Let a fact wait for review again, private, as it was before it was approved, shared, rejected or deleted.
 
-    With ``proposed`` it is in no prompt until it is approved. Raises NotYoursToDecide, NotFound, Conflict (409
-    ``wrong_state``, also for what staff have hidden, or ``similar_exists`` as ``fact_restore``).
+    With ``proposed`` it is in no prompt until it is approved. What was held back is held back again. Raises
+    NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``, also for what staff have hidden, or ``similar_exists`` as
+    ``fact_restore``).
     """
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
@@ -153,7 +160,9 @@ def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) 
             raise Conflict("Staff have hidden this fact.", code="wrong_state", state=State.HIDDEN)
         if fact.state in {State.ARCHIVED, State.REJECTED}:
             unbury(change, principal)
-        if proposed:
+        if fact.quarantined_at is not None:
+            change.leave(State.QUARANTINED, reason=why_held_back(fact))
+        elif proposed:
             change.leave(State.PROPOSED, reason="")
         else:
             change.activate(reviewed=False)
@@ -190,6 +199,11 @@ def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
         change.activate(reviewed=False)
         change.log("RESTORE", reason=reason)
     return change.fact
+
+
+def why_held_back(fact: LegacyFact) -> str:
+    """The reason for a fact that is held back again: a rejection may have put the author's own in its place."""
+    return reason_to_hold_back(fact.content)
 
 
 def unbury(change: FactWrite, principal: Principal) -> None:

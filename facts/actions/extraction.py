@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 import numpy as np
@@ -17,7 +17,7 @@ from journal.exceptions import Gated
 from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
 from memories.models import Tombstone
-from memories.policy import LONGEST_EXTRACTED, check_form, check_third_person
+from memories.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person, is_masked, mask_sensitive
 from memories.wording import Wording
 
 from ..models import FactEvidence, FactLink, LegacyFact
@@ -33,7 +33,8 @@ class PreparedFact:
     """A candidate that passed the gates of form, with its vector and what it is to the facts around it.
 
     ``verdicts`` says by the wording of another fact whether this one says the same or contradicts it. A fact that
-    comes up between preparing and recording has no verdict; its similarity alone decides then.
+    comes up between preparing and recording has no verdict; its similarity alone decides then. With ``held_back`` it is
+    quarantined for that reason.
     """
 
     wording: Wording
@@ -43,6 +44,7 @@ class PreparedFact:
     quote: str
     written_by: str
     verdicts: Mapping[str, Comparison]
+    held_back: str = ""
 
 
 def prepare_extracted(
@@ -50,16 +52,18 @@ def prepare_extracted(
 ) -> list[PreparedFact]:
     """Do everything that candidates need the embedder and the model for. Call it outside any transaction.
 
-    A candidate of bad form (length, characters, first or second person, unknown category) is dropped and noted.
+    A candidate of bad form (length, characters, first or second person, unknown category) or with sensitive data,
+    masked or not, is dropped and noted. One that is aimed at a model is held back, and no model is asked about it.
     Raises EmbedderUnavailable, ModelUnavailable, ModelAnswerInvalid: nothing was written, the batch waits.
     """
     principal = principal_for_job(user_id)
-    passed = [candidate for candidate in (_gated(user_id, found) for found in candidates) if candidate]
+    gated = [found for found in (_gated(user_id, candidate) for candidate in candidates) if found]
+    passed = [candidate for candidate, _ in gated]
     if not passed:
         return []
     embedder = get_embedder()
     vectors = embedder.embed_passages([candidate.content for candidate in passed])
-    around = _surroundings(principal, legacy_id, passed, vectors, embedder.name)
+    around = _surroundings(principal, legacy_id, gated, vectors, embedder.name)
     verdicts = verdicts_on([candidate.content for candidate in passed], around)
     return [
         PreparedFact(
@@ -70,8 +74,9 @@ def prepare_extracted(
             quote=candidate.quote,
             written_by=written_by[:80],
             verdicts=verdict,
+            held_back=admitted.held_back,
         )
-        for candidate, vector, verdict in zip(passed, vectors, verdicts, strict=True)
+        for (candidate, admitted), vector, verdict in zip(gated, vectors, verdicts, strict=True)
     ]
 
 
@@ -108,6 +113,7 @@ class _Recording:
     legacy_id: UUID
     conversation: Conversation
     messages: Mapping[int, Message]
+    contents: dict[int, str] = field(default_factory=dict)
 
     def take(self, candidate: PreparedFact, is_buried: bool) -> LegacyFact | None:
         """Store one candidate, or add it to what is there, or leave it out."""
@@ -123,6 +129,10 @@ class _Recording:
         if is_buried:
             self.note(candidate, "tombstone")
             return None
+        if candidate.held_back:
+            fact = self.store(candidate, said, [])
+            self.note(candidate, "quarantine", fact_id=fact.pk, status="ok")
+            return fact
         around = neighbours(self.principal, self.legacy_id, candidate.vector, wording.embedding_model)
         related = [(found, kind) for found in around if (kind := found.relation(wording.content, candidate.verdicts))]
         own = next((found for found, kind in related if found.mine and kind == FactLink.Kind.DUPLICATE), None)
@@ -135,19 +145,28 @@ class _Recording:
         return fact
 
     def said(self, candidate: PreparedFact) -> list[tuple[Message, str]]:
-        """The person's own messages that say it, the quoted one first, each with words that stand in it."""
+        """The person's own messages that say it, the quoted one first, each with words that stand in it.
+
+        What is sensitive is masked in both before they are compared and cut: a quote that is nothing but a secret bears
+        nothing out, and no half of one is left.
+        """
         messages = [
             message
             for message in map(self.messages.get, dict.fromkeys(candidate.indices))
             if message and message.role == Message.Role.USER and message.user_id == self.conversation.user_id
         ]
-        quote = candidate.quote.strip()[:QUOTE_CHARACTERS]
-        if not messages or not quote or quote not in messages[0].content:
+        quote = mask_sensitive(candidate.quote.strip())
+        contents = [self.masked(message) for message in messages]
+        if not messages or not quote or quote not in contents[0]:
             return []
-        return [
-            (message, quote if quote in message.content else message.content.strip()[:QUOTE_CHARACTERS])
-            for message in messages
-        ]
+        words = [quote if quote in content else content.strip() for content in contents]
+        return [(message, said[:QUOTE_CHARACTERS]) for message, said in zip(messages, words, strict=True)]
+
+    def masked(self, message: Message) -> str:
+        """A message without what is sensitive in it."""
+        if message.index not in self.contents:
+            self.contents[message.index] = mask_sensitive(message.content)
+        return self.contents[message.index]
 
     def store(
         self, candidate: PreparedFact, said: Sequence[tuple[Message, str]], related: Sequence[tuple[Neighbour, str]]
@@ -162,7 +181,15 @@ class _Recording:
             source_index=said[0][0].index,
         )
         proposed = self.principal.review == "before"
-        change = insert(self.write, fact, candidate.wording, reviewed=False, proposed=proposed, compare=False)
+        change = insert(
+            self.write,
+            fact,
+            candidate.wording,
+            reviewed=False,
+            proposed=proposed,
+            compare=False,
+            held_back=candidate.held_back,
+        )
         FactEvidence.objects.bulk_create(
             FactEvidence(fact=fact, message=message, quote=quote) for message, quote in said
         )
@@ -202,37 +229,45 @@ class _Recording:
         )
 
 
-def _gated(user_id: UUID, candidate: FactCandidate) -> FactCandidate | None:
-    """The candidate with its content in stored form, or None when a gate refuses it."""
+def _gated(user_id: UUID, candidate: FactCandidate) -> tuple[FactCandidate, Admitted] | None:
+    """The candidate with its content in stored form and what the gates say, or None when one refuses it."""
     try:
-        content = check_form(candidate.content, longest=LONGEST_EXTRACTED)
-        check_third_person(content)
+        admitted = admit(candidate.content, own_word=False, longest=LONGEST_EXTRACTED)
+        check_third_person(admitted.content)
+        if is_masked(admitted.content):
+            raise Gated("What it tells is the secret that was masked.")
     except Gated:
         note_operation("extract", "gate", "skipped", user_id=user_id, category=candidate.category)
         return None
     if candidate.category not in Category.values:
         note_operation("extract", "category", "skipped", user_id=user_id)
         return None
-    return FactCandidate(candidate.category, content, candidate.indices, candidate.quote)
+    return FactCandidate(candidate.category, admitted.content, candidate.indices, candidate.quote), admitted
 
 
 def _surroundings(
     principal: Principal,
     legacy_id: UUID,
-    candidates: Sequence[FactCandidate],
+    candidates: Sequence[tuple[FactCandidate, Admitted]],
     vectors: Vectors,
     embedding_model: str,
 ) -> list[list[str]]:
-    """For each candidate the wordings it has to be compared with: stored facts, and earlier candidates of the batch."""
+    """For each candidate the wordings it has to be compared with: stored facts, and earlier candidates of the batch.
+
+    What is held back is compared with nothing: comparing is done by a model, which must not read it.
+    """
     cosines = np.asarray(vectors) @ np.asarray(vectors).T
-    around = []
-    for number, candidate in enumerate(candidates):
+    around: list[list[str]] = []
+    for number, (candidate, admitted) in enumerate(candidates):
+        if admitted.held_back:
+            around.append([])
+            continue
         found = neighbours(principal, legacy_id, vectors[number], embedding_model)
         contents = [neighbour.content for neighbour in found]
         contents += [
-            candidates[other].content
-            for other in range(number)
-            if cosines[number, other] >= settings.FACT_RELATED_SIMILARITY
+            earlier.content
+            for other, (earlier, as_admitted) in enumerate(candidates[:number])
+            if not as_admitted.held_back and cosines[number, other] >= settings.FACT_RELATED_SIMILARITY
         ]
         around.append([content for content in dict.fromkeys(contents) if content != candidate.content])
     return around

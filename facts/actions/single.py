@@ -26,6 +26,8 @@ from ..models import FactLink, FactVersion, LegacyFact
 from ..queries import Neighbour
 from ..querysets import FactQuerySet
 
+HELD_BACK_BEFORE = "It was held back before it was removed."
+
 _FIELDS = [
     column.attname for column in LegacyFact._meta.concrete_fields if not column.generated and not column.primary_key
 ]
@@ -50,11 +52,12 @@ class _Standing:
 class FactWrite:
     """A fact whose owner's and legacy's ledgers are locked. Set its columns, log what happens; leaving settles it.
 
-    ``meta`` is added to everything that is logged.
+    ``meta`` is added to everything that is logged. One of ``many`` leaves it to its caller to start the comparing.
     """
 
     write: LedgerWrite
     fact: LegacyFact
+    many: bool = False
     now: datetime = field(default_factory=timezone.now)
     meta: dict[str, Any] = field(default_factory=dict)
 
@@ -82,7 +85,8 @@ class FactWrite:
             fact.active_since = self.now
         if reviewed:
             fact.reviewed_at = self.now
-        fact.state_reason, fact.hidden_at, fact.deleted_at, fact.purge_at = "", None, None, None
+        fact.state_reason, fact.hidden_at, fact.quarantined_at = "", None, None
+        fact.deleted_at, fact.purge_at = None, None
 
     def leave(self, state: str, *, reason: str | None = None) -> None:
         """Take the fact out of the active state, and out of the other members' sight with it."""
@@ -93,8 +97,19 @@ class FactWrite:
         if reason is not None:
             fact.state_reason = reason
         gone = state in {LegacyFact.State.ARCHIVED, LegacyFact.State.REJECTED}
+        if state == LegacyFact.State.QUARANTINED:
+            fact.quarantined_at = fact.quarantined_at or self.now
+            fact.state_reason = fact.state_reason or HELD_BACK_BEFORE
+        elif not gone:
+            fact.quarantined_at = None
         fact.deleted_at = self.now if gone else None
         fact.purge_at = self.now + timedelta(days=settings.ARCHIVE_DAYS) if gone else None
+
+    def hold_back(self, reason: str) -> None:
+        """Keep the fact out of every prompt until its author has reworded it or staff have released it."""
+        self.leave(LegacyFact.State.QUARANTINED, reason=reason)
+        self.fact.reviewed_at = None
+        self.log("QUARANTINE")
 
     def share(self) -> None:
         """Show the fact to the other members. Who shares it has reviewed it."""
@@ -123,7 +138,8 @@ class FactWrite:
         """Have the fact embedded, if it lacks a vector, and compared with its neighbours in the background."""
         self.fact.index_not_before = self.now
         self.fact.index_attempts = 0
-        enqueue("facts.index", self.fact.pk)
+        if not self.many:
+            enqueue("facts.index", self.fact.pk)
 
     def settle(self, before: _Standing) -> None:
         """Bring the legacy's ledger in line with how the fact stands now."""
@@ -170,10 +186,10 @@ def fact_under_lock(write: LedgerWrite, rows: FactQuerySet, fact_id: UUID) -> It
 
 
 @contextmanager
-def fact_changing(write: LedgerWrite, fact: LegacyFact) -> Iterator[FactWrite]:
-    """The same for a fact that was read inside such a transaction."""
+def fact_changing(write: LedgerWrite, fact: LegacyFact, *, many: bool = False) -> Iterator[FactWrite]:
+    """The same for a fact that was read inside such a transaction, on its own or as one of ``many``."""
     was, before = {name: getattr(fact, name) for name in _FIELDS}, _Standing.of(fact)
-    change = FactWrite(write, fact)
+    change = FactWrite(write, fact, many)
     yield change
     changed = [name for name in _FIELDS if getattr(fact, name) != was[name]]
     if set(changed) - {"index_not_before", "index_attempts", "embedding", "embedding_model"}:
@@ -193,24 +209,29 @@ def insert(
     proposed: bool = False,
     shared: bool = False,
     compare: bool = True,
+    held_back: str = "",
 ) -> FactWrite:
-    """Store a new fact with its first version, active or proposed."""
+    """Store a new fact with its first version: active, proposed, or quarantined with what it is held back for."""
     change = FactWrite(write, fact)
     wording.put_on(fact)
     fact.extracted_at = fact.updated_at = change.now
     fact.index_not_before = None
-    if proposed:
+    if held_back:
+        fact.state, fact.state_reason, fact.quarantined_at = LegacyFact.State.QUARANTINED, held_back, change.now
+    elif proposed:
         fact.state = LegacyFact.State.PROPOSED
     else:
         fact.active_since = change.now
         fact.reviewed_at = change.now if reviewed else None
-    if shared:
+    if shared and not held_back:
         change.share()
     if compare:
         change.compare_later()
     fact.save(force_insert=True)
     change.add_version()
     change.log("ADD", conversation_id=fact.source_conversation_id)
+    if held_back:
+        change.log("QUARANTINE", conversation_id=fact.source_conversation_id)
     change.settle(_Standing())
     return change
 

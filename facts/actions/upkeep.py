@@ -113,8 +113,11 @@ def _vector(fact: LegacyFact) -> Vectors:
 
 
 def _verdicts(batch: Sequence[LegacyFact], people: dict[UUID, Principal]) -> list[dict[str, Comparison]]:
-    around = []
+    around: list[list[str]] = []
     for fact in batch:
+        if fact.state == State.QUARANTINED:
+            around.append([])  # Comparing is done by a model, which must not read it.
+            continue
         found = neighbours(people[fact.user_id], fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
         around.append(list(dict.fromkeys(neighbour.content for neighbour in found)))
     return verdicts_on([fact.content for fact in batch], around)
@@ -145,7 +148,7 @@ def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Compariso
             fact.index_not_before, fact.index_attempts = None, 0
             if late:
                 _apply_late_gates(change)
-            if fact.deleted_at is None:
+            if fact.deleted_at is None and fact.state != State.QUARANTINED:
                 found = neighbours(principal, fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
                 link(change, [(other, kind) for other in found if (kind := other.relation(fact.content, verdicts))])
     except NotFound:
@@ -172,7 +175,7 @@ def _apply_late_gates(change: FactWrite) -> None:
                 embedding=fact.embedding,
                 embedding_model=fact.embedding_model,
             )
-    elif fact.reviewed_at is None and fact.state in {State.ACTIVE, State.PROPOSED}:
+    elif fact.reviewed_at is None and fact.state in {State.ACTIVE, State.PROPOSED, State.QUARANTINED}:
         statement = (fact.content, fact.embedding)
         if any(stones.matching(fact.user_id, fact.legacy_id, [statement], fact.embedding_model)):
             reject(change, "Similar to a fact that was rejected before.")

@@ -11,9 +11,10 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, Gated, NotFound
+from journal.models import ActorKind, Change
 from memories.actions import tombstone_lift
 from memories.models import Tombstone
-from memories.policy import check_form
+from memories.policy import Admitted, admit, reason_to_hold_back
 from memories.wording import Wording, embed
 
 from .. import policy
@@ -21,6 +22,8 @@ from ..models import FactLink, LegacyFact
 from ..queries import same_words
 from .deciding import approve as approve_fact
 from .single import fact_write, insert
+
+_EDITED = (LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED, LegacyFact.State.QUARANTINED)
 
 
 def fact_add(
@@ -33,7 +36,8 @@ def fact_add(
     """Add a fact about a legacy, as the person or as an agent that writes for them.
 
     The person's own word is active and reviewed, and lifts a tombstone of the same words. An agent's is active and
-    waits for review, or proposed when the person reviews before; what the person rejected is refused. The same words
+    waits for review, or proposed when the person reviews before; what the person rejected is refused. Sensitive data is
+    refused to both; text that is aimed at a model is quarantined unless it is the person's own wording. The same words
     are refused to both; a similar or contradicting fact is linked soon after. With the embedder away the vector comes
     later, and what needs it.
 
@@ -43,8 +47,8 @@ def fact_add(
     policy.check_visibility(visibility)
     policy.check_category(category)
     user_id = policy.must_add(principal, visibility)
-    content = check_form(content)
-    own_word = policy.is_own_word(principal)
+    admitted = admit(content, own_word=policy.is_own_wording(principal))
+    content, own_word = admitted.content, policy.is_own_word(principal) and not admitted.held_back
     _must_be_member(principal, legacy_id)
     vector, model = embed(content)
     wording = Wording.of(principal, user_id, content, vector, model)
@@ -65,8 +69,9 @@ def fact_add(
             reviewed=own_word,
             proposed=not own_word and principal.review == "before",
             shared=visibility == LegacyFact.Visibility.SHARED,
+            held_back=admitted.held_back,
         )
-        write.result("fact", fact.pk, status_code=201)
+        write.result("fact", fact.pk, status_code=201 if fact.state == LegacyFact.State.ACTIVE else 202)
     return fact
 
 
@@ -81,45 +86,73 @@ def fact_edit(
 ) -> LegacyFact:
     """Give the person's fact another wording or category, as a new version; what is the same already changes nothing.
 
-    Whoever edits an active fact has reviewed it; ``approve`` makes a proposed one count as well. Links fall with the
-    wording they were about and are sought anew. ``version`` is the one the caller saw. Raises NotYoursToDecide,
-    NotFound, Refused (400), Gated (422), Conflict
-    (409: ``version_conflict`` with the current one, ``wrong_state``, ``similar_exists``).
+    Whoever edits an active fact has reviewed it; ``approve`` makes a proposed one count as well. A fact that is held
+    back counts again when its author rewords it; going back to what somebody else wrote holds it back again. Links fall
+    with the wording they were about and are sought anew. ``version`` is the one the caller saw. Raises
+    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409: ``version_conflict`` with the current
+    one, ``wrong_state``, ``similar_exists``).
     """
     user_id = must_decide(principal)
-    wording = None
+    wording, admitted = None, Admitted("")
     if category is not None:
         policy.check_category(category)
     if content is not None:
-        content = check_form(content)
+        admitted = admit(content, own_word=policy.is_own_wording(principal))
+        content = admitted.content
         if not LegacyFact.objects.mine(principal).filter(pk=fact_id).exists():
             raise NotFound("There is no such fact.")
         wording = Wording.of(principal, user_id, content, *embed(content))
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
         policy.check_version(fact, version)
-        policy.check_state(fact, LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED)
+        policy.check_state(fact, *_EDITED)
         reworded = wording is not None and wording.content != fact.content
         if not reworded and category in {None, fact.category}:
-            if approve and policy.is_waiting(fact):
+            if approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:
                 approve_fact(change)
             return fact
+        held_back = ""
         if wording is not None and reworded:
             _must_be_new(principal, fact.legacy_id, wording.content, but=fact.pk)
             tombstone_lift(change.write, user_id=user_id, legacy_id=fact.legacy_id, texts=[wording.content])
             FactLink.objects.filter(Q(from_fact=fact) | Q(to_fact=fact)).delete()
+            held_back = admitted.held_back or _held_back_before(fact, wording.content)
             wording.put_on(fact)
             fact.written_by = ""
             change.compare_later()
+            if fact.state == LegacyFact.State.QUARANTINED and not held_back:
+                change.activate(reviewed=True)
         fact.category = category or fact.category
         fact.version += 1
         if fact.state == LegacyFact.State.ACTIVE:
             fact.reviewed_at = change.now
         change.add_version()
         change.log("UPDATE", old_version=fact.version - 1)
-        if approve and policy.is_waiting(fact):
+        if held_back:
+            change.hold_back(held_back)
+        elif approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:
             approve_fact(change)
     return fact
+
+
+def _held_back_before(fact: LegacyFact, content: str) -> str:
+    """Why an earlier wording is held back: an agent or extraction wrote it, or staff held it back.
+
+    Bringing it back makes it nobody's own.
+    """
+    earlier = fact.versions.filter(content=content)
+    reason = reason_to_hold_back(content)
+    if reason and earlier.exclude(actor_kind=ActorKind.PERSON).exists():
+        return reason
+    by_staff = Change.objects.of_owner(fact.user_id).filter(
+        object_type="fact",
+        object_id=str(fact.pk),
+        actor_kind=ActorKind.STAFF,
+        event__in=[Change.Event.QUARANTINE, Change.Event.RESTORE],
+        new_version__in=earlier.values("number"),
+    )
+    last = by_staff.order_by("-rev").first()
+    return str(last.meta["reason"]) if last and last.event == Change.Event.QUARANTINE else ""
 
 
 def _must_be_member(principal: Principal, legacy_id: UUID) -> None:

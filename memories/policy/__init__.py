@@ -2,9 +2,9 @@
 
 from .fingerprints import fingerprint, fingerprints
 from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person
-from .gates import Admitted, admit
+from .gates import Admitted, admit, reason_to_hold_back
 from .instructions import find_instructions
-from .sensitive import Sensitive, check_sensitive, find_sensitive, mask_sensitive
+from .sensitive import Sensitive, check_sensitive, find_sensitive, is_masked, mask_sensitive
 
 __all__ = [
     "LONGEST",
@@ -20,5 +20,7 @@ __all__ = [
     "find_sensitive",
     "fingerprint",
     "fingerprints",
+    "is_masked",
     "mask_sensitive",
+    "reason_to_hold_back",
 ]

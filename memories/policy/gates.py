@@ -25,5 +25,10 @@ def admit(text: str, *, own_word: bool, longest: int = LONGEST) -> Admitted:
     """
     content = check_form(text, longest=longest)
     check_sensitive(content)
-    reason = "" if own_word else find_instructions(content)
-    return Admitted(content, f"Held back because it {reason}." if reason else "")
+    return Admitted(content, "" if own_word else reason_to_hold_back(content))
+
+
+def reason_to_hold_back(content: str) -> str:
+    """Why a text is kept out of prompts, as a sentence for its author; empty when it need not be."""
+    reason = find_instructions(content)
+    return f"Held back because it {reason}." if reason else ""

@@ -1,7 +1,7 @@
 """Secrets: keys and tokens of services, private keys, passwords and codes.
 
 The token formats of common services come from detect-secrets. Only its patterns are run: its checks whether a token is
-valid would send it over the network.
+valid would send it over the network, and what its own search gives of a match may be no more than the prefix.
 """
 
 from __future__ import annotations
@@ -30,28 +30,25 @@ from detect_secrets.plugins.twilio import TwilioKeyDetector
 
 Span = tuple[int, int]
 
-_SERVICES: list[RegexBasedDetector] = [
-    detector()
-    for detector in (
-        AWSKeyDetector,
-        AzureStorageKeyDetector,
-        BasicAuthDetector,
-        DiscordBotTokenDetector,
-        GitHubTokenDetector,
-        GitLabTokenDetector,
-        JwtTokenDetector,
-        MailchimpDetector,
-        NpmDetector,
-        OpenAIDetector,
-        PypiTokenDetector,
-        SendGridDetector,
-        SlackDetector,
-        SquareOAuthDetector,
-        StripeDetector,
-        TelegramBotTokenDetector,
-        TwilioKeyDetector,
-    )
-]
+_DETECTORS: tuple[type[RegexBasedDetector], ...] = (
+    AWSKeyDetector,
+    AzureStorageKeyDetector,
+    BasicAuthDetector,
+    DiscordBotTokenDetector,
+    GitHubTokenDetector,
+    GitLabTokenDetector,
+    JwtTokenDetector,
+    MailchimpDetector,
+    NpmDetector,
+    OpenAIDetector,
+    PypiTokenDetector,
+    SendGridDetector,
+    SlackDetector,
+    SquareOAuthDetector,
+    StripeDetector,
+    TelegramBotTokenDetector,
+    TwilioKeyDetector,
+)
 # Newer formats than the library knows, and the keys of Keepsake itself.
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{20,}|github_pat_\w{22,}|AIza[\w-]{35}|ya29\.[\w-]{20,}|hf_[A-Za-z0-9]{30,}"
@@ -59,6 +56,10 @@ _TOKEN = re.compile(
     r"|shp(?:at|ca|pa|ss)_[0-9a-f]{32}|do[opr]_v1_[0-9a-f]{64}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|xapp-\d-[\w-]{20,}"
     r"|ks_[0-9a-f]{6,}\.[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,})"
 )
+_TOKENS: tuple[re.Pattern[str], ...] = (_TOKEN, *(pattern for kind in _DETECTORS for pattern in kind().denylist))
+_MORE_OF_A_TOKEN = re.compile(r"[A-Za-z0-9_+/=-]*(?:\.[A-Za-z0-9_+/=-]+)*")
+# Some of these patterns take time that grows with the square of a text, so a long one is read in parts.
+_PART, _SHARED = 1_024, 512
 _LONG_WORD = re.compile(r"[^\s]{18}")
 _CREDENTIAL_WORDS = re.compile(
     r"(?:api[ _-]?(?:key|token|secret)|access[ _-]?(?:key|token)|secret[ _-]?(?:key|token)|client[ _-]?secret"
@@ -82,19 +83,22 @@ _SEED_PHRASE = re.compile(
 
 
 def find_tokens(text: str) -> Iterator[Span]:
-    """Ranges of keys and tokens."""
+    """Ranges of keys and tokens, each to its end."""
     if not _LONG_WORD.search(text):
         return
-    for found in _TOKEN.finditer(text):
-        yield found.span()
-    for word in _CREDENTIAL_WORDS.finditer(text):
-        value = _RANDOM.match(text, word.end())
+    for start in range(0, max(1, len(text) - _SHARED), _PART - _SHARED):
+        for first, last in _tokens_between(text, start, start + _PART):
+            yield first, _MORE_OF_A_TOKEN.match(text, last).end()  # type: ignore[union-attr]
+
+
+def _tokens_between(text: str, start: int, end: int) -> Iterator[Span]:
+    for pattern in _TOKENS:
+        for found in pattern.finditer(text, start, end):
+            yield found.span()
+    for word in _CREDENTIAL_WORDS.finditer(text, start, end):
+        value = _RANDOM.match(text, word.end(), end)
         if value:
             yield value.span()
-    for detector in _SERVICES:
-        for secret in detector.analyze_string(text):
-            start = text.find(secret)
-            yield start, start + len(secret)
 
 
 def find_private_keys(text: str) -> Iterator[Span]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
     ("national id number", find_ids),
     ("password or code", find_passwords),
 ]
+_MASK = re.compile(rf"\[(?:{'|'.join(kind for kind, _ in _FINDERS)}) removed\]")
 _WITHHELD = "(Withheld: this text held sensitive data.)"
 _ROUNDS = 5
 
@@ -58,6 +60,11 @@ def mask_sensitive(text: str) -> str:
         for each in _apart(found):
             text = f"{text[: each.start]}[{each.kind} removed]{text[each.end :]}"
     return _WITHHELD if find_sensitive(text) else text
+
+
+def is_masked(text: str) -> bool:
+    """Whether something sensitive was masked in a text."""
+    return text == _WITHHELD or _MASK.search(text) is not None
 
 
 def _found(reading: Reading) -> Iterator[Sensitive]:

@@ -1,11 +1,19 @@
 """The admin of people, agents and legacies."""
 
+import re
+from datetime import timedelta
+from uuid import UUID
+
 import pytest
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
+from django.utils import timezone
 
+from accounts import actions
 from accounts.models import AgentKey, Grant, Preferences, User
+from accounts.queries import principal_for_staff
+from journal.exceptions import NotAllowed, NotFound
 from journal.models import Change
 from tests import factories
 
@@ -75,6 +83,11 @@ def test_others_do_not_get_in(request, api, db, who, model):
     [
         ("agent", "service", 1),
         ("agentkey", "service", 1),
+        ("agentkey", "no such key", 0),
+        ("agent", "backend", 1),
+        ("externalidentity", "owner", 1),
+        ("preferences", "Olga", 1),
+        ("member", "Rosa", 2),
         ("member", "owner", 1),
         ("legacy", "Rosa", 1),
         ("grant", "owner", 1),
@@ -92,7 +105,7 @@ def test_rows_are_found_by_id(api, staff, everything, legacy):
 
 
 @pytest.mark.parametrize("model", ["agent", "agentkey", "grant", "member", "externalidentity"])
-def test_lists_take_the_same_queries_however_long(api, staff, everything, model, django_assert_max_num_queries):
+def test_lists_take_the_same_queries_however_long(api, staff, everything, model, django_assert_num_queries):
     client = api(staff)
     make = {
         "agent": factories.AgentFactory,
@@ -102,7 +115,7 @@ def test_lists_take_the_same_queries_however_long(api, staff, everything, model,
         "externalidentity": factories.ExternalIdentityFactory,
     }[model]
     make.create_batch(10)
-    with django_assert_max_num_queries(7):
+    with django_assert_num_queries(5):
         client.get(listed(model))
 
 
@@ -119,7 +132,7 @@ def test_no_name_of_a_legacy_is_written_into_the_admin_log(legacy, everything):
 def test_a_button_revokes_keys_through_the_action(api, moderator, owner, agent):
     spare = factories.AgentKeyFactory(agent=agent)
     key = agent.keys.exclude(pk=spare.pk).get()
-    data = {"action": "revoke", "_selected_action": [str(key.pk)]}
+    data = {"action": "revoke_selected", "_selected_action": [str(key.pk)]}
     answer = api(moderator).post(listed("agentkey"), data, format="multipart", follow=True)
     assert "1 of 1 revoked" in answer.content.decode()
     key.refresh_from_db()
@@ -131,6 +144,128 @@ def test_a_button_revokes_keys_through_the_action(api, moderator, owner, agent):
     data["_selected_action"] = [str(key.pk), str(spare.pk)]
     answer = api(moderator).post(listed("agentkey"), data, format="multipart", follow=True)
     assert "1 of 2 revoked; the others were already" in answer.content.decode()
+
+
+def dialog(client, path, **data):
+    return client.post(path, {"_form_submitted": "True", **data}, format="multipart")
+
+
+def told(client):
+    return [str(message) for message in client.get(listed("agent")).context["messages"]]
+
+
+class TestAgentsAndKeys:
+    """Superusers make them, every moderator ends them."""
+
+    def made(self, owner="owner", **values):
+        return {"owner": owner, "name": "planner bot", "kind": "service", "role": "planner", "issuer": "", **values}
+
+    def test_a_superuser_makes_an_agent(self, api, staff, owner):
+        answer = dialog(api(staff), f"{listed('agent')}make/", **self.made())
+        agent = owner.agents.get()
+        assert answer["HX-Redirect"] == one("agent", agent.pk)
+        assert (agent.name, agent.kind, agent.role, agent.issuer) == (
+            "planner bot",
+            "service",
+            "planner",
+            f"agent:{agent.pk}",
+        )
+        change = Change.objects.of_owner(owner.pk).get()
+        assert (change.event, change.actor_kind, change.actor_id) == ("ADD", "staff", str(staff.pk))
+
+    @pytest.mark.parametrize("values", [{"owner": "nobody"}, {"name": " "}, {"role": "emperor"}, {"kind": "both"}])
+    def test_what_can_t_be_made_is_told_in_the_dialog(self, api, staff, owner, values):
+        answer = dialog(api(staff), f"{listed('agent')}make/", **self.made(**values))
+        assert answer.status_code == 200
+        assert 'id="dialog-form"' in answer.content.decode()
+        assert not owner.agents.exists()
+
+    def test_a_second_agent_of_the_name_is_told(self, api, staff, owner, agent):
+        client = api(staff)
+        dialog(client, f"{listed('agent')}make/", **self.made(name="agent"))
+        assert told(client) == ["There is an agent named agent already."]
+        assert owner.agents.count() == 1
+
+    def test_a_key_is_shown_once_and_works(self, api, staff, owner, agent):
+        client = api(staff)
+        answer = dialog(client, f"{one('agent', agent.pk)[:-7]}make-key/", scopes=["read"], last_day="2100-01-31")
+        credential = re.search(r"ks_\w{12}\.[\w-]+", answer.content.decode())[0]
+        assert "no-store" in answer["Cache-Control"]
+        assert api(credential).get("/api/v1/agents/").status_code == 200
+        key = agent.keys.latest("created_at")
+        assert (key.scopes, key.expires_at.isoformat()) == (["read"], "2100-01-31T23:59:59.999999+00:00")
+        assert Change.objects.of_owner(owner.pk).get().meta == {"made": str(key.pk)}
+        for path in (one("agentkey", key.pk), listed("agentkey"), one("agent", agent.pk)):
+            assert credential.partition(".")[2] not in client.get(path).content.decode()
+
+    @pytest.mark.parametrize(
+        "values", [{"scopes": []}, {"scopes": ["all"]}, {"scopes": ["read"], "last_day": "2001-01-01"}]
+    )
+    def test_a_key_that_makes_no_sense_is_not_made(self, api, staff, agent, values):
+        answer = dialog(api(staff), f"{one('agent', agent.pk)[:-7]}make-key/", **values)
+        assert 'id="dialog-form"' in answer.content.decode()
+        assert agent.keys.count() == 1
+
+    def test_a_moderator_makes_neither(self, api, moderator, owner, agent):
+        client = api(moderator)
+        assert dialog(client, f"{listed('agent')}make/", **self.made()).status_code == 403
+        path = f"{one('agent', agent.pk)[:-7]}make-key/"
+        assert dialog(client, path, scopes=["read"]).status_code == 403
+        for page in (client.get(listed("agent")), client.get(one("agent", agent.pk))):
+            assert "New agent" not in page.content.decode()
+            assert "New key" not in page.content.decode()
+        for make in (
+            lambda: actions.agent_create(principal_for_staff(moderator), "bot", owner_id=owner.pk),
+            lambda: actions.agent_key_create(principal_for_staff(moderator), agent.pk, ["read"]),
+        ):
+            with pytest.raises(NotAllowed):
+                make()
+        assert (owner.agents.count(), agent.keys.count()) == (1, 1)
+
+    def test_a_superuser_makes_none_for_nobody(self, staff):
+        nobody = UUID("00000000-0000-4000-8000-000000000000")
+        for make in (
+            lambda: actions.agent_create(principal_for_staff(staff), "bot"),
+            lambda: actions.agent_create(principal_for_staff(staff), "bot", owner_id=nobody),
+            lambda: actions.agent_key_create(principal_for_staff(staff), nobody, ["read"]),
+        ):
+            with pytest.raises(NotFound):
+                make()
+
+    def test_a_refusal_is_told(self, api, staff, agent, monkeypatch):
+        def refuse(*args, **kwargs):
+            raise NotFound("There is no such agent.")
+
+        monkeypatch.setattr("accounts.admin.agents.actions.agent_key_create", refuse)
+        client = api(staff)
+        dialog(client, f"{one('agent', agent.pk)[:-7]}make-key/", scopes=["read"])
+        assert told(client) == ["There is no such agent."]
+
+    def test_a_key_is_revoked_by_dialog(self, api, moderator, agent):
+        key, client = agent.keys.get(), api(moderator)
+        client.get(f"{listed('agentkey')}{key.pk}/revoke/")
+        key.refresh_from_db()
+        assert key.revoked_at is None
+        dialog(client, f"{listed('agentkey')}{key.pk}/revoke/")
+        assert told(client) == [f"ks_{key.public} is revoked."]
+        assert api(agent).get("/api/v1/agents/").status_code == 401
+
+    def test_keys_say_how_they_stand(self, api, staff, agent):
+        key = agent.keys.get()
+        past, now = timezone.now() - timedelta(days=1), timezone.now()
+        standing = {"unused": key}
+        standing["valid"] = factories.AgentKeyFactory(agent=agent, last_used_at=now)
+        standing["expired"] = factories.AgentKeyFactory(agent=agent, last_used_at=past, expires_at=past)
+        standing["revoked"] = factories.AgentKeyFactory(agent=agent, last_used_at=past, revoked_at=past)
+        client = api(staff)
+        page = client.get(listed("agentkey")).content.decode()
+        for label in ("never used", "in use", "expired", "revoked"):
+            assert label in page
+        for value, meant in standing.items():
+            shown = {each.pk for each in client.get(listed("agentkey"), {"is": value}).context["cl"].result_list}
+            assert shown == ({meant.pk, key.pk} if value == "valid" else {meant.pk})
+        found = client.get(listed("agentkey"), {"q": f"ks_{key.public}.whatever"}).context["cl"].result_list
+        assert [each.pk for each in found] == [key.pk]
 
 
 class TestPeople:
@@ -237,6 +372,24 @@ class TestPeople:
             ("UPDATE", "user", str(owner.pk), {"active": True}),
         ]
         assert {(each.actor_kind, each.actor_id) for each in changes} == {("staff", str(moderator.pk))}
+
+    def test_one_person_is_kept_out_and_let_in_by_dialog(self, api, moderator, staff, owner):
+        client = api(moderator)
+        page = client.get(one("user", owner.pk)).content.decode()
+        assert ("keep-out/" in page, "let-in/" in page) == (True, False)
+        dialog(client, f"{listed('user')}{owner.pk}/keep-out/")
+        assert told(client) == ["1 of 1 kept out."]
+        owner.refresh_from_db()
+        assert not owner.is_active
+        page = client.get(one("user", owner.pk)).content.decode()
+        assert ("keep-out/" in page, "let-in/" in page) == (False, True)
+        dialog(client, f"{listed('user')}{owner.pk}/let-in/")
+        owner.refresh_from_db()
+        assert owner.is_active
+        assert "keep-out/" not in client.get(one("user", staff.pk)).content.decode()
+        dialog(client, f"{listed('user')}{staff.pk}/keep-out/")
+        staff.refresh_from_db()
+        assert staff.is_active
 
     @pytest.mark.parametrize("who", ["staff", "moderator"])
     def test_nobody_deletes_people_here(self, request, api, owner, who):

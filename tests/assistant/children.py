@@ -20,6 +20,8 @@ if not apps.ready:
 
 from accounts.queries import principal_for_person
 from assistant import actions
+from assistant.imports import actions as imports
+from assistant.imports import steps as import_steps
 from conversations import actions as conversations
 from memory_project.celery import app
 
@@ -58,6 +60,12 @@ def index_and_stop(conversation_id, reached):
     """Index messages, and stand still for ever when the first batch is embedded and nothing is written yet."""
     with _at_embedding(reached, conversations):
         conversations.messages_index(conversation_id)
+
+
+def import_and_stop_at(step, job_id, reached):
+    """Work on an import, and stand still for ever at one step of it."""
+    with mock.patch.object(import_steps, *IMPORT_STEPS[step](reached)):
+        imports.run_import(job_id)
 
 
 def _stand_still(reached):
@@ -112,4 +120,42 @@ STEPS = {
     "before the commit": lambda reached: _after(actions, "record_extracted", reached),
     # The first thing that happens once the transaction is over.
     "after the commit": lambda reached: _after(actions, "note_operation", reached),
+}
+
+
+def _within_append(reached):
+    """Two conversations are written, the third is begun."""
+    real, calls = import_steps.append_step, []
+
+    def append(*args, **kwargs):
+        calls.append(1)
+        for count in real(*args, **kwargs):
+            if len(calls) == 3:
+                _stand_still(reached)
+            yield count
+
+    return "append_step", append
+
+
+def _second(name, reached):
+    """A function did its work for the second time, and its caller does not know."""
+    real, calls = getattr(import_steps, name), []
+
+    def call(*args, **kwargs):
+        result = real(*args, **kwargs)
+        calls.append(1)
+        if len(calls) == 2:
+            _stand_still(reached)
+        return result
+
+    return name, call
+
+
+IMPORT_STEPS = {
+    "the file is checked": lambda reached: (
+        "survey_of",
+        lambda *args, real=import_steps.survey_of: real(*args) and _stand_still(reached),
+    ),
+    "a conversation is half written": _within_append,
+    "a conversation is read": lambda reached: _second("maybe_summarize", reached),
 }

@@ -1,5 +1,7 @@
 """Many processes at once, and processes killed in the middle: nothing is lost, and nothing happens twice."""
 
+import io
+import json
 import signal
 
 import pytest
@@ -9,11 +11,14 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from assistant import actions
+from assistant.imports.actions import sweep_imports
 from conversations.actions import NewMessage, conversation_create, messages_append
-from conversations.models import ConversationChunk, Message
+from conversations.imports.actions import import_create
+from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
 from journal.models import JobRun
 from tests import factories
+from tests.conversations.exports import chatgpt_talk
 
 from . import children
 from .consistency import faults, unfinished
@@ -213,3 +218,33 @@ def test_a_worker_killed_while_it_indexes_is_replaced(processes, rosa, talk_of):
     stop(worker)
     assert faults(rows) == {}
     assert set(Message.objects.values_list("index_attempts", flat=True)) == {1, 2}
+
+
+@pytest.mark.parametrize("step", children.IMPORT_STEPS)
+def test_a_worker_killed_in_the_middle_of_an_import_is_replaced(processes, person, rosa, step):
+    talks = [chatgpt_talk(*[f"Number {n} of {name}." for n in range(120)], name=name) for name in "abcd"]
+    content = io.BytesIO(json.dumps(talks).encode())
+    upload, job = import_create(principal_for_person(person.pk), content, legacy_id=rosa.pk)
+    current_app.control.purge()  # The task is lost too.
+    reached = CONTEXT.Event()
+    killed = processes.start(children.import_and_stop_at, step, job.pk, reached)
+    assert reached.wait(PATIENCE_SECONDS)
+    killed.kill()
+    killed.join(10)
+    assert sweep_imports() == 0  # Its lease still holds.
+    assert JobRun.objects.filter(pk=job.pk, state="running").update(lease_until=timezone.now()) == 1
+    JobRun.objects.filter(kind="summarize", state="running").update(lease_until=timezone.now())
+    assert sweep_imports() == 1
+
+    worker = processes.start(children.work_the_queue)
+    wait_for(lambda: not ConversationImport.objects.open().exists(), ConversationImport.objects.values)
+    stop(worker)
+    for talk in talks:
+        wanted = [node["message"]["content"]["parts"][0] for key, node in talk["mapping"].items() if key != "root"]
+        rows = Message.objects.filter(conversation__external_id=talk["id"]).order_by("index")
+        assert list(rows.values_list("content", flat=True)) == wanted
+        assert list(rows.values_list("index", flat=True)) == list(range(120))
+    upload.refresh_from_db()
+    assert (upload.state, upload.outcome["new"], upload.outcome["new_messages"]) == ("done", 4, 480)
+    assert not Message.objects.filter(embedding__isnull=True).exists()
+    assert not ImportPart.objects.exists()

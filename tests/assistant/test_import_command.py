@@ -264,10 +264,13 @@ def test_waiting_for_what_another_worker_holds(run, model, monkeypatch):
 
 def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(run):
     _, bar = run(lines(250), stderr=Terminal())
-    assert bar.startswith("\rImporting messages [..............................] 0 of 250")
-    assert "[##############################] 250 of 250" in bar
+    checking, importing = bar.removesuffix("\n").split("\n")
+    assert checking.startswith("\rChecking the file, in bytes [..............................] 0 of 25,")
+    assert "[##############################] 25," in checking
+    assert importing.startswith("\rImporting messages [..............................] 0 of 250")
+    assert "[##############################] 250 of 250" in importing
     assert bar.endswith("\n")
-    assert bar.count("\n") == 1
+    assert bar.count("\n") == 2
     _, plain = run(lines(250, "c2"))
     assert plain.splitlines()[-1].startswith("Importing messages: 250 of 250")
     assert "\r" not in plain

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import io
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -15,12 +16,13 @@ from conversations.imports import (
     ImportFileError,
     append_step,
     parse_beam,
-    parse_jsonl,
     parse_locomo,
     plan_step,
     read_text,
 )
-from conversations.imports.spacing import CUT_MARKER
+from conversations.imports.gathering import CUT_MARKER
+from conversations.imports.jsonl import read_jsonl
+from conversations.imports.sources import members_of
 from conversations.models import Conversation, Message
 from journal.exceptions import Conflict
 from journal.models import Ledger
@@ -224,6 +226,12 @@ class TestBeam:
         assert refusal(parse_beam, text).startswith(reason)
 
 
+def parse_jsonl(text):
+    """The conversations of JSON lines, in the order in which they end."""
+    content = text.encode(errors="surrogatepass")
+    return list(read_jsonl(members_of(io.BytesIO(content), "file")))
+
+
 def line(**members):
     return json.dumps({"conversation": "c1", "role": "user", "content": "Hello", **members})
 
@@ -239,7 +247,7 @@ class TestJsonLines:
                 line(content="Bye", title="Late", at="2024-05-02"),
             ]
         )
-        first, second = parse_jsonl(text).conversations
+        second, first = parse_jsonl(text)
         assert (first.external_id, first.title) == ("c1", "One")
         assert [message.content for message in first.messages] == ["Hello", "Hi", "Bye"]
         assert [message.source_id for message in first.messages] == ["1", "4", "5"]
@@ -250,7 +258,7 @@ class TestJsonLines:
         assert (second.external_id, second.title, len(second.messages)) == ("c2", "Two", 1)
 
     def test_a_line_separator_within_a_text_is_no_new_line(self):
-        (conversation,) = parse_jsonl('{"conversation": "c", "role": "user", "content": "a\u2028b"}\r\n').conversations
+        (conversation,) = parse_jsonl('{"conversation": "c", "role": "user", "content": "a\u2028b"}\r\n')
         assert conversation.messages[0].content == "a\u2028b"
 
     @pytest.mark.parametrize(
@@ -281,7 +289,7 @@ class TestJsonLines:
     @given(st.text())
     def test_any_text_parses_or_is_refused(self, text):
         with contextlib.suppress(ImportFileError):
-            assert parse_jsonl(text).conversations
+            assert parse_jsonl(text)
 
     @given(st.lists(st.tuples(st.sampled_from("ab"), st.text(min_size=1, max_size=20)), min_size=1))
     def test_every_message_comes_out_once_in_its_conversation(self, said):
@@ -291,7 +299,7 @@ class TestJsonLines:
         text = "\n".join(line(conversation=name, content=content) for name, content in said)
         found = {
             conversation.external_id: [message.content for message in conversation.messages]
-            for conversation in parse_jsonl(text).conversations
+            for conversation in parse_jsonl(text)
         }
         expected = {}
         for name, content in said:
@@ -323,7 +331,7 @@ def said():
             line(content=f"Message {n}", role=("user", "assistant")[n % 2], at=f"2024-01-{n % 28 + 1:02}", **members)
             for n in range(count)
         )
-        (conversation,) = parse_jsonl(text).conversations
+        (conversation,) = parse_jsonl(text)
         return conversation
 
     return make

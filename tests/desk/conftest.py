@@ -5,11 +5,16 @@ from html import unescape
 import pytest
 from django.test import Client
 from django.utils.html import strip_tags
+from playwright.sync_api import expect
 
 from accounts.queries import principal_for_person
 from assistant.actions import conversation_finish, maybe_summarize
 from conversations.actions import NewMessage, conversation_create, messages_append
 from facts.models import LegacyFact
+
+PASSWORD = "a good long one"
+PATIENCE_MS = 20_000
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +48,35 @@ def told():
         return list(LegacyFact.objects.filter(source_conversation=conversation).order_by("source_index"))
 
     return told
+
+
+@pytest.fixture
+def browse(chromium, live_server):
+    """``browse(person)`` is a page of a browser of their own, signed in through the form. It must not complain."""
+    contexts, complaints = [], []
+
+    def browse(person, viewport=None, **kwargs):
+        person.set_password(PASSWORD)
+        person.save()
+        context = chromium.new_context(base_url=live_server.url, viewport=viewport or DESKTOP, **kwargs)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto("/")
+        page.get_by_label("User name").fill(person.username)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Hello")
+        return page
+
+    yield browse
+    for context in contexts:
+        context.close()
+    # Answers that refuse are told in the console too. Broken scripts and what the security policy stops are not meant.
+    meant = ("the server responded with a status of", "Response Status Error Code")
+    assert [each for each in complaints if not any(words in each for words in meant)] == []
 
 
 def now(fact):

@@ -6,6 +6,7 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.utils import timezone
 
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
@@ -195,7 +196,7 @@ def test_states_are_told_in_words(visit, owner, staff, legacy):
     gone = text(client.get(shelf(legacy, "gone")))
     assert "Reason: She was anything but." in gone
     assert gone.count("Gone for good on") == 2
-    LegacyFact.objects.filter(pk=waits.pk).update(state="quarantined")
+    LegacyFact.objects.filter(pk=waits.pk).update(state="quarantined", quarantined_at=timezone.now())
     assert "Held back" in text(client.get(shelf(legacy)))
 
 

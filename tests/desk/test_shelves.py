@@ -25,6 +25,7 @@ def in_every_state(owner, legacy):
             reviewed_at=timezone.now() if state == "reviewed" else None,
             active_since=fact.active_since if active else None,
             hidden_at=timezone.now() if state == "hidden" else None,
+            quarantined_at=timezone.now() if state == "quarantined" else None,
             deleted_at=gone,
             purge_at=gone,
         )

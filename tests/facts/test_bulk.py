@@ -174,7 +174,7 @@ def test_each_stands_again_as_it_stood(principal, owner, staff, some, was):
         elif was == "hidden":
             actions.fact_hide(principal_for_staff(staff), fact.pk, "Too private")
         else:
-            LegacyFact.objects.filter(pk=fact.pk).update(state="quarantined", active_since=None)
+            actions.fact_quarantine(principal_for_staff(staff), fact.pk, "Reads like an order")
     result = actions.facts_decide(principal, seen(facts), "delete")
     assert result.done == 2
     actions.facts_undo(principal, result.first_rev, result.last_rev)
@@ -222,3 +222,71 @@ def test_single_decisions_are_not_taken_back_in_bulk(principal, owner, some):
     actions.fact_approve(principal, fact.pk)
     with pytest.raises(NotFound):
         actions.facts_undo(principal, 1, rev_of(owner))
+
+
+@pytest.mark.parametrize("decision", ["delete", "reject"])
+@pytest.mark.parametrize("held", ["hidden", "quarantined"])
+def test_an_undo_does_not_get_out_what_staff_have_held_since(principal, staff, some, decision, held):
+    moderator = principal_for_staff(staff)
+    (fact,) = some(1, visibility="shared")
+    result = actions.facts_decide(principal, seen([fact]), decision)
+    actions.fact_restore(principal, fact.pk)
+    if held == "hidden":
+        actions.fact_hide(moderator, fact.pk, "Too private")
+        decision = "delete"
+    else:
+        actions.fact_quarantine(moderator, fact.pk, "Reads like an order")
+    before = actions.facts_decide(principal, seen([fact]), decision)
+    back = actions.facts_undo(principal, result.first_rev, result.last_rev)
+    assert (before.done, back.done, back.skipped) == (1, 0, {"changed": 1})
+    actions.facts_undo(principal, before.first_rev, before.last_rev)
+    assert standings([fact]) == [held]
+
+
+def test_an_undo_does_not_hide_again_what_staff_have_shown_since(principal, staff, some):
+    moderator = principal_for_staff(staff)
+    (fact,) = some(1)
+    actions.fact_hide(moderator, fact.pk, "Too private")
+    result = actions.facts_decide(principal, seen([fact]), "delete")
+    actions.fact_restore(principal, fact.pk)
+    actions.fact_unhide(moderator, fact.pk, "A mistake")
+    actions.fact_delete(principal, fact.pk)
+    assert actions.facts_undo(principal, result.first_rev, result.last_rev).skipped == {"changed": 1}
+    assert standings([fact]) == ["archived"]
+
+
+def test_a_reason_that_cant_be_stored_is_refused(principal, owner, some):
+    facts = some(1)
+    before = rev_of(owner)
+    for call in (
+        lambda: actions.facts_decide(principal, seen(facts), "reject", reason="no\x00"),
+        lambda: actions.fact_reject(principal, facts[0].pk, "no\x00"),
+    ):
+        with pytest.raises(Refused) as error:
+            call()
+        assert error.value.code == "bad_reason"
+    assert rev_of(owner) == before
+
+
+def test_many_are_compared_by_one_task(principal, some, monkeypatch, django_capture_on_commit_callbacks):
+    sent = []
+    monkeypatch.setattr("journal.actions.current_app.send_task", lambda task, args, **more: sent.append((task, args)))
+    facts = some(3)
+    for fact in facts:
+        LegacyFact.objects.filter(pk=fact.pk).update(index_not_before=None)
+
+    def decide(call, *args):
+        sent.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            result = call(principal, *args)
+        assert result.done == 3
+        return result
+
+    decide(actions.facts_decide, seen(facts), "share")
+    assert sent == [("facts.index", [])]
+    assert not LegacyFact.objects.filter(index_not_before=None).exists()
+    LegacyFact.objects.update(index_not_before=None)
+    result = decide(actions.facts_decide, seen(facts), "reject")
+    assert sent == []
+    decide(actions.facts_undo, result.first_rev, result.last_rev)
+    assert sent == [("facts.index", [])]

@@ -1,6 +1,7 @@
 """Embedders by HTTP against a server on this machine: what is sent, what an answer becomes, how every failure ends."""
 
 import logging
+import os
 import time
 import traceback
 from dataclasses import replace
@@ -533,3 +534,19 @@ def test_settings_that_can_not_be_right_stop_the_start(monkeypatch, environment)
         settings_from(monkeypatch, **environment)
     if name.endswith("_KEY"):
         assert value not in str(raised.value)
+
+
+# --- The real thing ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.expensive
+@pytest.mark.parametrize("choice", ["openai:text-embedding-3-small:256", "voyage:voyage-4:256"])
+def test_a_real_server_finds_the_passage_about_the_question(settings, choice):
+    kind = choice.partition(":")[0].upper()
+    if not os.environ.get(f"{kind}_API_KEY"):
+        pytest.skip(f"calls a real embedder: set {kind}_API_KEY to run it")
+    settings.KEEPSAKE_EMBEDDER = choice
+    settings.KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS = 20
+    rows = get_embedder().embed_passages(["Rosa baked bread at dawn.", "Manuel repaired clocks.", " ", "漢字" * 9_000])
+    assert rows.shape == (4, 256)
+    assert int((rows @ get_embedder().embed_query("who mended watches?")).argmax()) == 1

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from journal.exceptions import Gated
@@ -48,6 +48,7 @@ def test_form_comes_first_then_sensitive_data_then_instructions():
         policy.admit(f"{OVERRIDE} {CARD}", own_word=False)
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(max_size=600), st.lists(st.sampled_from(PIECES), max_size=12).map("".join)), st.booleans())
 def test_any_text_is_admitted_held_back_or_refused_and_its_stored_form_is_final(text, own_word):
     try:
@@ -73,14 +74,49 @@ def test_text_that_the_rules_were_not_made_from(gate, find, found, recall, preci
     assert hits / (hits + wrong) >= precision
 
 
-def test_five_hundred_characters_take_less_than_a_millisecond():
+def seconds_of(text):
+    """Processor time for one text, whatever else the machine does."""
+    before = time.thread_time()
+    policy.find_sensitive(text)
+    policy.find_instructions(text)
+    return time.thread_time() - before
+
+
+def test_five_hundred_characters_take_about_half_a_millisecond():
     told = [*labelled("instructions")["passed"], *labelled("sensitive")["passed"]]
-    texts = ["", *[" ".join(told[start : start + 12])[:500] for start in range(0, len(told) - 12, 4)]]
-    texts = [text for text in texts if len(text) > 400 and not policy.find_sensitive(text)]
-    spent = []
-    for text in texts:
-        before = time.perf_counter()
-        policy.admit(text, own_word=False)
-        spent.append(time.perf_counter() - before)
-    # The median of many: on a busy machine single ones are interrupted. Ten times what it takes on an idle one.
-    assert sorted(spent)[len(spent) // 2] < 0.005
+    texts = [" ".join(told[start : start + 12])[:500] for start in range(0, len(told) - 12, 4)]
+    for text in texts[:3]:
+        seconds_of(text)  # Patterns are compiled when they are first needed.
+    spent = sorted(seconds_of(text) for text in texts)
+    # Twenty times that: measuring coverage slows it down most of all.
+    assert spent[len(spent) // 2] < 0.02
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(
+            "ignore ",
+            "ignore all of the ",
+            "when the user ",
+            "always tell ",
+            "send ",
+            "you are ",
+            "https://",
+            "http://a?",
+        ),
+        *("<", "<a ", "{{", "![x", "a_", "i ", "=?&", '"role"', "action: x ", "-", "\u200b", "і", "Ａ", "SWdub3Jl"),
+        *("4", "4 ", "4-", "1 2-3.4/", "GB29 ", "AB12", "QQ123456 ", "12-34-56.,", "password is ", "password for a "),
+        *("account number ", "passport 1", "eyJ", "AKIA", "A", "://a:", "seed phrase is word "),
+    ],
+)
+def test_no_text_makes_a_pattern_run_away(part):
+    assert seconds_of((part * 500)[:500]) < 1
+
+
+@pytest.mark.parametrize("part", ["sk-", "/", "-eyJa", "token:", "eyJaaaaaaaaaa.", "://a:", "1-", "DE12 ", "A-", "aws"])
+def test_no_message_keeps_a_worker_busy(part):
+    before = time.thread_time()
+    policy.mask_sensitive((part * 32_000)[:32_000])
+    # A batch of twenty has to be read well within its lease.
+    assert time.thread_time() - before < 6

@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories import policy
@@ -63,6 +63,7 @@ def test_every_rule_is_reached_by_a_labelled_text():
     assert idle == []
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(["Rosa kept bees. ", "", "(", "Note: "]),
     st.sampled_from([str.upper, str.lower, str.title, lambda text: text.replace(" ", "  ")]),
@@ -82,6 +83,7 @@ def test_disguises_change_nothing(before, case, disguise, after):
     assert policy.admit(f"{before}{told}{after}", own_word=False).held_back
 
 
+@settings(deadline=None)
 @given(st.text(max_size=500))
 def test_it_answers_for_any_text(text):
     assert isinstance(policy.find_instructions(text), str)

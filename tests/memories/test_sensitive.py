@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stdnum import luhn
 
@@ -66,6 +66,35 @@ def test_findings_that_overlap_are_masked_as_one():
     assert "4111" not in masked
 
 
+BODY = "aB3dE5gH7jK9mN2pQ4rS"
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *(f"gh{kind}_{BODY}{BODY[:16]}" for kind in "pousr"),
+        *(f"{kind}-{BODY}" for kind in ("glpat", "gldt", "glcbt", "glcbt-1f_", "glagent-" + 3 * BODY)),
+        f"https://rosa:{BODY}@example.org",
+        f"//registry.npmjs.org/:_authToken=npm_{BODY}{BODY[:16]}",
+        f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{BODY}",
+        f"eyJ{10 * BODY}.{100 * BODY}.{BODY}",
+        f"xoxb-123456789012-{BODY}",
+        f"sk-{BODY}T3BlbkFJ{BODY}",
+    ],
+)
+@pytest.mark.parametrize("before", [0, 995, 31_000])
+def test_a_token_is_masked_to_its_end_wherever_it_stands(token, before):
+    masked = policy.mask_sensitive(f"{'bees ' * (before // 5)}It was {token} in May, she said.")
+    assert BODY[:8] not in masked
+    assert "1f_" not in masked
+    assert masked.startswith("bees " * (before // 5) + "It was ")
+    assert masked.endswith("in May, she said.") or "npm" in token
+
+
+def test_what_stands_right_behind_a_token_stays():
+    assert policy.mask_sensitive(f"鍵はghp_{BODY}{BODY[:16]}です。") == "鍵は[access token removed]です。"
+
+
 @st.composite
 def cards(draw, valid=True):
     """A card number of a known issuer, and the same written in some grouping with some separator and digits."""
@@ -81,6 +110,7 @@ def cards(draw, valid=True):
     return separator.join(groups).translate(str.maketrans("0123456789", script))
 
 
+@settings(deadline=None)
 @given(
     cards(),
     st.sampled_from(["It was ", "", "番号は", "Number: ", "("]),
@@ -90,11 +120,15 @@ def test_a_valid_card_number_is_refused_in_any_grouping(number, before, after):
     assert "payment card number" in {found.kind for found in policy.find_sensitive(before + number + after)}
 
 
+@settings(deadline=None)
 @given(cards(valid=False))
 def test_a_number_with_a_wrong_check_digit_is_no_card(number):
+    # As one run: a group of its digits, standing alone, can be a shorter card's.
+    number = "".join(filter(str.isdecimal, number))
     assert "payment card number" not in {found.kind for found in policy.find_sensitive(f"It was {number}.")}
 
 
+@settings(deadline=None)
 @given(st.text(max_size=500))
 def test_masking_is_total_and_final(text):
     masked = policy.mask_sensitive(text)
@@ -102,6 +136,7 @@ def test_masking_is_total_and_final(text):
     assert policy.mask_sensitive(masked) == masked
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([text for _, text in REFUSED]), min_size=2, max_size=4), st.sampled_from([" ", ". ", ""])
 )
@@ -109,6 +144,7 @@ def test_masking_is_final_for_several_at_once(texts, between):
     assert policy.find_sensitive(policy.mask_sensitive(between.join(texts))) == []
 
 
+@settings(deadline=None)
 @given(st.text(string.digits + " .-/", max_size=200))
 def test_runs_of_digits_are_read_in_time(text):
     for found in policy.find_sensitive(text):

@@ -1,6 +1,7 @@
 """The documentation and the admin in real Chromium, under the content security policy, with no other server."""
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from tests import factories
 
@@ -22,12 +23,119 @@ def test_the_documentation_lists_every_room_and_calls_the_api(tab, owner):
     assert tab.faults == []
 
 
-def test_staff_revoke_a_key_with_the_mouse(tab, staff, agent):
+STAFF_PAGES = ["/admin/", "/admin/facts/legacyfact/", "/admin/journal/jobrun/", "/admin/accounts/agent/"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(390, 844), (1440, 900)], ids=["phone", "desktop"])
+def test_staff_pages_fit_and_load_from_this_server_alone(tab, staff, owner, legacy, size, scheme):
+    fact = factories.LegacyFactFactory(legacy=legacy)
+    factories.JobRunFactory(subject_id="x" * 64, total=8)
+    tab.set_viewport_size({"width": size[0], "height": size[1]})
+    tab.emulate_media(color_scheme=scheme)
+    tab.sign_in(staff)
+    for path in [*STAFF_PAGES, f"/admin/facts/legacyfact/{fact.pk}/change/", "/admin/accounts/user/"]:
+        tab.goto(path)
+        tab.get_by_role("heading", level=1).wait_for()
+        assert tab.evaluate("document.documentElement.scrollWidth") == size[0], path
+    assert tab.faults == []
+
+
+# The theme's frame has no main landmark and names its scrolling regions alike.
+OF_THE_THEME = {"landmark-one-main", "landmark-unique", "region"}
+
+
+# What fades in is pale at first.
+SETTLED = """() => Promise.all(document.getAnimations()
+    .filter(each => each.effect.getComputedTiming().endTime !== Infinity).map(each => each.finished))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_staff_pages_keep_nobody_out(tab, staff, owner, legacy, scheme):
+    fact = factories.LegacyFactFactory(legacy=legacy)
+    factories.JobRunFactory(total=8)
+    tab.emulate_media(color_scheme=scheme)
+    tab.sign_in(staff)
+    change = f"/admin/facts/legacyfact/{fact.pk}/change/"
+
+    def found(context=None):
+        tab.evaluate(SETTLED)
+        return {each["id"]: each["nodes"] for each in Axe().run(tab, context=context).response["violations"]}
+
+    for path in [*STAFF_PAGES, change]:
+        tab.goto(path)
+        assert set(found()) <= OF_THE_THEME, path
+    tab.goto(change)
+    tab.get_by_role("link", name="Open the text").click()
+    tab.get_by_label("Reason").fill("A complaint came in.")
+    tab.get_by_role("button", name="Open").click()
+    tab.get_by_role("dialog").get_by_text(fact.content).wait_for()
+    assert found("#modal-content") == {}
+    assert tab.faults == []
+
+
+def test_staff_open_a_fact_and_decide_in_one_dialog(tab, staff, owner, legacy):
+    fact = factories.LegacyFactFactory(legacy=legacy)
+    tab.sign_in(staff)
+    tab.goto(f"/admin/facts/legacyfact/{fact.pk}/change/")
+    tab.get_by_role("link", name="Open the text").click()
+    tab.get_by_role("button", name="Open").click()
+    tab.get_by_text("This field is required").wait_for()
+    assert tab.get_by_text(fact.content).count() == 0
+    tab.get_by_label("Reason").fill("A complaint came in.")
+    tab.get_by_role("button", name="Open").click()
+    opened = tab.get_by_role("dialog")
+    opened.get_by_text(fact.content).wait_for()
+    opened.get_by_label("Reason").fill("It names a living person.")
+    opened.get_by_role("button", name="Hide").click()
+    tab.get_by_text("The fact is hidden.").wait_for()
+    assert tab.get_by_text(fact.content).count() == 0
+    history = tab.get_by_role("region", name="What happened to it")
+    assert history.get_by_text("A complaint came in.").is_visible()
+    fact.refresh_from_db()
+    assert (fact.state, fact.state_reason) == ("hidden", "It names a living person.")
+    assert tab.faults == []
+
+
+def test_what_was_opened_is_gone_when_its_dialog_is_closed(tab, staff, owner, legacy):
+    fact = factories.LegacyFactFactory(legacy=legacy)
+    tab.sign_in(staff)
+    tab.goto("/admin/facts/legacyfact/")
+    tab.get_by_text("more_horiz").click()
+    tab.get_by_role("link", name="Open the text").click()
+    tab.get_by_label("Reason").fill("A complaint came in.")
+    tab.get_by_role("button", name="Open").click()
+    tab.get_by_role("dialog").get_by_text(fact.content).wait_for()
+    tab.get_by_role("button", name="Close").click()
+    tab.get_by_role("dialog").wait_for(state="detached")
+    assert fact.content not in tab.content()
+    assert tab.evaluate("JSON.stringify([localStorage, sessionStorage])").count("bee") == 0
+    assert tab.faults == []
+
+
+def test_staff_make_an_agent_and_a_key_that_works(tab, api, staff, owner):
+    tab.sign_in(staff)
+    tab.goto("/admin/accounts/agent/")
+    tab.get_by_role("link", name="New agent").click()
+    tab.get_by_label("Owner").fill("owner")
+    tab.get_by_label("Name").fill("garden bot")
+    tab.get_by_role("button", name="Make").click()
+    tab.get_by_text("garden bot is made.").wait_for()
+    tab.get_by_role("link", name="New key").click()
+    tab.get_by_role("button", name="Make").click()
+    credential = tab.get_by_label("The key").input_value()
+    assert api(credential).get("/api/v1/agents/").json()["results"][0]["name"] == "garden bot"
+    tab.goto("/admin/accounts/agentkey/")
+    assert credential not in tab.content()
+    assert tab.faults == []
+
+
+def test_staff_revoke_keys_with_the_mouse(tab, staff, agent):
     tab.sign_in(staff)
     tab.goto("/admin/accounts/agentkey/")
     tab.locator("input.action-select").check()
     tab.locator("select[name=action]").select_option(label="Revoke")
-    tab.get_by_role("button", name="Go").click()
+    tab.get_by_role("button", name="Run").click()
     tab.get_by_text("1 of 1 revoked").wait_for()
     assert agent.keys.get().revoked_at
     assert tab.faults == []

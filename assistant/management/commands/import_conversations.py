@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
@@ -21,16 +24,20 @@ from accounts.queries import principal_for_person
 from assistant.actions import conversation_finish, maybe_summarize
 from conversations.actions import messages_index
 from conversations.imports import (
+    FORMS,
+    Form,
     ImportFileError,
-    ParsedFile,
+    Member,
     Step,
     append_step,
-    parse_beam,
-    parse_jsonl,
-    parse_locomo,
+    form_named,
+    importable,
+    members_of,
     plan_step,
-    read_text,
+    recognised,
+    survey_of,
 )
+from conversations.imports.sources import counted
 from conversations.models import Conversation, Message
 from journal.exceptions import Conflict, Refused
 from journal.progress import Progress
@@ -40,18 +47,20 @@ STALLED_SECONDS = 300.0
 
 
 class Command(BaseCommand):
-    """Parse the whole file, compare it with what is stored, append what is missing."""
+    """Read the whole file, then compare it with what is stored and append what is missing, a conversation at a time."""
 
     help = (
-        "Import conversations from a LoCoMo or BEAM file, or from JSON lines (docs/imports.md). What is in already is "
-        "skipped, so a stopped import goes on where it was when the same command is run again."
+        "Import conversations: a ChatGPT or Claude export as it came, JSON lines, or a LoCoMo or BEAM dataset "
+        "(docs/imports.md). What is in already is skipped, so a stopped import goes on where it was when the same "
+        "command is run again."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--format", required=True, choices=["locomo", "beam", "jsonl"])
+        parser.add_argument("--format", default="auto", choices=["auto", *FORMS], help="found out unless it is given")
         parser.add_argument(
+            "--user",
             "--as-user",
             required=True,
             metavar="NAME",
@@ -69,13 +78,14 @@ class Command(BaseCommand):
         if options["user_speaker"] and options["format"] != "locomo":
             raise CommandError("--user-speaker goes with --format locomo only.")
         try:
-            parsed = _parse(options["file"], options["format"], options["user_speaker"] or "")
-            for note in parsed.notes:
-                self.stderr.write(f"Note: {note}")
-            if options["dry_run"]:
-                self._count(parsed, options["as_user"], options["legacy"])
-                return
-            self._import(parsed, options["as_user"], options["legacy"], wait=options["wait"])
+            with _opened(options["file"]) as file:
+                members = members_of(file, options["file"].name)
+                if options["format"] == "auto":
+                    form = recognised(members)
+                else:
+                    form = form_named(options["format"], user_speaker=options["user_speaker"] or "")
+                self._check(form, members)
+                self._go_through(form, members, options)
         except (ImportFileError, Refused) as error:
             where = f"{options['file']}: " if isinstance(error, ImportFileError) else ""
             raise CommandError(f"{where}{error}") from error
@@ -84,46 +94,65 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             raise CommandError("Stopped. Run the same command again to go on.", returncode=130) from None
 
-    def _count(self, parsed: ParsedFile, username: str, legacy_name: str | None) -> None:
-        """Say what an import would do."""
-        username = policy.normal_username(username)
+    def _check(self, form: Form, members: Sequence[Member]) -> None:
+        """Read the whole file and tell what of it is left out."""
+        size = sum(member.size for member in members)
+        with Progress("Checking the file, in bytes", size, self.stderr) as progress:
+            # JSON lines are read twice.
+            members = counted(members, lambda read: progress.advance(min(read, size - progress.done)))
+            survey = survey_of(form, members, lambda _: None)
+        for note in survey.notes:
+            self.stderr.write(f"Note: {note}")
+        if survey.more_notes:
+            self.stderr.write(f"Note: and {survey.more_notes:,} more like these")
+        if survey.skipped:
+            told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(survey.skipped.items()))
+            self.stderr.write(f"Not imported: {told} (docs/imports.md says what that is).")
+        self._survey = survey
+
+    def _go_through(self, form: Form, members: Sequence[Member], options: dict[str, Any]) -> None:
+        username = policy.normal_username(options["user"])
+        if options["dry_run"]:
+            principal, legacy_id, is_new = self._as_it_is(username, options["legacy"])
+        else:
+            principal, is_new = self._principal(username), False
+            legacy_id = self._legacy(principal, options["legacy"]) if options["legacy"] else None
+        found = Counter[str]()
+        touched: list[UUID] = []
+        with Progress("Importing messages", self._survey.messages, self.stderr) as progress:
+            for _, parsed in importable(form.read(members)):
+                if principal is None or is_new:
+                    step = Step(parsed)
+                else:
+                    step = plan_step(principal, parsed, channel=form.name, legacy_id=legacy_id)
+                progress.advance(len(parsed.messages) - step.missing)
+                if step.missing and principal is not None and not options["dry_run"]:
+                    step = self._append(principal, step, progress, channel=form.name, legacy_id=legacy_id)
+                self._count(found, step)
+                if step.conversation_id and not step.objection:
+                    touched.append(step.conversation_id)
+        self._tell(found, "Would import" if options["dry_run"] else "Imported")
+        if options["dry_run"]:
+            return
+        assert principal is not None
+        if options["wait"]:
+            self._process(principal, touched)
+        else:
+            self._tell_what_waits(touched)
+
+    def _as_it_is(self, username: str, legacy_name: str | None) -> tuple[Principal | None, UUID | None, bool]:
+        """Who and what is there already, for a dry run: the user, the legacy, and whether either would be new."""
         policy.check_username(username)
         user = User.objects.filter(username=username).first()
-        steps = [Step(conversation) for conversation in parsed.conversations]
         if user is None:
             self.stdout.write(f"There is no user {username}: one would be made, with no password.")
-        else:
-            principal = _principal_of(user)
-            legacy = _known_legacy(principal, legacy_name) if legacy_name else None
-            if legacy is not None or not legacy_name:
-                legacy_id = legacy.pk if legacy else None
-                steps = [
-                    plan_step(principal, conversation, channel=parsed.channel, legacy_id=legacy_id)
-                    for conversation in parsed.conversations
-                ]
-        self._tell(steps, "Would import")
+            return None, None, True
+        principal = _principal_of(user)
+        legacy = _known_legacy(principal, legacy_name) if legacy_name else None
+        return principal, legacy.pk if legacy else None, bool(legacy_name) and legacy is None
 
-    def _import(self, parsed: ParsedFile, username: str, legacy_name: str | None, *, wait: bool) -> None:
-        principal = self._principal(username)
-        legacy_id = self._legacy(principal, legacy_name) if legacy_name else None
-        plan = [
-            plan_step(principal, conversation, channel=parsed.channel, legacy_id=legacy_id)
-            for conversation in parsed.conversations
-        ]
-        if missing := sum(step.missing for step in plan):
-            with Progress("Importing messages", missing, self.stderr) as progress:
-                for step in plan:
-                    if step.missing:
-                        self._append(principal, step, progress, channel=parsed.channel, legacy_id=legacy_id)
-        self._tell(plan, "Imported")
-        names = [step.parsed.external_id for step in plan if not step.objection]
-        conversations = Conversation.objects.visible_to(principal).filter(channel=parsed.channel, external_id__in=names)
-        if wait:
-            self._process(principal, list(conversations.values_list("pk", flat=True)))
-        else:
-            self._tell_what_waits(list(conversations))
-
-    def _append(self, principal: Principal, step: Step, progress: Progress, **target: Any) -> None:
+    def _append(self, principal: Principal, step: Step, progress: Progress, **target: Any) -> Step:
+        """Append what is missing, and return the step as it is known to be now."""
         try:
             for count in append_step(principal, step, **target):
                 progress.advance(count)
@@ -131,6 +160,20 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{step.parsed.external_id}: {error} Somebody else appends to it; run the same command again."
             ) from error
+        if step.conversation_id:
+            return step
+        own = Conversation.objects.visible_to(principal).filter(
+            channel=target["channel"], external_id=step.parsed.external_id
+        )
+        return replace(step, conversation_id=own.values_list("pk", flat=True).first())
+
+    def _count(self, found: Counter[str], step: Step) -> None:
+        found["messages"] += step.missing
+        found["conversations"] += bool(step.missing)
+        found["begun"] += bool(step.missing and step.stored)
+        found["complete"] += not step.missing and not step.objection
+        if step.objection:
+            self.stderr.write(f"Left alone: {step.parsed.external_id}: {step.objection}.")
 
     def _principal(self, username: str) -> Principal:
         made = not User.objects.filter(username=policy.normal_username(username)).exists()
@@ -146,22 +189,17 @@ class Command(BaseCommand):
             self.stdout.write(f"Made the legacy {legacy.name}.")
         return legacy.pk
 
-    def _tell(self, plan: Sequence[Step], verb: str) -> None:
-        missing = [step for step in plan if step.missing]
-        begun = sum(1 for step in missing if step.stored)
-        complete = sum(1 for step in plan if not step.missing and not step.objection)
-        went_on = f" ({begun} of them begun before)" if begun else ""
+    def _tell(self, found: Counter[str], verb: str) -> None:
+        went_on = f" ({found['begun']} of them begun before)" if found["begun"] else ""
         self.stdout.write(
-            f"{verb} {sum(step.missing for step in missing):,} messages in {len(missing)} conversations{went_on}; "
-            f"{complete} conversations were in already."
+            f"{verb} {found['messages']:,} messages in {found['conversations']} conversations{went_on}; "
+            f"{found['complete']} conversations were in already."
         )
-        for step in plan:
-            if step.objection:
-                self.stderr.write(f"Left alone: {step.parsed.external_id}: {step.objection}.")
 
-    def _tell_what_waits(self, conversations: Sequence[Conversation]) -> None:
+    def _tell_what_waits(self, conversations: Sequence[UUID]) -> None:
+        rows = Conversation.objects.filter(pk__in=conversations)
         unindexed = Message.objects.filter(conversation__in=conversations, embedding__isnull=True).count()
-        unsummarized = sum(conversation.unsummarized for conversation in conversations)
+        unsummarized = sum(conversation.unsummarized for conversation in rows)
         if unindexed or unsummarized:
             self.stdout.write(
                 f"Waiting for a worker: {unindexed:,} messages to be indexed, {unsummarized:,} to be summarised (the "
@@ -196,11 +234,14 @@ class Command(BaseCommand):
                     time.sleep(POLL_SECONDS)
 
 
-def _parse(path: Path, form: str, user_speaker: str) -> ParsedFile:
-    text = read_text(path)
-    if form == "locomo":
-        return parse_locomo(text, user_speaker=user_speaker)
-    return parse_beam(text) if form == "beam" else parse_jsonl(text)
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise ImportFileError("", f"can't be read: {error.strerror}") from error
+    with file:
+        yield file
 
 
 def _principal_of(user: User) -> Principal:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0003_what_staff_look_for"),
+        ("conversations", "0004_imports"),
     ]
 
     operations = [

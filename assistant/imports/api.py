@@ -1,0 +1,119 @@
+"""REST for a person's history: send a file, see how far it is, cancel it, take it back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.urls import path
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import principal_of
+from accounts.idempotency import WritesOnce
+from accounts.principals import Principal
+from conversations.imports.actions import digest_of, import_create
+from conversations.models import ConversationImport
+from conversations.querysets import ImportQuerySet
+from journal.exceptions import Conflict
+from journal.models import JobRun
+
+from ..serializers import JobSerializer
+from . import actions
+from .serializers import ImportSerializer, UploadSerializer
+
+
+class Imports(WritesOnce, ListAPIView):
+    """Imports of the person, the latest first."""
+
+    takes_uploads = True
+    serializer_class = ImportSerializer
+    parser_classes = [MultiPartParser]
+    queryset = ConversationImport.objects.none()
+
+    def get_queryset(self) -> ImportQuerySet:
+        """Those of the person, for whoever decides for them."""
+        return ConversationImport.objects.visible_to(principal_of(self.request)).with_job().order_by("-created_at")
+
+    @extend_schema(request={"multipart/form-data": UploadSerializer}, responses={202: ImportSerializer})
+    def post(self, request: Request) -> Response:
+        """Take a file in. A worker imports it; the job that the answer names says how far it is."""
+        body = UploadSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        told = body.validated_data
+        digest = digest_of(told["file"])
+        principal = self.caller(request, f"{digest} {told['legacy']} {told['format']} {told['title']}")
+        upload, _ = import_create(
+            principal,
+            told["file"],
+            file_name=told["file"].name or "",
+            legacy_id=told["legacy"],
+            title=told["title"],
+            form=told["format"],
+            digest=digest,
+        )
+        return Response(_shown(principal, upload.pk), status=202)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The import that the first request began, as it is now."""
+        return _shown(principal, UUID(object_ids[0]))
+
+
+class Import(WritesOnce):
+    """One import."""
+
+    @extend_schema(responses=ImportSerializer)
+    def get(self, request: Request, import_id: UUID) -> Response:
+        """How far it is, or how it ended."""
+        return Response(_shown(principal_of(request), import_id))
+
+
+class ImportUndo(WritesOnce):
+    """Taking an import back."""
+
+    @extend_schema(request=None, responses={202: ImportSerializer})
+    def post(self, request: Request, import_id: UUID) -> Response:
+        """Remove the conversations that it brought, and what was found in them and nobody reviewed."""
+        principal = self.caller(request)
+        actions.import_undo(principal, import_id)
+        return Response(_shown(principal, import_id), status=202)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The import as it is now."""
+        return _shown(principal, UUID(object_ids[0]))
+
+
+class JobCancel(WritesOnce):
+    """Cancelling a job."""
+
+    @extend_schema(request=None, responses=JobSerializer)
+    def post(self, request: Request, job_id: UUID) -> Response:
+        """Stop an import; what is in stays. Other jobs are not for the person to cancel: 409."""
+        principal = self.caller(request)
+        job = get_object_or_404(JobRun.objects.of_user(principal.user_id), pk=job_id)
+        if job.kind != actions.JOB:
+            raise Conflict("Only an import can be cancelled.", code="not_cancellable")
+        actions.import_cancel(principal, UUID(job.subject_id))
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The job of the import as it is now."""
+        jobs = JobRun.objects.of_user(principal.user_id).filter(kind=actions.JOB, subject_id=object_ids[0])
+        return JobSerializer(jobs.latest("created_at")).data
+
+
+def _shown(principal: Principal, import_id: UUID) -> Any:
+    rows = ConversationImport.objects.visible_to(principal).with_job()
+    return ImportSerializer(get_object_or_404(rows, pk=import_id)).data
+
+
+urlpatterns = [
+    path("import/", Imports.as_view(), name="api-imports"),
+    path("import/<uuid:import_id>/", Import.as_view(), name="api-import"),
+    path("import/<uuid:import_id>/undo/", ImportUndo.as_view(), name="api-import-undo"),
+    path("jobs/<uuid:job_id>/cancel/", JobCancel.as_view(), name="job-cancel"),
+]

@@ -1,0 +1,185 @@
+"""The stages of an import: check the whole file, write what is new, read it for facts; and the way back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from uuid import UUID
+
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Cast
+
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from conversations.actions import conversation_close, conversation_remove, messages_index
+from conversations.imports import FORMS, ParsedConversation, append_step, importable, plan_step, survey_of
+from conversations.imports.actions import import_note, import_upload_remove
+from conversations.imports.sources import counted
+from conversations.imports.storing import stored_members
+from conversations.models import Conversation, ConversationImport, Message
+from facts.actions import facts_take_back
+from journal.actions import ledger_write
+from journal.exceptions import Conflict
+from journal.models import JobRun
+
+from ..actions import JOB as SUMMARIZE_JOB
+from ..actions import maybe_summarize
+from .shift import LeaseLostError, Shift
+
+NOTES = 100
+UNREAD_IN_A_ROW = 3
+# A worker that is told to stop writes the conversation that it is at to its end.
+WRITTEN_LATE = timedelta(minutes=1)
+_KILOBYTE = 1_024
+
+State = ConversationImport.State
+
+
+class ModelAwayError(Exception):
+    """One conversation after another can't be read for facts: the model is away."""
+
+
+def check(shift: Shift, upload: ConversationImport) -> None:
+    """Read the whole file once and note what it holds. Raises ImportFileError; nothing was written then."""
+    _enter(upload, State.CHECKING)
+    total = sum(file["size"] for file in upload.files)
+    shift.stands(0, total // _KILOBYTE)
+    read = Counter[str]()
+    members = counted(stored_members(upload), lambda size: read.update(bytes=size))
+    survey = survey_of(FORMS[upload.form], members, lambda _: shift.report(read["bytes"] // _KILOBYTE))
+    found = {"conversations": survey.conversations, "messages": survey.messages, "skipped": dict(survey.skipped)}
+    notes = [*survey.notes, *([f"and {survey.more_notes:,} more like these"] if survey.more_notes else [])]
+    _note(upload, survey=found, notes=notes, state=State.WRITING)
+    shift.pause()
+
+
+def write(shift: Shift, upload: ConversationImport) -> None:
+    """Append what is not there yet, a conversation after the other. Raises NotFound when the legacy is not theirs."""
+    principal = principal_for_job(upload.user_id)
+    shift.stands(upload.outcome.get("gone_through", 0), upload.survey["messages"])
+    conversations = FORMS[upload.form].read(stored_members(upload), upload.position)
+    for position, parsed in importable(conversations, after=upload.position):
+        _bring_in(shift, principal, upload, parsed)
+        _note(upload, position=position, outcome=upload.outcome, notes=upload.notes)
+        shift.pause()
+    brought = upload.conversations.aggregate(messages=Sum("message_count", default=0))
+    upload.outcome |= {"new": upload.conversations.count(), "new_messages": brought["messages"]}
+    upload.outcome["to_read"] = _unread(upload).count()
+    _note(upload, outcome=upload.outcome, state=State.READING)
+    import_upload_remove(upload)
+
+
+def _bring_in(shift: Shift, principal: Principal, upload: ConversationImport, parsed: ParsedConversation) -> None:
+    channel, legacy_id = upload.form, upload.legacy_id
+    done = upload.outcome.get("gone_through", 0)
+    step = plan_step(principal, parsed, channel=channel, legacy_id=legacy_id)
+    try:
+        for count in append_step(principal, step, channel=channel, legacy_id=legacy_id, brought_by_id=upload.pk):
+            done += count
+            shift.report(done)
+    except Conflict:
+        # Somebody appends to it at this moment: what they say stays, and what is missing comes with the next import.
+        step = plan_step(principal, parsed, channel=channel, legacy_id=legacy_id)
+    outcome = Counter(upload.outcome)
+    outcome["gone_through"] += len(parsed.messages)
+    if step.objection:
+        outcome["left_alone"] += 1
+        title = f" (“{parsed.title}”)" if parsed.title else ""
+        upload.notes = [*upload.notes, f"{parsed.place}{title}: left alone, {step.objection}"][:NOTES]
+    elif not step.missing:
+        outcome["unchanged"] += 1
+    elif step.conversation_id and not upload.conversations.filter(pk=step.conversation_id).exists():
+        outcome["continued"] += 1
+        outcome["continued_messages"] += step.missing
+    upload.outcome = dict(outcome)
+
+
+def read(shift: Shift, upload: ConversationImport) -> None:
+    """Index and summarise what was brought in, one conversation after the other, to its end.
+
+    One that can't be read now is left to the sweep. Raises ModelAwayError after three of them in a row.
+    """
+    principal = principal_for_job(upload.user_id)
+    total = upload.outcome["to_read"]
+    shift.stands(max(0, total - _unread(upload).count()), total)
+    in_a_row = 0
+    while (conversation_id := _next_unread(upload)) is not None:
+        _read_one(shift, principal, conversation_id)
+        read_whole = not Conversation.objects.filter(
+            pk=conversation_id, message_count__gt=F("summarized_upto")
+        ).exists()
+        in_a_row = 0 if read_whole else in_a_row + 1
+        if in_a_row >= UNREAD_IN_A_ROW:
+            raise ModelAwayError
+        shift.report(max(0, total - _unread(upload).count()))
+        shift.pause()
+    unread = _unread(upload).count()
+    shift.stands(max(0, total - unread), total)
+    _note(upload, outcome={**upload.outcome, "unread": unread})
+
+
+def _read_one(shift: Shift, principal: Principal, conversation_id: UUID) -> None:
+    def go_on(count: int) -> None:
+        shift.report(shift.job.done)
+
+    messages_index(conversation_id, progress=go_on)
+    conversation_close(principal, conversation_id, follow_up=False)
+    maybe_summarize(conversation_id, progress=go_on)
+
+
+def _unread(upload: ConversationImport) -> QuerySet[Conversation]:
+    """Conversations of this kind with messages that no chunk covers."""
+    return Conversation.objects.filter(
+        user_id=upload.user_id, channel=upload.form, message_count__gt=F("summarized_upto")
+    )
+
+
+def _next_unread(upload: ConversationImport) -> UUID | None:
+    """One that was not tried and put off yet, and that nobody else works on."""
+    put_off = JobRun.objects.filter(kind=SUMMARIZE_JOB, subject_id=OuterRef("subject")).filter(
+        Q(state__in=["waiting", "running"]) | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
+    )
+    rows = _unread(upload).annotate(subject=Cast("pk", CharField())).filter(~Exists(put_off))
+    return rows.order_by("created_at", "pk").values_list("pk", flat=True).first()
+
+
+def take_back(shift: Shift, upload: ConversationImport) -> None:
+    """Remove the conversations that the import brought, and what was found in them alone.
+
+    One in which more was said since, or that another import has continued, stays.
+    """
+    _enter(upload, State.UNDOING)
+    principal = principal_for_job(upload.user_id)
+    assert upload.ended_at is not None
+    total = upload.outcome.setdefault("to_take_back", upload.conversations.count())
+    shift.stands(total - upload.conversations.count(), total)
+    since = Message.objects.filter(conversation=OuterRef("pk"), created_at__gt=upload.ended_at + WRITTEN_LATE)
+    while (conversation := upload.conversations.filter(~Exists(since)).order_by("pk").first()) is not None:
+        removed, kept = _remove(principal, conversation)
+        outcome = Counter(upload.outcome)
+        outcome.update(taken_back=1, facts_removed=removed, facts_kept=kept)
+        _note(upload, outcome=dict(outcome))
+        shift.report(upload.outcome["taken_back"])
+        shift.pause()
+    left = upload.conversations.count()
+    shift.stands(total - left, total)
+    _note(upload, outcome={**upload.outcome, "not_taken_back": left})
+
+
+def _remove(principal: Principal, conversation: Conversation) -> tuple[int, int]:
+    owners = [owner for owner in (conversation.user_id, conversation.legacy_id) if owner]
+    with ledger_write(principal.actor, *owners) as write:
+        locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        counts = facts_take_back(write, locked)
+        conversation_remove(write, locked)
+    return counts
+
+
+def _enter(upload: ConversationImport, state: str) -> None:
+    if upload.state != state:
+        _note(upload, state=state)
+
+
+def _note(upload: ConversationImport, **values: object) -> None:
+    if not import_note(upload, **values):
+        raise LeaseLostError

@@ -1,0 +1,188 @@
+"""The forms that conversations come in, how each is recognised, and how a whole file is checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Protocol
+
+import orjson
+
+from . import chatgpt, claude, jsonl
+from .beam import parse_beam
+from .documents import decode
+from .locomo import parse_locomo
+from .records import ImportFileError, Node, ParsedConversation, ParsedFile
+from .sources import Member
+from .streams import BOM, Readable, read_lines, read_list
+
+NOTES = 50
+_PEEKED_BYTES = 65_536
+
+
+class Read(Protocol):
+    """Reads the conversations of some files, one after the other, without the first ``skip`` of them."""
+
+    def __call__(self, members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+        """Yield them. Raises ImportFileError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form: its name, which is the channel of its conversations, and what reads files of it, time and again."""
+
+    name: str
+    title: str
+    read: Read
+
+
+def _each(conversation: Callable[[Node], ParsedConversation]) -> Read:
+    """Read lists of conversations."""
+
+    def read_all(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+        number = 0
+        for member in members:
+            with member.open() as stream:
+                for item in read_list(stream, member.name):
+                    number += 1
+                    if number > skip:
+                        yield conversation(Node(item.parsed(), item.place))
+
+    return read_all
+
+
+def _whole(parse: Callable[[str], ParsedFile]) -> Read:
+    """Read datasets, each one document."""
+
+    def read_all(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+        for member in members:
+            with member.open() as stream:
+                parsed = parse(decode(stream.read(), member.name))
+            yield from parsed.conversations[skip:]
+
+    return read_all
+
+
+def _lines(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+    return islice(jsonl.read_jsonl(members), skip, None)
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        Form(chatgpt.CHANNEL, "ChatGPT export", _each(chatgpt.chatgpt_conversation)),
+        Form(claude.CHANNEL, "Claude export", _each(claude.claude_conversation)),
+        Form(jsonl.CHANNEL, "JSON Lines", _lines),
+        Form("locomo", "LoCoMo dataset", _whole(parse_locomo)),
+        Form("beam", "BEAM dataset", _whole(parse_beam)),
+    )
+}
+EXPORTS = (chatgpt.CHANNEL, claude.CHANNEL, jsonl.CHANNEL)
+"""What a person has of their own. The others are datasets, for whoever runs the deployment."""
+
+
+def form_named(name: str, *, user_speaker: str = "") -> Form:
+    """A form, for LoCoMo with the speaker who is the user."""
+    form = FORMS[name]
+    return (
+        Form(form.name, form.title, _whole(partial(parse_locomo, user_speaker=user_speaker))) if user_speaker else form
+    )
+
+
+def recognised(members: Sequence[Member]) -> Form:
+    """The form of some files, from how the first of them begins. Raises ImportFileError when it is none of them."""
+    member = members[0]
+    with member.open() as stream:
+        beginning = stream.read(_PEEKED_BYTES).removeprefix(BOM).lstrip()
+    with member.open() as stream:
+        if beginning.startswith(b"["):
+            return _of_list(stream, member.name)
+        if beginning.startswith(b"{"):
+            return _of_object(stream, beginning)
+    raise ImportFileError("", "is neither a zip archive nor JSON, so it is no export that is known")
+
+
+def _of_list(stream: Readable, name: str) -> Form:
+    first = next(read_list(stream, name), None)
+    if first is None:
+        raise ImportFileError("", "the file holds no conversation")
+    item = first.parsed()
+    for mark, form in ((chatgpt.MARK, chatgpt.CHANNEL), (claude.MARK, claude.CHANNEL), ("sample_id", "locomo")):
+        if mark in item:
+            return FORMS[form]
+    raise ImportFileError(first.place, "is of no form that is known: it has neither mapping nor chat_messages")
+
+
+def _of_object(stream: Readable, beginning: bytes) -> Form:
+    if b'"chats"' in beginning and b'"conversation"' not in beginning.partition(b"\n")[0]:
+        return FORMS["beam"]
+    number, line = next(read_lines(stream))
+    try:
+        is_message = {"conversation", "role"} <= orjson.loads(line).keys()
+    except (orjson.JSONDecodeError, AttributeError):
+        is_message = False
+    if is_message:
+        return FORMS[jsonl.CHANNEL]
+    raise ImportFileError(f"line {number}", "is of no form that is known: neither an export nor a message a line")
+
+
+@dataclass
+class Survey:
+    """What a file holds, found by reading all of it. ``skipped`` counts messages and whole conversations by reason."""
+
+    conversations: int = 0
+    messages: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    more_notes: int = 0
+
+    def note(self, text: str) -> None:
+        """Keep a line for the person; beyond the first fifty they are only counted."""
+        if len(self.notes) < NOTES:
+            self.notes.append(text)
+        else:
+            self.more_notes += 1
+
+
+def importable(
+    conversations: Iterator[ParsedConversation], survey: Survey | None = None, *, after: int = 0
+) -> Iterator[tuple[int, ParsedConversation]]:
+    """The conversations that are to be imported: each once, and with something said. The others are only counted.
+
+    Each comes with how many of the file's are gone through by then; ``after`` of them were skipped. Raises
+    ImportFileError when the reader does.
+    """
+    survey = survey or Survey()
+    seen: set[str] = set()
+    for number, conversation in enumerate(conversations, start=after + 1):
+        survey.skipped.update(conversation.skipped)
+        for note in conversation.notes:
+            survey.note(note)
+        if conversation.external_id in seen:
+            survey.skipped["repeated"] += 1
+            survey.note(f"{conversation.place}: is in the file twice; the first one counts")
+            continue
+        seen.add(conversation.external_id)
+        if not conversation.messages:
+            survey.skipped["empty_conversations"] += 1
+            continue
+        survey.conversations += 1
+        survey.messages += len(conversation.messages)
+        yield number, conversation
+
+
+def survey_of(form: Form, members: Sequence[Member], progress: Callable[[Survey], object]) -> Survey:
+    """Read the whole file and say what is in it. ``progress`` is called after each conversation.
+
+    Raises ImportFileError with the place of the first fault, or when nothing is in it to be imported.
+    """
+    survey = Survey()
+    for _ in importable(form.read(members), survey):
+        progress(survey)
+    if not survey.conversations:
+        raise ImportFileError("", "the file holds no conversation with a message")
+    return survey

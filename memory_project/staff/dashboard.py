@@ -1,0 +1,100 @@
+"""The admin's first page: what waits, what runs, how much is written, and which models are in use."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, Min
+from django.db.models.functions import TruncDate
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from assistant.actions import JOB as SUMMARIZE
+from facts.models import LegacyFact
+from journal.models import Change, JobRun
+from language.backends import get_embedder, get_model
+
+from .waiting import count_waiting
+
+DAYS = 14
+SHOWN_JOBS = 8
+PAST_DAY_SECONDS = 86_400
+TODAY_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Something that waits: how much of it, since when, and where it is dealt with."""
+
+    title: str
+    count: int
+    link: str
+    since: datetime | None = None
+
+
+def read_dashboard(request: HttpRequest) -> dict[str, Any]:
+    """What the page shows. A handful of queries, none of which reads more than what it shows or counts."""
+    facts = reverse("admin:facts_legacyfact_changelist")
+    jobs = reverse("admin:journal_jobrun_changelist")
+    waiting = count_waiting(request)
+    quarantined = LegacyFact.objects.filter(state="quarantined").aggregate(since=Min("updated_at"))["since"]
+    failing = list(JobRun.objects.failing().order_by("-created_at")[:SHOWN_JOBS])
+    batches = JobRun.objects.failing().filter(kind=SUMMARIZE).count()
+    written = writes_per_day()
+    return {
+        "queues": [
+            Queue("Quarantined facts", waiting["quarantined"], f"{facts}?state__exact=quarantined", quarantined),
+            Queue("Hidden facts", waiting["hidden"], f"{facts}?state__exact=hidden"),
+            Queue("Failing jobs", waiting["failing"], f"{jobs}?is=failing"),
+            Queue("Conversations whose summary fails", batches, f"{jobs}?is=failing&kind={SUMMARIZE}"),
+        ],
+        "running_jobs": JobRun.objects.filter(state="running").order_by("-created_at")[:SHOWN_JOBS],
+        "running_count": waiting["running"],
+        "failing_jobs": failing,
+        "written": written,
+        "written_today": written[-1][1],
+        "chart": _chart(written),
+        "model": get_model(),
+        "embedder": get_embedder(),
+    }
+
+
+def writes_per_day(days: int = DAYS) -> list[tuple[date, int]]:
+    """How many changes the log holds for each of the last days, today last, in the deployment's time zone.
+
+    Days that are over don't change, so each is counted once and kept; with the cache away all are counted.
+    """
+    today = timezone.localdate()
+    wanted = [today - timedelta(days=back) for back in reversed(range(days))]
+    keys = {day: f"staff:writes:{day.isoformat()}" for day in wanted}
+    known = cache.get_many(keys.values())
+    missing = [day for day in wanted if keys[day] not in known]
+    if missing:
+        since = timezone.make_aware(datetime.combine(missing[0], time.min))
+        rows = Change.objects.filter(at__gte=since).annotate(day=TruncDate("at")).values_list("day")
+        counted = dict(rows.annotate(number=Count("pk")).order_by())
+        for day in missing:
+            number = known[keys[day]] = counted.get(day, 0)
+            cache.set(keys[day], number, TODAY_SECONDS if day == today else PAST_DAY_SECONDS)
+    return [(day, known[keys[day]]) for day in wanted]
+
+
+def _chart(written: list[tuple[date, int]]) -> str:
+    """The days as the theme's bar chart takes them."""
+    return json.dumps(
+        {
+            "labels": [day.strftime("%d %b") for day, _ in written],
+            "datasets": [
+                {
+                    "label": "Writes",
+                    "data": [number for _, number in written],
+                    "backgroundColor": "var(--color-primary-500)",
+                }
+            ],
+        }
+    )

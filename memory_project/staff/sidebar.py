@@ -1,0 +1,115 @@
+"""The sidebar: groups named by what staff do."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from .waiting import count_waiting
+
+# Title, icon, the list's name and its query; what waits there shows as a badge.
+Entry = tuple[str, str, str, str]
+GROUPS: list[tuple[str, list[Entry]]] = [
+    (
+        "Moderation",
+        [
+            ("Quarantined facts", "gpp_maybe", "facts_legacyfact", "state__exact=quarantined"),
+            ("Hidden facts", "visibility_off", "facts_legacyfact", "state__exact=hidden"),
+            ("All facts", "format_quote", "facts_legacyfact", ""),
+            ("Duplicates, contradictions", "compare_arrows", "facts_factlink", ""),
+            ("Wordings", "history", "facts_factversion", ""),
+            ("Evidence", "fact_check", "facts_factevidence", ""),
+            ("Kept from coming back", "do_not_disturb_on", "memories_tombstone", ""),
+        ],
+    ),
+    (
+        "People and legacies",
+        [
+            ("People", "person", "accounts_user", ""),
+            ("Legacies", "diversity_1", "accounts_legacy", ""),
+            ("Members", "group", "accounts_member", ""),
+            ("Preferences", "tune", "accounts_preferences", ""),
+            ("Names elsewhere", "badge", "accounts_externalidentity", ""),
+        ],
+    ),
+    (
+        "Agents and keys",
+        [
+            ("Agents", "smart_toy", "accounts_agent", ""),
+            ("Keys", "key", "accounts_agentkey", ""),
+            ("Grants", "verified_user", "accounts_grant", ""),
+        ],
+    ),
+    (
+        "Conversations",
+        [
+            ("Conversations", "forum", "conversations_conversation", ""),
+            ("Messages", "chat", "conversations_message", ""),
+            ("Summaries", "summarize", "conversations_conversationchunk", ""),
+            ("Imports", "upload_file", "conversations_conversationimport", ""),
+            ("Uploads", "attach_file", "conversations_importpart", ""),
+        ],
+    ),
+    (
+        "Jobs",
+        [
+            ("Failing", "error", "journal_jobrun", "is=failing"),
+            ("Running", "progress_activity", "journal_jobrun", "is=running"),
+            ("All jobs", "work_history", "journal_jobrun", ""),
+        ],
+    ),
+    (
+        "Log",
+        [
+            ("Changes", "receipt_long", "journal_change", ""),
+            ("Operations", "monitoring", "journal_operationevent", ""),
+            ("Ledgers", "menu_book", "journal_ledger", ""),
+            ("Repeated requests", "repeat", "journal_idempotencyrecord", ""),
+        ],
+    ),
+]
+BADGES = {
+    "state__exact=quarantined": ("quarantined", "danger"),
+    "state__exact=hidden": ("hidden", "warning"),
+    "is=failing": ("failing", "danger"),
+    "is=running": ("running", "info"),
+}
+
+
+def groups(request: HttpRequest) -> list[dict[str, Any]]:
+    """The sidebar's groups in the form that the theme draws, with what waits as badges."""
+    first = reverse("admin:index")
+    home = {"title": "What waits", "icon": "inbox", "link": first, "active": request.path == first}
+    drawn: list[dict[str, Any]] = [{"items": [home]}]
+    for title, entries in GROUPS:
+        siblings = {query for _, _, _, query in entries if query}
+        items = [_draw(request, entry, siblings) for entry in entries]
+        drawn.append({"title": title, "separator": True, "items": items})
+    return drawn
+
+
+def _draw(request: HttpRequest, entry: Entry, siblings: set[str]) -> dict[str, Any]:
+    title, icon, name, query = entry
+    path = reverse(f"admin:{name}_changelist")
+    drawn: dict[str, Any] = {"title": title, "icon": icon, "link": f"{path}?{query}" if query else path}
+    here = request.path.startswith(path)
+    if query:
+        drawn["active"] = here and request.path == path and _asks(request, query)
+        what, variant = BADGES[query]
+        drawn["badge"], drawn["badge_variant"] = count_waiting(request)[what], variant
+    else:
+        drawn["active"] = here and not (request.path == path and any(_asks(request, each) for each in siblings))
+    return drawn
+
+
+def _asks(request: HttpRequest, query: str) -> bool:
+    return all(request.GET.get(key) == value for key, value in parse_qsl(query))
+
+
+def environment(request: HttpRequest) -> list[str] | None:
+    """A label beside the page's name on anything but a deployment that serves people."""
+    return ["Development", "info"] if settings.DEBUG else None

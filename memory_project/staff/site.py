@@ -1,0 +1,77 @@
+"""The admin site: who gets in, what its pages may load, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from csp.decorators import csp
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.views import LogoutView, redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, resolve_url
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from unfold.sites import UnfoldAdminSite
+
+from .dashboard import read_dashboard
+
+# Everything comes from this server. Alpine, which moves the pages, turns attributes into functions, and that is what
+# the browser calls eval; it also writes widths into style attributes. Scripts and style sheets written into a page are
+# refused all the same.
+POLICY = {
+    "default-src": ["'none'"],
+    "script-src": ["'self'", "'unsafe-eval'"],
+    "style-src": ["'self'"],
+    "style-src-attr": ["'unsafe-inline'"],
+    "img-src": ["'self'", "data:"],
+    "font-src": ["'self'"],
+    "connect-src": ["'self'"],
+    "form-action": ["'self'"],
+    "base-uri": ["'none'"],
+    "frame-ancestors": ["'none'"],
+}
+
+
+class StaffSite(UnfoldAdminSite):
+    """Django's admin for moderators, entered by the sign-in page that everybody uses."""
+
+    index_title = "What waits for staff"
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Nothing: the theme would search the names of models, and the sidebar shows them all."""
+        raise Http404
+
+    def admin_view(
+        self, view: Callable[..., HttpResponseBase], cacheable: bool = False
+    ) -> Callable[..., HttpResponseBase]:
+        """Give the admin's pages their own content security policy; no other page gets it."""
+        guarded: Callable[..., HttpResponseBase] = csp(POLICY)(super().admin_view(view, cacheable))
+        return guarded
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Lead moderators on, who is signed in but no moderator home, and everybody else to the sign-in page."""
+        wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
+        if not url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure()):
+            wanted = reverse("admin:index")
+        if self.has_permission(request):
+            return redirect(wanted)
+        if request.user.is_authenticated:
+            messages.info(request, "These pages are for staff.")
+            return redirect(settings.LOGIN_REDIRECT_URL)
+        return redirect_to_login(wanted)
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Sign out, and on to the sign-in page."""
+        return LogoutView.as_view(next_page=resolve_url(settings.LOGOUT_REDIRECT_URL))(request)
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """What every page needs. The colours are in the stylesheet: the policy allows none in the page."""
+        return {**super().each_context(request), "colors": None}
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """The first page."""
+        return super().index(request, {**read_dashboard(request), **(extra_context or {})})

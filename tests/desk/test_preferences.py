@@ -1,0 +1,64 @@
+"""What a person prefers, on its page."""
+
+import pytest
+
+from accounts.models import Preferences
+from accounts.queries import principal_for_person
+from tests.factories import PreferencesFactory, rev_of
+
+from .conftest import text, words
+
+SOUND = {"review": "before", "time_zone": "Europe/Lisbon", "language": "pt"}
+
+
+def test_preferences_are_stored_and_shown(visit, owner):
+    client = visit(owner)
+    assert 'href="/preferences/"' in text(client.get("/"))
+    page = text(client.get("/preferences/"))
+    assert '<option value="UTC" selected>' in page
+    answer = client.post("/preferences/", SOUND)
+    assert answer.url == "/preferences/"
+    page = client.get("/preferences/")
+    assert "Saved." in words(page)
+    assert '<option value="Europe/Lisbon" selected>' in text(page)
+    assert '<option value="pt" selected>' in text(page)
+    principal = principal_for_person(owner.pk)
+    assert (principal.review, principal.time_zone, principal.language) == ("before", "Europe/Lisbon", "pt")
+    before = rev_of(owner)
+    client.post("/preferences/", SOUND)
+    assert rev_of(owner) == before
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"review": "never"}, {"time_zone": "Mars/Olympus"}, {"language": "elvish!"}, {"review": ""}]
+)
+def test_what_makes_no_sense_is_refused_beside_its_field(visit, owner, wrong):
+    answer = visit(owner).post("/preferences/", {**SOUND, **wrong})
+    assert answer.status_code == 400
+    assert 'class="errorlist"' in text(answer)
+    assert not Preferences.objects.filter(user=owner).exists()
+
+
+def test_a_refusal_of_the_action_is_told(visit, owner, monkeypatch):
+    from desk.pages import preferences
+    from journal.exceptions import Refused
+
+    def refuse(principal, **values):
+        raise Refused("Not this zone.", code="bad_preference", field="time_zone")
+
+    monkeypatch.setattr(preferences, "preferences_set", refuse)
+    answer = visit(owner).post("/preferences/", SOUND)
+    assert answer.status_code == 400
+    assert "Not this zone." in words(answer)
+
+
+def test_a_language_that_an_agent_set_stays_a_choice(visit, owner):
+    PreferencesFactory(user=owner, language="gsw")
+    client = visit(owner)
+    assert '<option value="gsw" selected>' in text(client.get("/preferences/"))
+    client.post("/preferences/", {**SOUND, "language": "gsw"})
+    assert principal_for_person(owner.pk).language == "gsw"
+
+
+def test_nobody_is_sent_to_sign_in(visit):
+    assert visit().get("/preferences/").url == "/sign-in/?next=/preferences/"

@@ -1,0 +1,218 @@
+"""The review queue in a real browser: by keyboard alone, for two people, in two tabs, without JavaScript."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from facts.models import LegacyFact
+
+from .conftest import now, shelf
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+expect.set_options(timeout=20_000)
+TOLD = [
+    "My grandmother Rosa was a midwife.", "She was patient.", "She hated waste.", "She loved chess.",
+    "She kept bees.", "She played the accordion.", "She grew up in Porto.", "She retired in 1998.",
+    "She never learned to drive.", "She collected old maps.", "She sang in a choir.",
+]  # fmt: skip
+
+
+@pytest.fixture
+def facts(owner, legacy, told):
+    told(owner, legacy, *TOLD)
+    facts = list(LegacyFact.objects.order_by("extracted_at", "id"))
+    assert len(facts) == len(TOLD)
+    return facts
+
+
+def claim(tab, fact):
+    return tab.locator(f"#claim-{fact.pk}")
+
+
+def ready(tab):
+    """Wait until the page listens to keys: its script shows the button for their list then."""
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
+
+
+def test_ten_facts_are_reviewed_by_keyboard_alone(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/")
+    start = tab.get_by_role("link", name="Start reviewing")
+    for _ in range(20):
+        tab.keyboard.press("Tab")
+        if start.evaluate("element => element === document.activeElement"):
+            break
+    tab.keyboard.press("Enter")
+    expect(claim(tab, facts[0])).to_be_visible()
+    ready(tab)
+
+    def next_is(fact, said):
+        expect(claim(tab, fact)).to_be_focused()
+        expect(tab.locator("#said")).to_contain_text(said)
+
+    tab.keyboard.press("a")
+    next_is(facts[1], "Approved. 2 of 11.")
+    tab.keyboard.press("s")
+    next_is(facts[2], "Shared with the other members. 3 of 11.")
+    tab.keyboard.press("r")
+    tab.keyboard.type("She was a saver, not a u or an a")
+    assert now(facts[2]).state == "active"
+    tab.keyboard.press("Enter")
+    next_is(facts[3], "Rejected")
+    tab.keyboard.press("e")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("Rosa loved a good game of chess.")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    next_is(facts[4], "Saved in your words. 5 of 11.")
+    tab.keyboard.press("a")
+    next_is(facts[5], "6 of 11.")
+    tab.keyboard.press("u")
+    next_is(facts[4], "Undone: it is as it was before. 5 of 11.")
+    tab.keyboard.press("Space")
+    next_is(facts[5], "6 of 11.")
+    tab.keyboard.press("k")
+    next_is(facts[4], "5 of 11.")
+    for place in range(4, 10):
+        tab.keyboard.press("a")
+        next_is(facts[place + 1], f"{place + 2} of 11.")
+    tab.keyboard.press("j")
+    expect(tab.get_by_role("heading", name="That was all, but for 1 you left for later")).to_be_focused()
+    kept, shared, gone = ("active", "private"), ("active", "shared"), ("rejected", "private")
+    assert [(now(fact).state, now(fact).visibility) for fact in facts] == [kept, shared, gone, *[kept] * 8]
+    assert [fact for fact in facts if now(fact).reviewed_at is None] == [facts[2], facts[10]]
+    assert now(facts[2]).state_reason == "She was a saver, not a u or an a"
+    assert now(facts[3]).content == "Rosa loved a good game of chess."
+    assert tab.faults == []
+
+
+def test_the_list_of_keys_opens_and_the_keys_can_be_switched_off(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.keyboard.press("?")
+    keys = tab.get_by_role("dialog", name="Keys")
+    expect(keys).to_be_visible()
+    tab.keyboard.press("a")
+    assert now(facts[0]).reviewed_at is None
+    keys.get_by_label("Use these keys in this browser").uncheck()
+    keys.get_by_role("button", name="Close").click()
+    expect(keys).to_be_hidden()
+    tab.locator("body").press("a")
+    tab.reload()
+    ready(tab)
+    tab.locator("body").press("a")
+    tab.get_by_role("link", name="Later").click()
+    expect(claim(tab, facts[1])).to_be_visible()
+    assert now(facts[0]).reviewed_at is None
+    tab.get_by_role("button", name="Keys").click()
+    keys.get_by_label("Use these keys in this browser").check()
+    tab.keyboard.press("Escape")
+    tab.locator("body").press("a")
+    expect(claim(tab, facts[2])).to_be_visible()
+    assert now(facts[1]).reviewed_at is not None
+    assert tab.faults == []
+
+
+def test_escape_leaves_a_form_without_saving(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.keyboard.press("e")
+    box = tab.get_by_label("In your words")
+    expect(box).to_be_focused()
+    tab.keyboard.type(" a s r")
+    tab.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(tab.locator("summary", has_text="Edit")).to_be_focused()
+    assert now(facts[0]).version == 1
+
+
+def test_shared_in_the_queue_seen_by_the_member_and_unshared_again(tab, browse, owner, member, legacy, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    expect(tab.locator(".readers")).to_contain_text("Shared, it is seen by Mira Member too.")
+    ready(tab)
+    tab.keyboard.press("s")
+    expect(claim(tab, facts[1])).to_be_visible()
+    theirs = browse(member)
+    theirs.goto(shelf(legacy, "shared"))
+    expect(claim(theirs, facts[0])).to_be_visible()
+    tab.goto(f"/facts/{facts[0].pk}/")
+    tab.get_by_role("button", name="Unshare").click()
+    expect(tab.get_by_role("status").get_by_text("Not shared any more")).to_be_visible()
+    theirs.reload()
+    expect(claim(theirs, facts[0])).to_have_count(0)
+
+
+def test_two_tabs_edit_one_fact_and_lose_nothing(tab, owner, facts):
+    tab.sign_in(owner)
+    other = tab.context.new_page()
+    address = f"/facts/{facts[0].pk}/"
+    for each in (tab, other):
+        each.goto(address)
+        each.locator("summary", has_text="Edit").click()
+    tab.get_by_label("In your words").fill("Rosa was a midwife in Basel.")
+    tab.get_by_role("button", name="Save").click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Rosa was a midwife in Basel.")
+    other.get_by_label("In your words").fill("Rosa was a midwife in Bern.")
+    other.get_by_role("button", name="Save").click()
+    expect(other.get_by_role("alert")).to_contain_text("Somebody changed this fact meanwhile.")
+    expect(other.locator("del")).to_contain_text("Basel")
+    expect(other.get_by_label("In your words")).to_have_value("Rosa was a midwife in Bern.")
+    assert now(facts[0]).content == "Rosa was a midwife in Basel."
+    other.get_by_role("button", name="Save mine over it").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Rosa was a midwife in Bern.")
+    expect(other.locator(".history")).to_contain_text("Basel")
+    versions = now(facts[0]).versions.order_by("number").values_list("content", flat=True)
+    assert list(versions)[1:] == ["Rosa was a midwife in Basel.", "Rosa was a midwife in Bern."]
+
+
+def test_the_queue_works_without_javascript(browse, owner, facts):
+    page = browse(owner, java_script_enabled=False)
+    page.get_by_role("link", name="Start reviewing").click()
+    page.get_by_role("button", name="Approve").click()
+    expect(claim(page, facts[1])).to_be_visible()
+    expect(page.get_by_role("button", name="Keys")).to_have_count(0)
+    page.locator("summary", has_text="Reject").click()
+    page.get_by_label("Why is it wrong?").fill("Never")
+    page.get_by_role("button", name="Reject this fact").click()
+    expect(claim(page, facts[2])).to_be_visible()
+    expect(page.locator("#where")).to_have_text("3 of 11")
+    page.get_by_role("link", name="Later").click()
+    expect(claim(page, facts[3])).to_be_visible()
+    page.locator(".decided").get_by_role("button", name=re.compile("Undo")).last.click()
+    expect(claim(page, facts[0])).to_be_visible()
+    assert (now(facts[0]).reviewed_at, now(facts[1]).state) == (None, "rejected")
+
+
+def test_many_facts_are_shared_at_once_and_back(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/facts/?search=rosa")
+    tab.get_by_label(re.compile("All .* of this list")).check()
+    tab.get_by_role("button", name="Share …", exact=True).click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Share 11 facts?")
+    tab.get_by_role("button", name="Share 11 facts").click()
+    expect(tab.get_by_role("status").get_by_text("Shared 11 facts.")).to_be_visible()
+    assert LegacyFact.objects.filter(visibility="shared").count() == 11
+    tab.get_by_role("button", name="Undo").first.click()
+    expect(tab.get_by_role("status").get_by_text("Undone for 11 facts.")).to_be_visible()
+    assert LegacyFact.objects.filter(visibility="private", reviewed_at=None).count() == 11
+    assert tab.faults == []
+
+
+def test_the_queue_on_a_phone_has_its_decisions_at_hand(browse, owner, facts):
+    phone = {"width": 390, "height": 844}
+    LegacyFact.objects.filter(pk=facts[0].pk).update(content="x" * 500, written_by="w" * 80)
+    page = browse(owner, phone, has_touch=True, is_mobile=True)
+    for path in ("/review/", f"/facts/{facts[0].pk}/", "/facts/", "/preferences/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") == phone["width"]
+    page.goto("/review/")
+    assert page.locator(".top").bounding_box()["height"] < 80
+    expect(page.get_by_role("button", name="Approve")).to_be_in_viewport()
+    page.get_by_role("button", name="Approve").tap()
+    expect(claim(page, facts[1])).to_be_visible()

@@ -1,0 +1,245 @@
+"""The staff's side: its door, its sidebar, its first page, and what its pages may load."""
+
+from datetime import timedelta
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.core.cache import cache
+from django.urls import NoReverseMatch, URLPattern, URLResolver, reverse
+from django.utils import timezone
+
+from accounts.actions import preferences_set
+from accounts.queries import principal_for_person
+from journal import actions as jobs
+from journal.models import Change
+from memory_project.staff import dashboard, sidebar
+from tests import factories
+from tests.test_rooms import ROOMS
+
+SOMETHING = "00000000-0000-4000-8000-000000000000"
+ROOM_MODELS = [model for model in apps.get_models() if model._meta.app_label in ROOMS]
+
+
+@pytest.fixture
+def moderator(db):
+    """Staff without superuser rights."""
+    return factories.UserFactory(username="moderator", display_name="Mo", is_staff=True)
+
+
+def admin_paths():
+    """Every address of the admin, of something that is not there where it takes an id."""
+
+    def walk(patterns, prefix=""):
+        for each in patterns:
+            if isinstance(each, URLResolver):
+                yield from walk(each.url_patterns, prefix)
+            elif isinstance(each, URLPattern) and each.name:
+                yield each.name
+
+    for name in sorted(set(walk(admin.site.urls[0]))):
+        for args in ([], [SOMETHING], [1, SOMETHING], ["accounts"]):
+            try:
+                yield reverse(f"admin:{name}", args=args)
+                break
+            except NoReverseMatch:
+                continue
+
+
+PATHS = [path for path in admin_paths() if path not in {"/admin/login/", "/admin/logout/"}]
+BUTTONS = [path for path in PATHS if path.rpartition("/")[0].rpartition("/")[2] in {
+    "open", "hide", "unhide", "quarantine", "release", "refuse", "retry", "cancel", "revoke", "make", "make-key",
+    "keep-out", "let-in",
+}]  # fmt: skip
+
+
+class TestTheDoor:
+    """Staff come in; everybody else gets a page that is theirs."""
+
+    @pytest.mark.parametrize("who", [None, "owner", "stranger", "agent"])
+    def test_every_address_is_closed_to_others(self, request, api, db, who):
+        client = api(who and request.getfixturevalue(who))
+        for path in PATHS:
+            for answer in (client.get(path), client.post(path, {"_form_submitted": "True"}, format="multipart")):
+                assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/admin/login/"), path
+
+    @pytest.mark.parametrize("nothing", [SOMETHING, "no-id", "0", "%00"])
+    def test_no_address_breaks_for_staff(self, api, moderator, nothing):
+        client = api(moderator)
+        for path in PATHS:
+            answer = client.get(path.replace(SOMETHING, nothing))
+            assert answer.status_code in {200, 302, 403, 404}, path
+
+    def test_every_button_is_among_them(self):
+        assert len(BUTTONS) >= 14
+
+    def test_nobody_is_led_to_the_sign_in_page_and_back(self, client, db):
+        answer = client.get("/admin/facts/legacyfact/?state__exact=hidden", follow=True)
+        steps = [address for address, _ in answer.redirect_chain]
+        assert steps[-1] == "/sign-in/?next=/admin/facts/legacyfact/%3Fstate__exact%3Dhidden"
+        assert "Sign in" in answer.content.decode()
+
+    def test_a_person_is_led_home_and_told(self, client, owner):
+        client.force_login(owner)
+        answer = client.get("/admin/", follow=True)
+        assert answer.redirect_chain[-1][0] == "/"
+        assert "These pages are for staff." in answer.content.decode()
+
+    def test_staff_are_led_on_but_never_away(self, client, moderator):
+        client.force_login(moderator)
+        assert client.get("/admin/login/?next=/admin/accounts/user/")["Location"] == "/admin/accounts/user/"
+        assert client.get("/admin/login/?next=https://elsewhere.example/")["Location"] == "/admin/"
+        assert client.get("/admin/login/")["Location"] == "/admin/"
+
+    def test_who_was_kept_out_is_out_at_once(self, client, moderator):
+        client.force_login(moderator)
+        assert client.get("/admin/").status_code == 200
+        moderator.is_active = False
+        moderator.save()
+        assert client.get("/admin/").status_code == 302
+
+    def test_signing_out_leads_to_the_sign_in_page(self, client, moderator):
+        client.force_login(moderator)
+        assert client.post("/admin/logout/")["Location"] == "/sign-in/"
+        assert client.get("/admin/").status_code == 302
+
+    def test_there_is_no_search_over_models(self, client, moderator):
+        client.force_login(moderator)
+        assert client.get("/admin/search/?s=fact").status_code == 404
+
+
+class TestThePolicy:
+    """The admin's own content security policy, and nobody else's."""
+
+    def test_pages_of_the_admin_load_from_this_server_alone(self, client, moderator):
+        client.force_login(moderator)
+        policy = client.get("/admin/")["Content-Security-Policy"]
+        directives = dict(each.strip().partition(" ")[::2] for each in policy.split(";"))
+        assert directives["default-src"] == "'none'"
+        assert directives["script-src"] == "'self' 'unsafe-eval'"
+        assert directives["style-src"] == "'self'"
+        assert not [each for each in directives.values() if "http" in each or "*" in each]
+        assert directives["frame-ancestors"] == directives["base-uri"] == "'none'"
+
+    @pytest.mark.parametrize("path", ["/", "/sign-in/", "/api/docs/", "/nothing/"])
+    def test_other_pages_keep_theirs(self, client, owner, path):
+        client.force_login(owner)
+        assert "unsafe-eval" not in client.get(path)["Content-Security-Policy"]
+
+    def test_pages_are_kept_by_no_cache(self, client, moderator):
+        client.force_login(moderator)
+        assert "no-store" in client.get("/admin/facts/legacyfact/")["Cache-Control"]
+
+
+class TestTheSidebar:
+    """Everything is in it, and says what waits."""
+
+    @pytest.mark.parametrize("model", ROOM_MODELS, ids=lambda model: model._meta.label_lower)
+    def test_every_model_has_an_admin_and_an_entry(self, model):
+        assert admin.site.is_registered(model)
+        names = {name for _, entries in sidebar.GROUPS for _, _, name, _ in entries}
+        assert model._meta.label_lower.replace(".", "_") in names
+
+    def test_no_row_is_named_by_what_it_holds(self, owner, legacy):
+        for model in ROOM_MODELS:
+            assert "__str__" in vars(model) or model._meta.label_lower == "accounts.user"
+
+    def entries(self, client, path):
+        groups = client.get(path).context["sidebar_navigation"]
+        return {entry["title"]: entry for group in groups for entry in group["items"]}
+
+    def test_badges_say_how_much_waits(self, client, moderator, owner, legacy):
+        from facts.actions import fact_hide
+
+        fact = factories.LegacyFactFactory(legacy=legacy)
+        fact_hide(dashboard_principal(moderator), fact.pk, "rude")
+        failed, running = factories.JobRunFactory.create_batch(2)
+        jobs.fail_job(jobs.claim_job(failed.pk, lease_seconds=60), "bad_answer")
+        jobs.claim_job(running.pk, lease_seconds=60)
+        client.force_login(moderator)
+        badges = {title: entry.get("badge") for title, entry in self.entries(client, "/admin/").items()}
+        assert (badges["Hidden facts"], badges["Quarantined facts"]) == (1, 0)
+        assert (badges["Failing"], badges["Running"]) == (1, 1)
+        assert badges["People"] is None
+
+    @pytest.mark.parametrize(
+        ("path", "title"),
+        [
+            ("/admin/", "What waits"),
+            ("/admin/facts/legacyfact/", "All facts"),
+            ("/admin/facts/legacyfact/?state__exact=active", "All facts"),
+            ("/admin/facts/legacyfact/?state__exact=hidden", "Hidden facts"),
+            ("/admin/facts/legacyfact/?category__exact=habit&state__exact=quarantined", "Quarantined facts"),
+            ("/admin/journal/jobrun/?is=failing", "Failing"),
+            ("/admin/accounts/agentkey/", "Keys"),
+        ],
+    )
+    def test_where_one_is_is_marked(self, client, moderator, path, title):
+        client.force_login(moderator)
+        assert [entry["title"] for entry in self.entries(client, path).values() if entry["active"]] == [title]
+
+
+def dashboard_principal(user):
+    from accounts.queries import principal_for_staff
+
+    return principal_for_staff(user)
+
+
+class TestTheFirstPage:
+    """What waits, what runs, what is written, what is in use."""
+
+    @pytest.fixture(autouse=True)
+    def _fresh_cache(self, settings):
+        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+        cache.clear()
+
+    def test_it_says_what_waits(self, client, moderator, settings):
+        settings.KEEPSAKE_MODEL = "offline"
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        failing, running = factories.JobRunFactory.create_batch(2, total=8)
+        jobs.retry_job_later(jobs.claim_job(failing.pk, lease_seconds=60), "model_away")
+        jobs.renew_lease(jobs.claim_job(running.pk, lease_seconds=60), lease_seconds=60, done=3)
+        client.force_login(moderator)
+        answer = client.get("/admin/")
+        page = answer.content.decode()
+        assert [(queue.title, queue.count) for queue in answer.context["queues"]] == [
+            ("Quarantined facts", 0),
+            ("Hidden facts", 0),
+            ("Failing jobs", 1),
+            ("Conversations whose summary fails", 1),
+        ]
+        assert 'value="3" max="8"' in page
+        assert "model_away" in page
+        assert "offline rules, no model" in page
+        assert "hashing:384, 384 dimensions" in page
+        for queue in answer.context["queues"]:
+            assert client.get(queue.link).status_code == 200
+
+    def test_days_are_counted_once(self, owner, django_assert_num_queries):
+        for language in ("de", "en", "fr"):
+            preferences_set(principal_for_person(owner.pk), language=language)
+        first = Change.objects.first()
+        Change.objects.filter(pk=first.pk).update(at=timezone.now() - timedelta(days=3))
+        with django_assert_num_queries(1):
+            written = dashboard.writes_per_day()
+        assert len(written) == 14
+        assert [number for _, number in written[-4:]] == [1, 0, 0, 2]
+        assert sum(number for _, number in written) == 3
+        with django_assert_num_queries(0):
+            assert dashboard.writes_per_day() == written
+        cache.delete(f"staff:writes:{timezone.localdate().isoformat()}")
+        preferences_set(principal_for_person(owner.pk), language="de")
+        with django_assert_num_queries(1):
+            assert [number for _, number in dashboard.writes_per_day()[-4:]] == [1, 0, 0, 3]
+
+    def test_it_takes_eight_queries(self, client, moderator, django_assert_num_queries):
+        client.force_login(moderator)
+        with django_assert_num_queries(8):
+            client.get("/admin/")
+        with django_assert_num_queries(7):
+            client.get("/admin/")
+
+    def test_a_deployment_under_development_says_so(self, settings, rf):
+        for debug, label in ((True, ["Development", "info"]), (False, None)):
+            settings.DEBUG = debug
+            assert sidebar.environment(rf.get("/")) == label

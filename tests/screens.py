@@ -1,0 +1,223 @@
+"""Pictures of the pages on the demo's data: ``python -m tests.screens [--out DIRECTORY] [--readme]``.
+
+Loads the demo into the database that the environment names, which has to be empty, and takes each page at two widths,
+in light and dark. ``make screens`` runs it on throw-away servers. Add a line to ``PAGES`` for another page.
+``--readme`` writes the few that the README shows to ``docs/screens/``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import django
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "docs" / "screens"
+WIDTHS = {"phone": (390, 844), "desktop": (1440, 900)}
+SCHEMES = ("light", "dark")
+PERSON, OTHER, STAFF = "maria", "tom", "admin"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page to take: its address, who looks at it, what they do on it first, and whether the README shows it.
+
+    ``{legacy}``, ``{fact}`` and ``{held_back}`` in an address stand for the demo's legacy, for a fact with a history
+    and for one in quarantine.
+    """
+
+    name: str
+    path: str
+    person: str = PERSON
+    act: Callable[[Any], object] | None = None
+    readme: bool = False
+
+
+def open_editor(page: Any) -> None:
+    """Open the form that rewords the item of the queue."""
+    page.keyboard.press("e")
+
+
+def open_keys(page: Any) -> None:
+    """Open the list of keys where there is a keyboard."""
+    if page.locator("#keys-open").is_visible():
+        page.keyboard.press("?")
+
+
+def tick_two(page: Any) -> None:
+    """Choose the first two facts of a list, and ask what rejecting them comes to."""
+    for box in page.locator(".pick input").all()[:2]:
+        box.check()
+    page.get_by_role("button", name="Reject …").click()
+
+
+def open_text(page: Any) -> None:
+    """Open what a fact says, for a reason, with what can be decided about it."""
+    more = page.locator("#header-inner a").filter(has_text="more_horiz")
+    if more.is_visible():
+        more.click()
+    page.get_by_role("link", name="Open the text").click()
+    page.get_by_label("Reason").fill("Judging what was held back")
+    page.get_by_role("button", name="Open").click()
+    page.get_by_role("dialog").wait_for()
+
+
+PAGES = [
+    Page("home", "/"),
+    Page("review", "/review/", readme=True),
+    Page("review-edit", "/review/", act=open_editor),
+    Page("review-keys", "/review/", act=open_keys),
+    Page("review-end", "/review/?fact=end"),
+    Page("facts", "/facts/?sort=changed", readme=True),
+    Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
+    Page("legacy-removed", "/legacies/{legacy}/?show=gone"),
+    Page("bulk", "/facts/", act=tick_two),
+    Page("fact", "/facts/{fact}/", readme=True),
+    Page("preferences", "/preferences/"),
+    Page("sign-in", "/sign-in/", person=""),
+    Page("staff", "/admin/", person=STAFF, readme=True),
+    Page("staff-queue", "/admin/facts/legacyfact/?state__exact=quarantined", person=STAFF),
+    Page("staff-fact", "/admin/facts/legacyfact/{held_back}/change/", person=STAFF),
+    Page("staff-opened", "/admin/facts/legacyfact/{held_back}/change/", person=STAFF, act=open_text),
+    Page("staff-jobs", "/admin/journal/jobrun/", person=STAFF),
+    Page("staff-agents", "/admin/accounts/agent/", person=STAFF),
+]
+
+
+def main() -> None:
+    """Load the demo, serve it, take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "var" / "screens", help="where all pictures go")
+    parser.add_argument("--readme", action="store_true", help="write the README's pictures too")
+    parser.add_argument("--only", help="a page's name")
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright runs an event loop in this thread.
+    django.setup()
+    with demo_served() as address:
+        take(address, options.out, [page for page in PAGES if options.only in {None, page.name}], options.readme)
+
+
+@contextmanager
+def demo_served() -> Iterator[str]:
+    """The demo behind a web server of this process; gives its address."""
+    from django.conf import settings
+    from django.contrib.staticfiles.handlers import StaticFilesHandler
+    from django.core.management import call_command
+    from django.test import override_settings
+    from django.test.testcases import LiveServerThread
+
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    call_command("migrate", database="owner", verbosity=0)
+    call_command("seed_demo", if_empty=True, stdout=sys.stderr)
+    give_staff_work()
+    with override_settings(
+        STORAGES={**settings.STORAGES, "staticfiles": plain}, ALLOWED_HOSTS=["*"], WHITENOISE_AUTOREFRESH=True
+    ):
+        server = LiveServerThread("127.0.0.1", StaticFilesHandler)
+        server.daemon = True
+        server.start()
+        server.is_ready.wait()
+        if server.error:
+            raise server.error
+        yield f"http://127.0.0.1:{server.port}"
+        server.terminate()
+
+
+def give_staff_work() -> None:
+    """Facts that are held back, a job that runs and two that fail, if there is nothing of it yet."""
+    from accounts.models import User
+    from accounts.queries import principal_for_staff
+    from conversations.models import Conversation
+    from facts.actions import fact_quarantine
+    from facts.models import LegacyFact
+    from journal.actions import claim_job, fail_job, open_job, renew_lease, retry_job_later
+
+    if LegacyFact.objects.filter(state="quarantined").exists():
+        return
+    staff = principal_for_staff(User.objects.get(username=STAFF))
+    for fact in LegacyFact.objects.filter(user__username=OTHER, state__in=["active", "proposed"]).order_by("pk")[:3]:
+        fact_quarantine(staff, fact.pk, "Reads like an order to a model.")
+    talks = list(Conversation.objects.order_by("pk"))
+    for talk, (done, fault) in zip(talks, ((9, ""), (0, "model_away"), (0, "bad_answer")), strict=False):
+        job = claim_job(open_job("summarize", talk.pk, user_id=talk.user_id, total=20).pk, lease_seconds=600)
+        if job is None:
+            continue
+        renew_lease(job, lease_seconds=600, done=done)
+        if fault:
+            (fail_job if fault == "bad_answer" else retry_job_later)(job, fault)
+
+
+def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:
+    """Write a picture of each page for each width and scheme."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.conftest import chromium_program
+
+    out.mkdir(parents=True, exist_ok=True)
+    names = places()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_program(), args=["--no-sandbox"])
+        for width, (across, down) in WIDTHS.items():
+            for scheme in SCHEMES:
+                for page in pages:
+                    context = browser.new_context(
+                        base_url=address, viewport={"width": across, "height": down}, color_scheme=scheme
+                    )
+                    if page.person:
+                        context.add_cookies([session_of(page.person, address)])
+                    tab = context.new_page()
+                    tab.goto(page.path.format(**names))
+                    if page.act:
+                        page.act(tab)
+                    tab.wait_for_load_state("networkidle")
+                    file = out / f"{page.name}-{width}-{scheme}.png"
+                    tab.screenshot(path=file, full_page=width == "phone" or not page.readme)
+                    if readme and page.readme and (width, scheme) in {("desktop", "light"), ("phone", "dark")}:
+                        keep(tab, README / f"{page.name}-{width}-{scheme}.jpg")
+                    context.close()
+        browser.close()
+
+
+def keep(tab: Any, file: Path) -> None:
+    """Write a picture small enough for the repository: what fits the window, as JPEG."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    tab.screenshot(path=file, type="jpeg", quality=72)
+
+
+def places() -> dict[str, str]:
+    """What the placeholders in addresses stand for."""
+    from accounts.models import Legacy
+    from facts.models import LegacyFact
+
+    fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
+    held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
+    return {
+        "legacy": str(Legacy.objects.get().pk),
+        "fact": str(fact.pk) if fact else "",
+        "held_back": str(held_back.pk) if held_back else "",
+    }
+
+
+def session_of(username: str, address: str) -> dict[str, str]:
+    """The cookie of somebody who is signed in."""
+    from django.conf import settings
+    from django.test import Client
+
+    from accounts.models import User
+
+    client = Client()
+    client.force_login(User.objects.get(username=username))
+    session = client.cookies[settings.SESSION_COOKIE_NAME]
+    return {"name": session.key, "value": session.value, "url": address}
+
+
+if __name__ == "__main__":
+    main()
