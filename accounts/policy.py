@@ -130,7 +130,7 @@ def check_preferences(values: Mapping[str, Any]) -> None:
         if name in _PREFERENCE_SWITCHES:
             sound = value in _PREFERENCE_SWITCHES[name]
         elif name == "time_zone":
-            sound = value in _time_zones()
+            sound = value in time_zones()
         elif name == "language":
             sound = value == "" or (len(value) <= 16 and _LANGUAGE.fullmatch(value) is not None)
         else:
@@ -140,7 +140,8 @@ def check_preferences(values: Mapping[str, Any]) -> None:
 
 
 @cache
-def _time_zones() -> frozenset[str]:
+def time_zones() -> frozenset[str]:
+    """The names of all time zones; finding them reads some hundred files, so it is done once."""
     return frozenset(available_timezones())
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zoneinfo import available_timezones
-
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
@@ -12,6 +10,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from accounts.actions import preferences_set
+from accounts.policy import time_zones
 from accounts.principals import Principal
 from journal.exceptions import Refused
 
@@ -60,7 +59,7 @@ class PreferencesForm(forms.Form):
     def __init__(self, principal: Principal, data: dict[str, str] | None = None) -> None:
         stored = {"review": principal.review, "time_zone": principal.time_zone, "language": principal.language}
         super().__init__(data, initial=stored, label_suffix="")
-        self.fields["time_zone"].choices = [(name, name.replace("_", " ")) for name in sorted(available_timezones())]  # type: ignore[attr-defined]
+        self.fields["time_zone"].choices = [(name, name.replace("_", " ")) for name in sorted(time_zones())]  # type: ignore[attr-defined]
         # A language that an agent has set stays a choice, whichever it is.
         known = LANGUAGES if principal.language in LANGUAGES else {**LANGUAGES, principal.language: principal.language}
         self.fields["language"].choices = list(known.items())  # type: ignore[attr-defined]

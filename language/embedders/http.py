@@ -149,7 +149,7 @@ def _retry_after(value: str) -> float | None:
     except ValueError:
         try:
             at = parsedate_to_datetime(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         seconds = (at - datetime.now(UTC)).total_seconds()

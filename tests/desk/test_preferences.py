@@ -29,6 +29,18 @@ def test_preferences_are_stored_and_shown(visit, owner):
     assert rev_of(owner) == before
 
 
+def test_time_zones_are_looked_for_once(visit, owner, monkeypatch):
+    client = visit(owner)
+    client.get("/preferences/")
+
+    def again():
+        raise AssertionError
+
+    monkeypatch.setattr("zoneinfo.available_timezones", again)
+    monkeypatch.setattr("accounts.policy.available_timezones", again)
+    assert '<option value="Europe/Lisbon">' in text(client.get("/preferences/"))
+
+
 @pytest.mark.parametrize(
     "wrong", [{"review": "never"}, {"time_zone": "Mars/Olympus"}, {"language": "elvish!"}, {"review": ""}]
 )

@@ -69,7 +69,7 @@ def vectors_for(texts, dimensions=DIMENSIONS):
 
 def embedded(handler, vectors=None, form="base64"):
     """Answer the request with the vectors that it asks for, the last text's first."""
-    request = handler.server.api.requests[-1].body
+    request = handler.received.body
     size = request.get("dimensions") or request.get("output_dimension") or DIMENSIONS
     rows = vectors_for(request["input"], size) if vectors is None else vectors
     data = [{"object": "embedding", "index": n, "embedding": written(row, form)} for n, row in enumerate(rows)]

@@ -122,7 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
         api = self.server.api
         raw = self.rfile.read(int(self.headers["Content-Length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        received = api.received(self.path, headers, json.loads(raw), raw)
+        # Its own: several may be answered at once, and the last that came is another's then.
+        received = self.received = api.received(self.path, headers, json.loads(raw), raw)
         api.requests.append(received)
         answer = api.refusal(received) or (api.script.pop(0) if len(api.script) > 1 else api.script[0])
         answer(self)

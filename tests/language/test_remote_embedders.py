@@ -335,6 +335,7 @@ def test_a_wait_beyond_the_deadline_is_not_begun(server, make):
         ("2.5", 2.5),
         ("-4", 0.0),
         ("Fri, 31 Dec 1999 23:59:59 -0000", 0.0),
+        ("Fri, 31 Dec 99999999999999 23:59:59 GMT", None),
     ],
 )
 def test_retry_after(header, seconds):
