@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -11,49 +10,39 @@ from django.http import HttpRequest, HttpResponse
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
-from accounts.admin import OwnedAdmin, moderator
+from accounts.admin import ModeratedAdmin, OwnedAdmin, moderator
 from accounts.models import User
-from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.admin import ReasonForm, button, link_to, opened, with_id
-from journal.exceptions import Refused
-from journal.models import Change
+from journal.admin import ReasonForm, button, link_to
 
 from . import actions
 from .models import FactEvidence, FactLink, FactVersion, LegacyFact
 
 State = LegacyFact.State
 
-STATE_COLOURS = {
-    State.PROPOSED: "info",
-    State.ACTIVE: "success",
-    State.ARCHIVED: "default",
-    State.REJECTED: "default",
-    State.HIDDEN: "warning",
-    State.QUARANTINED: "danger",
-}
-# What can be decided about a fact as it stands, by the buttons' paths: the one that is meant most comes first.
-DECISIONS = {
-    State.PROPOSED: ["quarantine"],
-    State.ACTIVE: ["hide", "quarantine"],
-    State.HIDDEN: ["unhide"],
-    State.QUARANTINED: ["release", "refuse"],
-}
-SHOWN_CHANGES = 100
 _FACT_COLUMNS = ["fact__user__username", "fact__legacy_id"]
 
 
 @admin.register(LegacyFact)
-class FactAdmin(OwnedAdmin):
+class FactAdmin(ModeratedAdmin):
     """What members say about legacies."""
 
+    object_type = "fact"
+    opened_template = "admin/fact_opened.html"
+    decisions: ClassVar = {
+        State.PROPOSED: ["quarantine"],
+        State.ACTIVE: ["hide", "quarantine"],
+        State.HIDDEN: ["unhide"],
+        State.QUARANTINED: ["release", "refuse"],
+    }
+    queues = frozenset({State.HIDDEN, State.QUARANTINED})
+    newest_first = "-extracted_at"
     list_display = ["id", "labelled_state", "visibility", "category", "person", "about", "written_by", "extracted_at"]
     queue_display = ["id", "labelled_state", "reason", "category", "person", "about", "updated_at"]
     list_filter = ["state", "visibility", "category", "extracted_at"]
     list_select_related = ["user", "legacy"]
     actions_row = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
     actions_detail = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
-    change_form_outer_after_template = "admin/fact_history.html"
     readonly_fields = ["reason", "person", "about", "taken_from"]
     fieldsets = [
         (None, {"fields": ["id", "state", "reason", "visibility", "category", "version"]}),
@@ -69,47 +58,6 @@ class FactAdmin(OwnedAdmin):
         """All facts, without what they say."""
         rows = LegacyFact.objects.visible_to(moderator(request))
         return rows.defer("content", "fingerprint", "embedding", "search", "search_text")
-
-    def get_list_display(self, request: HttpRequest) -> list[str]:
-        """In a queue why each waits, and since when."""
-        return self.queue_display if _is_queue(request) else self.list_display
-
-    def get_ordering(self, request: HttpRequest) -> list[str]:
-        """The newest first; in a queue what has waited longest."""
-        return ["updated_at"] if _is_queue(request) else ["-extracted_at"]
-
-    def get_actions_row(self, request: HttpRequest) -> list[Any]:
-        """In a list of one state what can be decided there; elsewhere opening alone."""
-        return self._possible(super().get_actions_row(request), request.GET.get("state__exact", ""))
-
-    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """What can be decided about the fact as it stands."""
-        state = with_id(LegacyFact.objects.all(), object_id).values_list("state", flat=True).first()
-        return self._possible(super().get_actions_detail(request, object_id), state or "")
-
-    def _possible(self, buttons: list[Any], state: str) -> list[Any]:
-        possible = {"open", *DECISIONS.get(State(state) if state in State.values else State.ARCHIVED, [])}
-        return [each for each in buttons if each.path in possible]
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """The page of a fact, with what happened to it."""
-        author = with_id(LegacyFact.objects.all(), object_id).values("user_id")
-        rows = Change.objects.filter(object_type="fact", object_id=object_id, ledger_id__in=author).order_by("-rev")
-        return super().change_view(
-            request, object_id, form_url, {**(extra_context or {}), "fact_changes": rows[:SHOWN_CHANGES]}
-        )
-
-    @display(description="state", ordering="state", label=STATE_COLOURS)
-    def labelled_state(self, fact: LegacyFact) -> tuple[str, str]:
-        """Where the fact stands."""
-        return fact.state, fact.get_state_display()
-
-    @admin.display(description="reason")
-    def reason(self, fact: LegacyFact) -> str:
-        """Why it is hidden or quarantined. Why its author rejected it is the author's own."""
-        return fact.state_reason if fact.state in {State.HIDDEN, State.QUARANTINED} else "-"
 
     @admin.display(description="taken from")
     def taken_from(self, fact: LegacyFact) -> Any:
@@ -127,17 +75,7 @@ class FactAdmin(OwnedAdmin):
     )
     def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Show what the fact says and what bears it out, once, with what can be decided then."""
-        row = self.row(request, object_id)
-        try:
-            fact = actions.fact_open(moderator(request), row.pk, form.cleaned_data["reason"])
-        except Refused as refusal:
-            return self.refuse(request, refusal)
-        paths = DECISIONS.get(State(fact.state), [])
-        offered = {each.path: each for each in super().get_actions_detail(request, object_id)}
-        decisions = [{"button": offered[path], "address": f"admin:{offered[path].action_name}"} for path in paths]
-        return opened(
-            request, "admin/fact_opened.html", {"fact": fact, "form": ReasonForm(request), "decisions": decisions}
-        )
+        return self.show_opened(request, form, object_id, actions.fact_open)
 
     @button(
         "Hide",
@@ -149,7 +87,7 @@ class FactAdmin(OwnedAdmin):
     )
     def hide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Hide an active fact."""
-        return self._decide(request, form, object_id, actions.fact_hide, "The fact is hidden.")
+        return self.decide(request, form, object_id, actions.fact_hide, "The fact is hidden.")
 
     @button(
         "Give back",
@@ -160,7 +98,7 @@ class FactAdmin(OwnedAdmin):
     )
     def unhide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Give a hidden fact back to its author."""
-        return self._decide(request, form, object_id, actions.fact_unhide, "The fact is given back.")
+        return self.decide(request, form, object_id, actions.fact_unhide, "The fact is given back.")
 
     @button(
         "Quarantine",
@@ -171,7 +109,7 @@ class FactAdmin(OwnedAdmin):
     )
     def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Put a fact into quarantine."""
-        return self._decide(request, form, object_id, actions.fact_quarantine, "The fact is in quarantine.")
+        return self.decide(request, form, object_id, actions.fact_quarantine, "The fact is in quarantine.")
 
     @button(
         "Release",
@@ -183,7 +121,7 @@ class FactAdmin(OwnedAdmin):
     )
     def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Let a quarantined fact out."""
-        return self._decide(request, form, object_id, actions.fact_release, "The fact is released.")
+        return self.decide(request, form, object_id, actions.fact_release, "The fact is released.")
 
     @button(
         "Refuse",
@@ -195,23 +133,7 @@ class FactAdmin(OwnedAdmin):
     )
     def refuse_fact(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Reject a quarantined fact."""
-        return self._decide(request, form, object_id, actions.fact_refuse, "The fact is refused.")
-
-    def _decide(
-        self,
-        request: HttpRequest,
-        form: ReasonForm,
-        object_id: str,
-        decision: Callable[[Principal, Any, str], Any],
-        done: str,
-    ) -> HttpResponse:
-        fact = self.row(request, object_id)
-        reason = form.cleaned_data["reason"]
-        return self.carry_out(request, lambda: decision(moderator(request), fact.pk, reason), done)
-
-
-def _is_queue(request: HttpRequest) -> bool:
-    return request.GET.get("state__exact") in {State.HIDDEN, State.QUARANTINED}
+        return self.decide(request, form, object_id, actions.fact_refuse, "The fact is refused.")
 
 
 class _OfFactAdmin(OwnedAdmin):

@@ -1,6 +1,7 @@
 """People, legacies, agents and keys for staff, and what the admins of later rooms build on."""
 
 from .agents import AgentAdmin, AgentKeyAdmin, GrantAdmin
+from .moderated import ModeratedAdmin
 from .owned import OwnedAdmin, moderator
 from .people import LegacyAdmin, MemberAdmin, PersonAdmin
 
@@ -10,6 +11,7 @@ __all__ = [
     "GrantAdmin",
     "LegacyAdmin",
     "MemberAdmin",
+    "ModeratedAdmin",
     "OwnedAdmin",
     "PersonAdmin",
     "moderator",

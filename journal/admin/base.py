@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.admin.utils import unquote
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -92,6 +93,10 @@ class RecordAdmin(ModelAdmin):
         """The list whose header counts nothing."""
         return _BoundedChangeList
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The row of an address: None also for an id that the database would choke on."""
+        return None if "\x00" in object_id else super().get_object(request, object_id, from_field)
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
@@ -158,9 +163,13 @@ def as_uuid(text: object) -> UUID | None:
 
 
 def with_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
-    """The row of that id: none, if it is no UUID."""
-    wanted = as_uuid(object_id)
-    return rows.none() if wanted is None else rows.filter(pk=wanted)
+    """The row of that id: none, if ids of such rows don't look like that."""
+    if "\x00" in str(object_id):
+        return rows.none()
+    try:
+        return rows.filter(pk=rows.model._meta.pk.to_python(object_id))
+    except ValidationError:
+        return rows.none()
 
 
 def link_to(model: type[Model], pk: object, text: object = "") -> SafeString | str:

@@ -143,7 +143,7 @@ class TestOpening:
     def test_a_facts_page_tells_its_authors_story_once(self, desk, shared, owner, legacy):
         fact = shared(owner, legacy)
         press(desk, "hide", fact, reason="rude")
-        changes = desk.get(f"{FACTS}{fact.pk}/change/").context["fact_changes"]
+        changes = desk.get(f"{FACTS}{fact.pk}/change/").context["story"]
         assert [change.event for change in changes] == ["HIDE", "ADD"]
 
     def test_what_can_be_decided_is_offered_with_it(self, desk, shared, add, owner, legacy):
