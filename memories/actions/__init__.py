@@ -11,6 +11,7 @@ from .deciding import (
     memory_reopen,
 )
 from .editing import memory_amend, memory_archive, memory_pin, memory_restore, memory_revert, memory_update
+from .opening import memory_open
 from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .tombstones import tombstone_lay, tombstone_lift
@@ -31,6 +32,7 @@ __all__ = [
     "memory_amend",
     "memory_approve",
     "memory_archive",
+    "memory_open",
     "memory_pin",
     "memory_quarantine",
     "memory_refuse",

@@ -205,6 +205,9 @@ class Memory(Worded):
             ),
             models.Index(fields=["user", "fingerprint"], name="memory_by_fingerprint"),
             models.Index(fields=["user", "-updated_at", "id"], name="memory_by_update"),
+            models.Index(fields=["-created_at"], name="memory_by_time"),
+            # What waits for a moderator: few rows among all.
+            models.Index(fields=["updated_at"], condition=Q(state="quarantined"), name="memory_moderated"),
             models.Index(fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_by_purge"),
             models.Index(
                 fields=["expires_at"], condition=Q(expires_at__isnull=False, state="active"), name="memory_by_expiry"

@@ -18,6 +18,7 @@ from assistant.actions import JOB as SUMMARIZE
 from facts.models import LegacyFact
 from journal.models import Change, JobRun
 from language.backends import get_embedder, get_model
+from memories.models import Memory
 
 from .waiting import count_waiting
 
@@ -25,6 +26,7 @@ DAYS = 14
 SHOWN_JOBS = 8
 PAST_DAY_SECONDS = 86_400
 TODAY_SECONDS = 60
+QUARANTINED = "state__exact=quarantined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +41,16 @@ class Queue:
 
 def read_dashboard(request: HttpRequest) -> dict[str, Any]:
     """What the page shows. A handful of queries, none of which reads more than what it shows or counts."""
-    facts = reverse("admin:facts_legacyfact_changelist")
+    facts, memories = reverse("admin:facts_legacyfact_changelist"), reverse("admin:memories_memory_changelist")
     jobs = reverse("admin:journal_jobrun_changelist")
     waiting = count_waiting(request)
-    quarantined = LegacyFact.objects.filter(state="quarantined").aggregate(since=Min("updated_at"))["since"]
     failing = list(JobRun.objects.failing().order_by("-created_at")[:SHOWN_JOBS])
     batches = JobRun.objects.failing().filter(kind=SUMMARIZE).count()
     written = writes_per_day()
     return {
         "queues": [
-            Queue("Quarantined facts", waiting["quarantined"], f"{facts}?state__exact=quarantined", quarantined),
+            Queue("Quarantined facts", waiting["quarantined"], f"{facts}?{QUARANTINED}", _since(LegacyFact)),
+            Queue("Quarantined memories", waiting["memories"], f"{memories}?{QUARANTINED}", _since(Memory)),
             Queue("Hidden facts", waiting["hidden"], f"{facts}?state__exact=hidden"),
             Queue("Failing jobs", waiting["failing"], f"{jobs}?is=failing"),
             Queue("Conversations whose summary fails", batches, f"{jobs}?is=failing&kind={SUMMARIZE}"),
@@ -62,6 +64,11 @@ def read_dashboard(request: HttpRequest) -> dict[str, Any]:
         "model": get_model(),
         "embedder": get_embedder(),
     }
+
+
+def _since(model: type[LegacyFact] | type[Memory]) -> datetime | None:
+    """Since when the oldest of what is held back waits."""
+    return model.objects.filter(state="quarantined").aggregate(at=Min("updated_at"))["at"]
 
 
 def writes_per_day(days: int = DAYS) -> list[tuple[date, int]]:

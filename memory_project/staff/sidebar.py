@@ -19,11 +19,27 @@ GROUPS: list[tuple[str, list[Entry]]] = [
         [
             ("Quarantined facts", "gpp_maybe", "facts_legacyfact", "state__exact=quarantined"),
             ("Hidden facts", "visibility_off", "facts_legacyfact", "state__exact=hidden"),
+            ("Quarantined memories", "gpp_maybe", "memories_memory", "state__exact=quarantined"),
             ("All facts", "format_quote", "facts_legacyfact", ""),
             ("Duplicates, contradictions", "compare_arrows", "facts_factlink", ""),
             ("Wordings", "history", "facts_factversion", ""),
             ("Evidence", "fact_check", "facts_factevidence", ""),
             ("Kept from coming back", "do_not_disturb_on", "memories_tombstone", ""),
+        ],
+    ),
+    (
+        "Memories",
+        [
+            ("All memories", "psychology", "memories_memory", ""),
+            ("Versions", "history", "memories_memoryversion", ""),
+            ("Borne out by", "fact_check", "memories_memoryevidence", ""),
+            ("Uses", "bar_chart", "memories_memoryuse", ""),
+            ("Relations", "account_tree", "memories_relation", ""),
+            ("Proposals", "rate_review", "memories_proposal", ""),
+            ("Proposed because of", "quick_reference", "memories_proposalevidence", ""),
+            ("Places", "place", "memories_place", ""),
+            ("Place names", "edit_location", "memories_placeversion", ""),
+            ("Mentions of places", "pin_drop", "memories_placemention", ""),
         ],
     ),
     (
@@ -73,10 +89,11 @@ GROUPS: list[tuple[str, list[Entry]]] = [
     ),
 ]
 BADGES = {
-    "state__exact=quarantined": ("quarantined", "danger"),
-    "state__exact=hidden": ("hidden", "warning"),
-    "is=failing": ("failing", "danger"),
-    "is=running": ("running", "info"),
+    ("facts_legacyfact", "state__exact=quarantined"): ("quarantined", "danger"),
+    ("facts_legacyfact", "state__exact=hidden"): ("hidden", "warning"),
+    ("memories_memory", "state__exact=quarantined"): ("memories", "danger"),
+    ("journal_jobrun", "is=failing"): ("failing", "danger"),
+    ("journal_jobrun", "is=running"): ("running", "info"),
 }
 
 
@@ -86,23 +103,23 @@ def groups(request: HttpRequest) -> list[dict[str, Any]]:
     home = {"title": "What waits", "icon": "inbox", "link": first, "active": request.path == first}
     drawn: list[dict[str, Any]] = [{"items": [home]}]
     for title, entries in GROUPS:
-        siblings = {query for _, _, _, query in entries if query}
-        items = [_draw(request, entry, siblings) for entry in entries]
+        items = [_draw(request, entry) for entry in entries]
         drawn.append({"title": title, "separator": True, "items": items})
     return drawn
 
 
-def _draw(request: HttpRequest, entry: Entry, siblings: set[str]) -> dict[str, Any]:
+def _draw(request: HttpRequest, entry: Entry) -> dict[str, Any]:
     title, icon, name, query = entry
+    queues = [narrowed for listed, narrowed in BADGES if listed == name]
     path = reverse(f"admin:{name}_changelist")
     drawn: dict[str, Any] = {"title": title, "icon": icon, "link": f"{path}?{query}" if query else path}
     here = request.path.startswith(path)
     if query:
         drawn["active"] = here and request.path == path and _asks(request, query)
-        what, variant = BADGES[query]
+        what, variant = BADGES[name, query]
         drawn["badge"], drawn["badge_variant"] = count_waiting(request)[what], variant
     else:
-        drawn["active"] = here and not (request.path == path and any(_asks(request, each) for each in siblings))
+        drawn["active"] = here and not (request.path == path and any(_asks(request, each) for each in queues))
     return drawn
 
 

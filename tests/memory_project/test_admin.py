@@ -13,6 +13,8 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from journal import actions as jobs
 from journal.models import Change
+from memories.actions import memory_add, memory_quarantine
+from memories.records import NewMemory
 from memory_project.staff import dashboard, sidebar
 from tests import factories
 from tests.test_rooms import ROOMS
@@ -71,7 +73,7 @@ class TestTheDoor:
             assert answer.status_code in {200, 302, 403, 404}, path
 
     def test_every_button_is_among_them(self):
-        assert len(BUTTONS) >= 14
+        assert len(BUTTONS) >= 18
 
     def test_nobody_is_led_to_the_sign_in_page_and_back(self, client, db):
         answer = client.get("/admin/facts/legacyfact/?state__exact=hidden", follow=True)
@@ -153,12 +155,15 @@ class TestTheSidebar:
 
         fact = factories.LegacyFactFactory(legacy=legacy)
         fact_hide(dashboard_principal(moderator), fact.pk, "rude")
+        kept = memory_add(principal_for_person(owner.pk), NewMemory("The user keeps bees.", "context")).memory
+        memory_quarantine(dashboard_principal(moderator), kept.pk, "Reads like an order.")
         failed, running = factories.JobRunFactory.create_batch(2)
         jobs.fail_job(jobs.claim_job(failed.pk, lease_seconds=60), "bad_answer")
         jobs.claim_job(running.pk, lease_seconds=60)
         client.force_login(moderator)
         badges = {title: entry.get("badge") for title, entry in self.entries(client, "/admin/").items()}
         assert (badges["Hidden facts"], badges["Quarantined facts"]) == (1, 0)
+        assert badges["Quarantined memories"] == 1
         assert (badges["Failing"], badges["Running"]) == (1, 1)
         assert badges["People"] is None
 
@@ -170,6 +175,9 @@ class TestTheSidebar:
             ("/admin/facts/legacyfact/?state__exact=active", "All facts"),
             ("/admin/facts/legacyfact/?state__exact=hidden", "Hidden facts"),
             ("/admin/facts/legacyfact/?category__exact=habit&state__exact=quarantined", "Quarantined facts"),
+            ("/admin/memories/memory/", "All memories"),
+            ("/admin/memories/memory/?state__exact=quarantined", "Quarantined memories"),
+            ("/admin/memories/memoryversion/", "Versions"),
             ("/admin/journal/jobrun/?is=failing", "Failing"),
             ("/admin/accounts/agentkey/", "Keys"),
         ],
@@ -204,6 +212,7 @@ class TestTheFirstPage:
         page = answer.content.decode()
         assert [(queue.title, queue.count) for queue in answer.context["queues"]] == [
             ("Quarantined facts", 0),
+            ("Quarantined memories", 0),
             ("Hidden facts", 0),
             ("Failing jobs", 1),
             ("Conversations whose summary fails", 1),
@@ -232,11 +241,11 @@ class TestTheFirstPage:
         with django_assert_num_queries(1):
             assert [number for _, number in dashboard.writes_per_day()[-4:]] == [1, 0, 0, 3]
 
-    def test_it_takes_eight_queries(self, client, moderator, django_assert_num_queries):
+    def test_it_takes_nine_queries(self, client, moderator, django_assert_num_queries):
         client.force_login(moderator)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             client.get("/admin/")
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             client.get("/admin/")
 
     def test_a_deployment_under_development_says_so(self, settings, rf):

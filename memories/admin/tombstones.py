@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from accounts.admin import OwnedAdmin
 
-from .models import Tombstone
+from ..models import Tombstone
 
 
 @admin.register(Tombstone)

@@ -1,0 +1,20 @@
+"""What is remembered, for staff: where it stands and what waits. What it says opens for a logged reason."""
+
+from .memories import MemoryAdmin, MemoryEvidenceAdmin, MemoryUseAdmin, MemoryVersionAdmin, RelationAdmin
+from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
+from .proposals import ProposalAdmin, ProposalEvidenceAdmin
+from .tombstones import TombstoneAdmin
+
+__all__ = [
+    "MemoryAdmin",
+    "MemoryEvidenceAdmin",
+    "MemoryUseAdmin",
+    "MemoryVersionAdmin",
+    "PlaceAdmin",
+    "PlaceMentionAdmin",
+    "PlaceVersionAdmin",
+    "ProposalAdmin",
+    "ProposalEvidenceAdmin",
+    "RelationAdmin",
+    "TombstoneAdmin",
+]

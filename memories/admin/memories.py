@@ -1,0 +1,283 @@
+"""Memories, and what belongs to one: its wordings, what bears them out, how often it was used, what it relates to."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.contrib.admin import SimpleListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+
+from accounts import categories
+from accounts.admin import ModeratedAdmin, moderator
+from accounts.models import User
+from conversations.models import Conversation, Message
+from journal.admin import ReasonForm, button, link_to
+
+from .. import actions
+from ..models import Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
+from .base import OfPersonAdmin
+
+State = Memory.State
+
+
+class CategoryFilter(SimpleListFilter):
+    """Memories of one category, out of those of today, which are known without reading the table for them."""
+
+    title = "category"
+    parameter_name = "category"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The categories that there are."""
+        return [(name, name) for name in categories.load().by_name]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Memory]) -> QuerySet[Memory]:
+        """Memories of that one."""
+        return queryset.filter(category=self.value()) if self.value() else queryset
+
+
+@admin.register(Memory)
+class MemoryAdmin(ModeratedAdmin, OfPersonAdmin):
+    """What is remembered about people."""
+
+    object_type = "memory"
+    opened_template = "admin/memory_opened.html"
+    decisions: ClassVar = {
+        State.PROPOSED: ["quarantine"],
+        State.ACTIVE: ["quarantine"],
+        State.QUARANTINED: ["release", "refuse"],
+    }
+    queues = frozenset({State.QUARANTINED})
+    newest_first = "-created_at"
+    memory_fields = ("pk",)
+    id_fields = ("user_id", "agent_id", "source_conversation_id")
+    list_display = ["id", "labelled_state", "kind", "category", "person", "written_by", "pinned", "created_at"]
+    queue_display = ["id", "labelled_state", "reason", "category", "person", "written_by", "updated_at"]
+    list_filter = ["state", "kind", CategoryFilter, "deleted_why", "created_at"]
+    list_select_related = ["user"]
+    actions_row = ["open_text", "quarantine", "release", "refuse_memory"]
+    actions_detail = ["open_text", "quarantine", "release", "refuse_memory"]
+    readonly_fields = ["reason", "person", "taken_from"]
+    fieldsets = [
+        (None, {"fields": ["id", "state", "reason", "deleted_why", "kind", "category", "field", "version"]}),
+        ("Whose", {"fields": ["person", "agent", "written_by", "taken_from"]}),
+        ("Weight", {"fields": ["importance", "pinned", "in_block", "tokens", "needs_check"]}),
+        (
+            "Times",
+            {
+                "fields": [
+                    "created_at",
+                    "updated_at",
+                    "reviewed_at",
+                    "expires_at",
+                    "valid_from",
+                    "valid_to",
+                    "deleted_at",
+                    "purge_at",
+                ]
+            },
+        ),
+        ("Index", {"fields": ["embedding_model", "index_attempts", "index_not_before"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
+        """All memories, without what they say and whom they name."""
+        rows = Memory.objects.visible_to(moderator(request)).without_vectors()
+        return rows.defer("content", "subject", "topics", "fingerprint", "embedding", "search", "search_text")
+
+    @admin.display(description="taken from")
+    def taken_from(self, memory: Memory) -> Any:
+        """The conversation that it was found in."""
+        return link_to(Conversation, memory.source_conversation_id)
+
+    @button(
+        "Open the text",
+        "This is private to its person. That you opened it, and why, is written into their log.",
+        path="open",
+        form=ReasonForm,
+        submit="Open",
+        icon="visibility",
+    )
+    def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Show what the memory says and what bears it out, once, with what can be decided then."""
+        return self.show_opened(request, form, object_id, actions.memory_open)
+
+    @button(
+        "Quarantine",
+        "Keeps it out of every prompt until it is released or refused. The person sees the reason.",
+        path="quarantine",
+        form=ReasonForm,
+        icon="gpp_maybe",
+    )
+    def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Put a memory into quarantine."""
+        return self.decide(request, form, object_id, actions.memory_quarantine, "The memory is in quarantine.")
+
+    @button(
+        "Release",
+        "Ends the quarantine. The memory counts again, or waits for the person, as they have chosen.",
+        path="release",
+        form=ReasonForm,
+        icon="check_circle",
+        variant=ActionVariant.PRIMARY,
+    )
+    def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Let a quarantined memory out."""
+        return self.decide(request, form, object_id, actions.memory_release, "The memory is released.")
+
+    @button(
+        "Refuse",
+        "Rejects it. It can't be learned again; restored by the person, it is held back again.",
+        path="refuse",
+        form=ReasonForm,
+        icon="cancel",
+        variant=ActionVariant.DANGER,
+    )
+    def refuse_memory(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Reject a quarantined memory."""
+        return self.decide(request, form, object_id, actions.memory_refuse, "The memory is refused.")
+
+
+class _OfMemoryAdmin(OfPersonAdmin):
+    """What belongs to a memory."""
+
+    memory_fields = ("memory_id",)
+    list_select_related = ["user"]
+    readonly_fields = ["memory_link", "person"]
+
+    @admin.display(description="memory")
+    def memory_link(self, row: Any) -> Any:
+        """The memory, which opens its text."""
+        return link_to(Memory, row.memory_id)
+
+
+@admin.register(MemoryVersion)
+class MemoryVersionAdmin(_OfMemoryAdmin):
+    """Which wordings a memory had: when, and by whom."""
+
+    list_display = ["id", "memory_link", "number", "person", "category", "actor_kind", "recorded_from", "recorded_to"]
+    list_filter = ["actor_kind", "recorded_from"]
+    fields = [
+        "memory_link",
+        "number",
+        "person",
+        "kind",
+        "category",
+        "written_by",
+        "actor_kind",
+        "actor_id",
+        "recorded_from",
+        "recorded_to",
+        "recorded_from_rev",
+        "recorded_to_rev",
+        "valid_from",
+        "valid_to",
+        "embedding_model",
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryVersion]:
+        """All versions, without their words."""
+        rows = MemoryVersion.objects.visible_to(moderator(request))
+        return rows.defer("content", "subject", "topics", "reason", "embedding", "search", "search_text")
+
+
+@admin.register(MemoryEvidence)
+class MemoryEvidenceAdmin(OfPersonAdmin):
+    """Which messages bear memories out."""
+
+    id_fields = ("message_id", "version__user_id")
+    user_field = "version__user_id"
+    memory_fields = ("version__memory_id",)
+    list_display = ["id", "memory_link", "number", "message_link", "person"]
+    fields = ["memory_link", "number", "message_link", "person"]
+    readonly_fields = ["memory_link", "number", "message_link", "person"]
+    list_select_related = ["version__user"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryEvidence]:
+        """All evidence, without the quotes and the words that they bear out."""
+        columns = ["version__memory_id", "version__number", "version__user__username"]
+        return super().get_queryset(request).select_related("version__user").only("message_id", *columns)
+
+    @admin.display(description="memory")
+    def memory_link(self, evidence: MemoryEvidence) -> Any:
+        """The memory, which opens its text."""
+        return link_to(Memory, evidence.version.memory_id)
+
+    @admin.display(description="version")
+    def number(self, evidence: MemoryEvidence) -> int:
+        """Which of its wordings."""
+        return evidence.version.number
+
+    @admin.display(description="message")
+    def message_link(self, evidence: MemoryEvidence) -> Any:
+        """The message, which opens its text."""
+        return link_to(Message, evidence.message_id)
+
+    @admin.display(description="person")
+    def person(self, evidence: MemoryEvidence) -> Any:
+        """Whose memory it is."""
+        return link_to(User, evidence.version.user_id, evidence.version.user.username)
+
+
+@admin.register(MemoryUse)
+class MemoryUseAdmin(OfPersonAdmin):
+    """How often memories are used."""
+
+    id_fields = ("memory__user_id",)
+    user_field = "memory__user_id"
+    memory_fields = ("pk",)
+    list_display = ["memory_id", "memory_link", "person", "uses", "last_used_at"]
+    list_display_links = ["memory_id"]
+    fields = ["memory_link", "person", "uses", "last_used_at"]
+    readonly_fields = ["memory_link", "person"]
+    ordering = ["pk"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryUse]:
+        """All counts, without what the memories say."""
+        rows = super().get_queryset(request).select_related("memory__user")
+        return rows.only("uses", "last_used_at", "memory__user__username")
+
+    @admin.display(description="memory")
+    def memory_link(self, use: MemoryUse) -> Any:
+        """The memory, which opens its text."""
+        return link_to(Memory, use.memory_id)
+
+    @admin.display(description="person")
+    def person(self, use: MemoryUse) -> Any:
+        """Whose memory it is."""
+        return link_to(User, use.memory.user_id, use.memory.user.username)
+
+
+@admin.register(Relation)
+class RelationAdmin(OfPersonAdmin):
+    """How memories of a person are related."""
+
+    id_fields = ("pk", "user_id")
+    memory_fields = ("from_memory_id", "to_memory_id")
+    list_display = ["id", "from_link", "labelled_type", "to_link", "person", "strength", "created_at"]
+    list_filter = ["type", "created_at"]
+    list_select_related = ["user"]
+    fields = ["from_link", "type", "to_link", "person", "strength", "created_at"]
+    readonly_fields = ["from_link", "to_link", "person"]
+
+    @display(
+        description="type",
+        ordering="type",
+        label={"related_to": "default", "supersedes": "warning", "derived_from": "info"},
+    )
+    def labelled_type(self, relation: Relation) -> tuple[str, str]:
+        """How they are related."""
+        return relation.type, relation.get_type_display()
+
+    @admin.display(description="memory")
+    def from_link(self, relation: Relation) -> Any:
+        """The one memory."""
+        return link_to(Memory, relation.from_memory_id)
+
+    @admin.display(description="other memory")
+    def to_link(self, relation: Relation) -> Any:
+        """The other memory."""
+        return link_to(Memory, relation.to_memory_id)

@@ -1,0 +1,86 @@
+"""Places that people care about, for staff: whose, since when, how often named. Not which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin import EmptyFieldListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from accounts.admin import moderator
+from accounts.models import User
+from conversations.models import Message
+from journal.admin import link_to
+
+from ..models import Place, PlaceMention, PlaceVersion
+from .base import OfPersonAdmin
+
+
+@admin.register(Place)
+class PlaceAdmin(OfPersonAdmin):
+    """Places, without their names."""
+
+    id_fields = ("pk", "user_id")
+    list_display = ["id", "person", "version", "tokens", "added_at", "updated_at", "deleted_at"]
+    list_filter = [("deleted_at", EmptyFieldListFilter), "added_at"]
+    list_select_related = ["user"]
+    fields = ["id", "person", "version", "tokens", "active_rev", "added_at", "updated_at", "deleted_at", "purge_at"]
+    readonly_fields = ["person"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Place]:
+        """All places, without what they are called and what is noted about them."""
+        return Place.objects.visible_to(moderator(request)).defer("place_id", "name", "notes")
+
+
+class _OfPlaceAdmin(OfPersonAdmin):
+    """What belongs to a place."""
+
+    user_field = "place__user_id"
+    readonly_fields = ["place_link", "person"]
+
+    @admin.display(description="place")
+    def place_link(self, row: Any) -> Any:
+        """The place."""
+        return link_to(Place, row.place_id)
+
+    @admin.display(description="person")
+    def person(self, row: Any) -> Any:
+        """Whose place it is."""
+        return link_to(User, row.place.user_id, row.place.user.username)
+
+
+@admin.register(PlaceVersion)
+class PlaceVersionAdmin(_OfPlaceAdmin):
+    """At which revisions a place was called something else."""
+
+    id_fields = ("place_id", "place__user_id")
+    list_display = ["id", "place_link", "number", "person", "recorded_from_rev", "recorded_to_rev"]
+    fields = ["place_link", "number", "person", "recorded_from_rev", "recorded_to_rev"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PlaceVersion]:
+        """All versions, without their words."""
+        rows = super().get_queryset(request).select_related("place__user")
+        return rows.only("number", "recorded_from_rev", "recorded_to_rev", "place__user__username")
+
+
+@admin.register(PlaceMention)
+class PlaceMentionAdmin(_OfPlaceAdmin):
+    """Which messages name places."""
+
+    id_fields = ("place_id", "message_id", "place__user_id")
+    list_display = ["id", "place_link", "message_link", "person", "at"]
+    list_filter = ["at"]
+    fields = ["place_link", "message_link", "person", "rev", "at"]
+    readonly_fields = [*_OfPlaceAdmin.readonly_fields, "message_link"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PlaceMention]:
+        """All mentions, without the places' names."""
+        rows = super().get_queryset(request).select_related("place__user")
+        return rows.only("message_id", "rev", "at", "place__user__username")
+
+    @admin.display(description="message")
+    def message_link(self, mention: PlaceMention) -> Any:
+        """The message, which opens its text."""
+        return link_to(Message, mention.message_id)

@@ -1,0 +1,89 @@
+"""Changes that wait for people, for staff: whose, by whom, how they ended. What they would change is the person's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from accounts.admin import moderator
+from accounts.models import User
+from conversations.models import Conversation, Message
+from journal.admin import link_to
+
+from ..models import Memory, Proposal, ProposalEvidence
+from .base import OfPersonAdmin
+
+
+@admin.register(Proposal)
+class ProposalAdmin(OfPersonAdmin):
+    """Proposals, without what they say."""
+
+    id_fields = ("pk", "user_id", "agent_id")
+    memory_fields = ("memory_id",)
+    list_display = ["id", "labelled_state", "kind", "memory_link", "person", "written_by", "created_at", "expires_at"]
+    list_filter = ["state", "kind", "created_at"]
+    list_select_related = ["user"]
+    readonly_fields = ["memory_link", "person", "taken_from"]
+    fieldsets = [
+        (None, {"fields": ["id", "kind", "state", "memory_link", "memory_version"]}),
+        ("Whose", {"fields": ["person", "agent", "written_by", "taken_from"]}),
+        ("Times", {"fields": ["created_at", "expires_at", "decided_at"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Proposal]:
+        """All proposals, without their values."""
+        return Proposal.objects.visible_to(moderator(request)).defer("values")
+
+    @display(
+        description="state",
+        ordering="state",
+        label={"waiting": "info", "approved": "success", "rejected": "default", "lapsed": "default"},
+    )
+    def labelled_state(self, proposal: Proposal) -> tuple[str, str]:
+        """Where it stands."""
+        return proposal.state, proposal.get_state_display()
+
+    @admin.display(description="memory")
+    def memory_link(self, proposal: Proposal) -> Any:
+        """The memory that it is about, which opens its text."""
+        return link_to(Memory, proposal.memory_id)
+
+    @admin.display(description="taken from")
+    def taken_from(self, proposal: Proposal) -> Any:
+        """The conversation that it was found in."""
+        return link_to(Conversation, proposal.source_conversation_id)
+
+
+@admin.register(ProposalEvidence)
+class ProposalEvidenceAdmin(OfPersonAdmin):
+    """Which messages are behind proposals."""
+
+    id_fields = ("proposal_id", "message_id", "proposal__user_id")
+    user_field = "proposal__user_id"
+    list_display = ["id", "proposal_link", "message_link", "person"]
+    fields = ["proposal_link", "message_link", "person"]
+    readonly_fields = ["proposal_link", "message_link", "person"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ProposalEvidence]:
+        """All evidence, without the quotes and the proposals' values."""
+        rows = super().get_queryset(request).select_related("proposal__user")
+        return rows.only("message_id", "proposal__user__username")
+
+    @admin.display(description="proposal")
+    def proposal_link(self, evidence: ProposalEvidence) -> Any:
+        """The proposal."""
+        return link_to(Proposal, evidence.proposal_id)
+
+    @admin.display(description="message")
+    def message_link(self, evidence: ProposalEvidence) -> Any:
+        """The message, which opens its text."""
+        return link_to(Message, evidence.message_id)
+
+    @admin.display(description="person")
+    def person(self, evidence: ProposalEvidence) -> Any:
+        """Whose proposal it is."""
+        return link_to(User, evidence.proposal.user_id, evidence.proposal.user.username)
