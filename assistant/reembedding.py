@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -21,7 +22,7 @@ from django.utils import timezone
 from accounts.models import User
 from conversations.models import ConversationChunk, Message
 from conversations.policy import passage
-from facts.actions.vectors import facts_compare_later, tombstones_follow
+from facts.actions.vectors import facts_compare_later
 from facts.models import LegacyFact
 from journal.actions import cancel_job, claim_job, fail_job, finish_job, hold_job, open_job, renew_lease
 from journal.exceptions import Conflict
@@ -29,7 +30,8 @@ from journal.models import JobRun
 from language.backends import get_embedder
 from language.base import Embedder
 from language.tokens import count_tokens
-from memories.models import Tombstone
+from memories.actions.vectors import memories_check_later, tombstones_follow
+from memories.models import Memory, MemoryVersion, Tombstone
 from retrieval.vectors import VectorSource, replace_vectors, stale
 
 log = structlog.get_logger(__name__)
@@ -41,9 +43,11 @@ BATCH = 64
 PEOPLE = 200
 """How many people's rows are looked for at once, so that no statement reads everybody's."""
 
-# Facts first: what is said about them is compared by meaning with moved ones only.
+# Facts and memories first: what is said about them is compared by meaning with moved ones only.
 SOURCES = (
     VectorSource("facts", LegacyFact, ("content",), lambda fact: fact.content),
+    VectorSource("memories", Memory, ("content",), lambda memory: memory.content),
+    VectorSource("versions", MemoryVersion, ("content",), lambda version: version.content),
     VectorSource("summaries", ConversationChunk, ("content",), lambda chunk: chunk.content),
     VectorSource(
         "messages",
@@ -52,9 +56,14 @@ SOURCES = (
         lambda message: passage(message.content, message.speaker, message.at),
     ),
 )
+BURIED: tuple[type[LegacyFact] | type[Memory], ...] = (LegacyFact, Memory)
+"""Whose removed rows have tombstones, which get the vectors of those rows."""
+
 _TOKENS: dict[str, Combinable] = {
     "facts": F("tokens"),
-    "summaries": Length("content") / 4,  # Roughly; they are few beside the messages that they sum up.
+    "memories": F("tokens"),  # Of the line in the memory block, which holds a little more.
+    "versions": Length("content") / 4,  # Roughly, as for summaries: few beside the messages.
+    "summaries": Length("content") / 4,
     "messages": F("tokens"),
 }
 
@@ -97,8 +106,13 @@ def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) ->
                 found.models[model] += count
                 found.tokens += tokens
         stones = stale(Tombstone.objects.filter(user_id__in=people), embedding_model)
-        texts = LegacyFact.objects.filter(user_id__in=people, deleted_at__isnull=False)
-        with_text = {str(pk) for pk in texts.values_list("pk", flat=True)}
+        with_text = {
+            str(pk)
+            for model in BURIED
+            for pk in model._default_manager.filter(user_id__in=people, deleted_at__isnull=False).values_list(
+                "pk", flat=True
+            )
+        }
         found.stones += sum(key not in with_text for key in stones.values_list("object_id", flat=True))
     return found
 
@@ -171,14 +185,15 @@ class _Mover:
         moved = 0
         for people in _people(user_ids):
             facts_compare_later(people, self.embedder.name)
+            memories_check_later(people, self.embedder.name)
             for source in SOURCES:
                 for ids in self._batches(source, people, batch):
                     moved += self._move(source, ids)
-                if source.model is LegacyFact:
-                    tombstones_follow(people, self.embedder.name)
+                if source.model in BURIED:
+                    tombstones_follow(source.rows, people, self.embedder.name)
         return moved
 
-    def _batches(self, source: VectorSource, people: Sequence[UUID], size: int) -> Iterator[list[UUID]]:
+    def _batches(self, source: VectorSource, people: Sequence[UUID], size: int) -> Iterator[list[Any]]:
         """The rows to move, in the order of their random ids.
 
         So what is moved of somebody's rows at any time is a sample of them all, with cosines that are spread like
@@ -189,7 +204,7 @@ class _Mover:
         for start in range(0, len(ids), size):
             yield ids[start : start + size]
 
-    def _move(self, source: VectorSource, ids: list[UUID]) -> int:
+    def _move(self, source: VectorSource, ids: list[Any]) -> int:
         passages = source.passages(ids)
         vectors = self.embedder.embed_passages(list(passages.values()))
         with transaction.atomic():

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Model, QuerySet
@@ -34,7 +33,7 @@ class VectorSource:
         """All of them."""
         return self.model._default_manager.all()
 
-    def passages(self, ids: list[UUID]) -> dict[UUID, str]:
+    def passages(self, ids: list[Any]) -> dict[Any, str]:
         """What is embedded of each of these rows that are still there."""
         return {row.pk: self.passage(row) for row in self.rows.filter(pk__in=ids).only("pk", *self.columns)}
 
@@ -45,7 +44,7 @@ def stale(rows: QuerySet[Any], embedding_model: str) -> QuerySet[Any]:
 
 
 @transaction.atomic
-def replace_vectors(source: VectorSource, passages: Mapping[UUID, str], vectors: Vectors, embedding_model: str) -> int:
+def replace_vectors(source: VectorSource, passages: Mapping[Any, str], vectors: Vectors, embedding_model: str) -> int:
     """Store the vectors of ``passages``, of shape (len(passages), dimensions) and in their order. Returns how many.
 
     A row is passed over when it is gone, when it has a vector of ``embedding_model`` by now, when its text is another

@@ -1,4 +1,4 @@
-"""What else follows when the facts get the vectors of another model."""
+"""What else happens when the facts get the vectors of another model."""
 
 from __future__ import annotations
 
@@ -6,35 +6,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import CharField, Exists, OuterRef, Subquery
-from django.db.models.functions import Cast
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from memories.models import Tombstone
 from retrieval.vectors import stale
 
 from ..models import LegacyFact
 
 COMPARED_AFTER = timedelta(minutes=5)
-
-
-def tombstones_follow(user_ids: Sequence[UUID], embedding_model: str) -> int:
-    """Give tombstones the vector of the fact that they bury, once ``embedding_model`` has made one for that.
-
-    Returns how many. A tombstone holds no text, so one whose fact was purged keeps the vector that it has.
-    """
-    buried = (
-        LegacyFact.objects.filter(
-            user_id=OuterRef("user_id"),
-            legacy_id=OuterRef("legacy_id"),
-            fingerprint=OuterRef("fingerprint"),
-            embedding_model=embedding_model,
-        )
-        .annotate(key=Cast("pk", CharField()))
-        .filter(key=OuterRef("object_id"))
-    )
-    stones = stale(Tombstone.objects.filter(user_id__in=user_ids), embedding_model).filter(Exists(buried))
-    return stones.update(embedding=Subquery(buried.values("embedding")[:1]), embedding_model=embedding_model)
 
 
 def facts_compare_later(user_ids: Sequence[UUID], embedding_model: str) -> int:

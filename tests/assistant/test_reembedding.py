@@ -24,7 +24,9 @@ from facts.models import LegacyFact
 from journal.actions import cancel_job
 from journal.exceptions import Conflict
 from journal.models import Change, JobRun
-from memories.models import Tombstone
+from memories.actions import memories_purge, memory_add, memory_reject, memory_update
+from memories.models import Memory, MemoryVersion, Tombstone
+from memories.records import NewMemory
 from tests import factories
 from tests.factories import rev_of
 from tests.language import scripted
@@ -206,9 +208,76 @@ def test_the_mark_of_a_fact_that_is_gone_keeps_its_vector_and_is_told(filled, ow
     fact_reject(principal_for_person(owner.pk), fact.pk)
     LegacyFact.objects.filter(pk=fact.pk).delete()
     switch()
-    assert "1 marks of rejected or deleted facts keep their vectors" in run("--dry-run")
-    assert "1 marks of rejected or deleted facts keep their vectors" in run()
+    assert "1 marks of what was rejected or deleted keep their vectors" in run("--dry-run")
+    assert "1 marks of what was rejected or deleted keep their vectors" in run()
     assert Tombstone.objects.get().embedding_model == OLD
+
+
+@pytest.fixture
+def remembered(owner, switch):
+    """Two memories, one of them reworded, with vectors of the old embedder."""
+    person = principal_for_person(owner.pk)
+    kept = [
+        memory_add(person, NewMemory(content, "context")).memory for content in ("The user swims.", "The user skis.")
+    ]
+    memory_update(person, kept[0].pk, "The user swims every morning.")
+    assert models_of(Memory, MemoryVersion) == {OLD: 5}
+    return kept
+
+
+def test_memories_and_their_earlier_wordings_are_moved_too(remembered, owner, switch):
+    before = rev_of(owner), Change.objects.count()
+    rows = list(Memory.objects.order_by("pk").values("content", "updated_at", "version", "state", "needs_check"))
+    switch()
+    assert f"To be moved to {NEW}: 2 memories, 3 versions; about " in run("--dry-run")
+    assert f"Moved to {NEW}: 2 memories, 3 versions; " in run()
+    assert models_of(Memory, MemoryVersion) == {NEW: 5}
+    assert (rev_of(owner), Change.objects.count()) == before
+    assert list(Memory.objects.order_by("pk").values(*rows[0])) == rows
+    embed = reembedding.get_embedder().embed_passages
+    for row in [*Memory.objects.all(), *MemoryVersion.objects.all()]:
+        assert row.embedding == pytest.approx(embed([row.content])[0].tolist(), abs=1e-3)
+
+
+def test_the_mark_of_a_rejected_memory_gets_the_vector_of_that_memory(remembered, owner, switch):
+    memory_reject(principal_for_person(owner.pk), remembered[0].pk)
+    switch()
+    told = run()
+    stone, memory = Tombstone.objects.get(), Memory.objects.get(pk=remembered[0].pk)
+    assert (stone.embedding_model, stone.embedding) == (NEW, memory.embedding)
+    assert "marks" not in told
+
+
+def test_the_mark_of_a_memory_that_is_gone_keeps_its_vector_and_is_told(remembered, owner, switch):
+    memory_reject(principal_for_person(owner.pk), remembered[0].pk)
+    Memory.objects.filter(pk=remembered[0].pk).update(purge_at=timezone.now())
+    memories_purge()
+    switch()
+    assert "1 marks of what was rejected or deleted keep their vectors" in run("--dry-run")
+    assert "1 marks of what was rejected or deleted keep their vectors" in run()
+    assert Tombstone.objects.get().embedding_model == OLD
+
+
+def test_a_memory_that_came_before_the_move_is_checked_after_it(remembered, owner, switch):
+    switch()
+    person = principal_for_person(owner.pk)
+    fresh = memory_add(person, NewMemory("The user swims each morning.", "context")).memory
+    assert not Memory.objects.get(pk=fresh.pk).needs_check
+    run()
+    assert [memory.pk for memory in Memory.objects.filter(needs_check=True)] == [fresh.pk]
+
+
+def test_a_memory_reworded_meanwhile_keeps_the_vector_of_its_new_words(remembered, owner, switch, meanwhile):
+    switch()
+    memory = remembered[1]
+    meanwhile(lambda: memory_update(principal_for_person(owner.pk), memory.pk, "The user never skied at all."))
+    run()
+    memory.refresh_from_db()
+    assert memory.embedding_model == NEW
+    assert memory.embedding == pytest.approx(
+        reembedding.get_embedder().embed_passages(["The user never skied at all."])[0].tolist(), abs=1e-3
+    )
+    assert models_of(Memory, MemoryVersion) == {NEW: 6}
 
 
 def test_a_fact_that_came_before_the_move_is_compared_again_after_it(filled, owner, legacy, switch):

@@ -25,8 +25,8 @@ class Command(BaseCommand):
     """Count, or move, and say what was moved and what is left."""
 
     help = (
-        "Give every message, summary and fact the vector of today's KEEPSAKE_EMBEDDER. People can write and search "
-        "meanwhile. It can be stopped at any time; started again, it goes on."
+        "Give every message, summary, fact and memory the vector of today's KEEPSAKE_EMBEDDER. People can write and "
+        "search meanwhile. It can be stopped at any time; started again, it goes on."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -80,8 +80,8 @@ class Command(BaseCommand):
     def _tell_stones(self, waiting: Waiting) -> None:
         if waiting.stones:
             self.stdout.write(
-                f"{waiting.stones:,} marks of rejected or deleted facts keep their vectors, since the texts are gone: "
-                "they keep the same words away, but similar ones no longer."
+                f"{waiting.stones:,} marks of what was rejected or deleted keep their vectors, since the texts are "
+                "gone: they keep the same words away, but similar ones no longer."
             )
 
 
