@@ -41,8 +41,10 @@ def memory_approve(
     accounts_policy.must_decide(principal)
     rows = Memory.objects.visible_to(principal)
     filed = None if category is None else writing.must_file_under(principal, category)
-    words = None if content is None else writing.admitted(content, queries.kind_of(rows, memory_id), own_word=True)
-    text = None if words is None else Embedded.of(words)
+    text = None
+    if content is not None:
+        own_word = writing.speaks_as_person(principal)
+        text = Embedded.of(writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word))
     with memory_write(principal, rows, memory_id) as change:
         writing.check_version(change.memory, version)
         writing.check_state(change.memory, State.PROPOSED, State.ACTIVE)
@@ -75,8 +77,8 @@ def approve_so(
 def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, version: int | None = None) -> Memory:
     """Say that a memory is not so: it leaves every prompt and can't be learned again.
 
-    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``,
-    ``wrong_state``).
+    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Gated (422, for the reason), Conflict (409
+    ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_decide(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:

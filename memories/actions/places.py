@@ -181,7 +181,7 @@ def place_mention(principal: Principal, place: UUID, message_id: UUID) -> bool:
     return noted
 
 
-def place_approve(write: LedgerWrite, proposal: Proposal, given: Mapping[str, Any]) -> None:
+def place_approve(write: LedgerWrite, principal: Principal, proposal: Proposal, given: Mapping[str, Any]) -> None:
     """Do what a proposal about a place says, with another name or other notes if they are given, and end it.
 
     Inside the person's decision. Raises Refused (400), Gated (422), NotFound (a removal of what is gone).
@@ -193,11 +193,11 @@ def place_approve(write: LedgerWrite, proposal: Proposal, given: Mapping[str, An
             raise NotFound("This place is gone already.")
         take_away(write, row, proposal=str(proposal.pk))
     else:
-        values = {**proposal.values}
+        values, own_word = {**proposal.values}, writing.speaks_as_person(principal)
         if "name" in given:
-            values["name"] = _clean_name(given["name"], own_word=True)
+            values["name"] = _clean_name(given["name"], own_word=own_word)
         if "notes" in given:
-            values["notes"] = _clean_notes(given["notes"], own_word=True)
+            values["notes"] = _clean_notes(given["notes"], own_word=own_word)
         lift_place(write, user_id, values)
         stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=str(proposal.pk))
         mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])

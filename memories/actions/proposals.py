@@ -60,9 +60,9 @@ def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping
     """Make a proposed change, with other ``values`` if so given. Other words are the person's own then.
 
     Of a new memory ``content`` and ``category`` can be given, of an update all that it may hold, of a place ``name``
-    and ``notes``. Raises
-    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``wrong_state``; ``stale_proposal`` with
-    ``memory`` and ``proposed`` when the memory changed meanwhile).
+    and ``notes``; a service's pass the gates that an agent's words pass. Raises NotYoursToDecide, NotFound, Refused
+    (400), Gated (422), Conflict (409 ``wrong_state``; ``stale_proposal`` with ``memory`` and ``proposed`` when the
+    memory changed meanwhile).
     """
     accounts_policy.must_decide(principal)
     seen = _read(principal, proposal_id)
@@ -71,7 +71,7 @@ def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping
         raise Refused("These values are not of this kind of proposal.", code="bad_values")
     if seen.kind == Proposal.Kind.PLACE:
         with _deciding(principal, proposal_id) as (write, proposal):
-            place_approve(write, proposal, given)
+            place_approve(write, principal, proposal, given)
         return proposal
     kind = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
     patch = _patch(principal, kind, {**seen.values, **given})
@@ -194,12 +194,13 @@ def _check_fresh(memory: Memory, proposal: Proposal) -> None:
 
 
 def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch:
-    """Proposed values, or the person's, in their stored form. Raises Refused (400), Gated (422)."""
+    """Proposed values, or those of who approves them, in their stored form. Raises Refused (400), Gated (422)."""
+    own_word = writing.speaks_as_person(principal)
     filing: dict[str, Any] = {}
     if "subject" in values:
-        filing["subject"] = writing.clean_subject(values["subject"], own_word=True)
+        filing["subject"] = writing.clean_subject(values["subject"], own_word=own_word)
     if "topics" in values:
-        filing["topics"] = list(writing.clean_topics(values["topics"], own_word=True))
+        filing["topics"] = list(writing.clean_topics(values["topics"], own_word=own_word))
     if "category" in values:
         filing["category"] = writing.must_file_under(principal, values["category"])
     if "importance" in values:
@@ -209,7 +210,7 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
         filing["expires_at"] = _moment(values["expires_at"])
         writing.check_expiry(filing["expires_at"], timezone.now())
     return _Patch(
-        content=writing.admitted(values["content"], kind, own_word=True) if "content" in values else None,
+        content=writing.admitted(values["content"], kind, own_word=own_word) if "content" in values else None,
         correction=bool(values.get("correction", False)),
         valid_from=_moment(values.get("valid_from")),
         filing=filing,

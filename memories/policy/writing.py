@@ -171,8 +171,10 @@ def _check_length(name: str, text: str, longest: int) -> None:
 
 
 def clean_reason(reason: str) -> str:
-    """A reason in its stored form, cut to what fits."""
-    return " ".join(reason.replace("\x00", " ").split())[: policy.REASON_CHARACTERS]
+    """A reason in its stored form, cut to what fits. Raises Gated (422) for sensitive data."""
+    reason = " ".join(reason.replace("\x00", " ").split())[: policy.REASON_CHARACTERS]
+    check_sensitive(reason)
+    return reason
 
 
 def subject_key(subject: str) -> str:
