@@ -160,7 +160,7 @@ def test_two_tabs_edit_one_fact_and_lose_nothing(tab, owner, facts):
     expect(tab.get_by_role("heading", level=1)).to_have_text("Rosa was a midwife in Basel.")
     other.get_by_label("In your words").fill("Rosa was a midwife in Bern.")
     other.get_by_role("button", name="Save").click()
-    expect(other.get_by_role("alert")).to_contain_text("Somebody changed this fact meanwhile.")
+    expect(other.get_by_role("alert")).to_contain_text("This fact was changed meanwhile.")
     expect(other.locator("del")).to_contain_text("Basel")
     expect(other.get_by_label("In your words")).to_have_value("Rosa was a midwife in Bern.")
     assert now(facts[0]).content == "Rosa was a midwife in Basel."
