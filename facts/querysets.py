@@ -18,7 +18,7 @@ from retrieval.text import list_query_words
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import LegacyFact  # noqa: F401 - named in the generic base
+    from .models import LegacyFact
 
 
 GONE = Q(state__in=["archived", "rejected"])
