@@ -95,7 +95,9 @@ def recall_chunks(
     ledger = Ledger.objects.get(pk=principal.user_id)
     rows = ConversationChunk.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
     hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.chunks, ledger.chunk_terms))
-    found = ConversationChunk.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
+    found = (
+        ConversationChunk.objects.visible_to(principal).with_times().without_vectors().in_bulk([hit.id for hit in hits])
+    )
     return [found[hit.id] for hit in hits if hit.id in found]
 
 
