@@ -200,6 +200,7 @@ class FactEvidence(models.Model):
     quote = models.CharField(max_length=500)
 
     class Meta:
+        verbose_name_plural = "fact evidence"
         constraints = [models.UniqueConstraint(fields=["fact", "message"], name="fact_evidence_once")]
 
     def __str__(self) -> str:

@@ -170,6 +170,11 @@ class TestTheSidebar:
         names = {name for _, entries in sidebar.GROUPS for _, _, name, _ in entries}
         assert model._meta.label_lower.replace(".", "_") in names
 
+    def test_plurals_are_words(self):
+        plurals = {str(model._meta.verbose_name_plural) for model in ROOM_MODELS}
+        assert {"external identities", "preferences", "fact evidence", "legacies"} <= plurals
+        assert not [plural for plural in plurals if plural.endswith(("tys", "cys", "ss", "evidences"))]
+
     def test_no_row_is_named_by_what_it_holds(self, owner, legacy):
         for model in ROOM_MODELS:
             assert "__str__" in vars(model) or model._meta.label_lower == "accounts.user"
