@@ -652,6 +652,9 @@ class TestRest:
         client = api(owner)
         answer = client.post("/api/v1/import/", sent(b"hello"), format="multipart")
         assert (answer.status_code, answer.json()["code"]) == (400, "bad_file")
+        assert "This file can't be imported: it is neither a zip archive nor JSON" in answer.json()["detail"]
+        nothing = client.post("/api/v1/import/", sent(b"[]"), format="multipart")
+        assert nothing.json()["detail"].startswith("This file can't be imported: the file holds no conversation")
         told = client.post("/api/v1/import/", sent([{"mapping": []}]), format="multipart").json()
         work()
         assert (
