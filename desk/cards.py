@@ -203,7 +203,8 @@ def _quotations(fact: LegacyFact, messages: Mapping[UUID, Message]) -> Iterator[
     for evidence in fact.evidence.all():
         message = messages.get(evidence.message_id)
         if message is not None:
-            where = message.conversation.title or "a conversation"
+            title = message.conversation.title
+            where = f"“{title}”" if title else "a conversation"
             words = excerpt(message.content, evidence.quote)
             yield Quotation(words, where, message.index + 1, message.at, message.conversation_id)
 
