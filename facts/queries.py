@@ -71,4 +71,5 @@ def neighbours(
 
 def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:
     # Also what waits for the person and an agent may not see: it must not be added a second time.
-    return LegacyFact.objects.filter(user_id=principal.user_id, legacy_id=legacy_id).present()
+    own = LegacyFact.objects.filter(user_id=principal.user_id) if principal.user_id else LegacyFact.objects.none()
+    return own.filter(legacy_id=legacy_id).present()
