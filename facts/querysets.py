@@ -59,13 +59,13 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
             held_back = self.model.objects.filter(user_id=principal.user_id, quarantined_at__isnull=False)
             own &= ~Q(state__in=["quarantined", "proposed"]) & ~(GONE & Q(pk__in=held_back.values("pk")))
             if principal.review == "before":
-                own &= ~Q(pk__in=self._unreviewed(principal))
+                own &= ~Q(pk__in=self._unreviewed(principal.user_id))
         return self.filter(own | shared)
 
-    def _unreviewed(self, principal: Principal) -> models.QuerySet[LegacyFact, UUID]:
+    def _unreviewed(self, user_id: UUID | None) -> models.QuerySet[LegacyFact, UUID]:
         # By id: the index that searches read alone does not say what was reviewed.
-        unreviewed = self.model.objects.filter(user_id=principal.user_id, reviewed_at__isnull=True)
-        return unreviewed.values_list("pk", flat=True)
+        own = self.model.objects.filter(user_id=user_id) if user_id else self.model.objects.none()
+        return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
 
     def in_use(self, principal: Principal) -> FactQuerySet:
         """Facts that count: active ones, but of the person's own only reviewed ones while they review before.
@@ -74,7 +74,7 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         before it, and can be taken back.
         """
         active = self.filter(state="active")
-        return active.exclude(pk__in=self._unreviewed(principal)) if principal.review == "before" else active
+        return active.exclude(pk__in=self._unreviewed(principal.user_id)) if principal.review == "before" else active
 
     def mine(self, principal: Principal) -> FactQuerySet:
         """The facts that the person may change: their own."""
