@@ -51,6 +51,7 @@ class Preferences(models.Model):
     version = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
+        verbose_name_plural = "preferences"
         constraints = [
             models.CheckConstraint(condition=Q(review__in=["after", "before"]), name="preferences_review_known")
         ]
@@ -68,6 +69,7 @@ class ExternalIdentity(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name_plural = "external identities"
         constraints = [
             models.UniqueConstraint(fields=["issuer", "external_id"], name="identity_once_per_issuer"),
             models.CheckConstraint(condition=~Q(issuer="") & ~Q(external_id=""), name="identity_not_empty"),

@@ -95,20 +95,18 @@ def recall_chunks(
     ledger = Ledger.objects.get(pk=principal.user_id)
     rows = ConversationChunk.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
     hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.chunks, ledger.chunk_terms))
-    found = ConversationChunk.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
+    found = (
+        ConversationChunk.objects.visible_to(principal).with_times().without_vectors().in_bulk([hit.id for hit in hits])
+    )
     return [found[hit.id] for hit in hits if hit.id in found]
 
 
 def recall_facts(
     principal: Principal, query: QueryVector, *, legacy_id: UUID, top_k: int, exclude: Q = NOTHING
 ) -> list[LegacyFact]:
-    """Active facts about the legacy but ``exclude`` that the person may see, best first, worded by ``for_prompt``."""
+    """Facts in use about the legacy but ``exclude`` that the person may see, best first, worded by ``for_prompt``."""
     ledger = Ledger.objects.get(pk=legacy_id)
-    rows = (
-        LegacyFact.objects.visible_to(principal)
-        .filter(legacy_id=legacy_id, state=LegacyFact.State.ACTIVE)
-        .exclude(exclude)
-    )
+    rows = LegacyFact.objects.visible_to(principal).in_use(principal).filter(legacy_id=legacy_id).exclude(exclude)
     hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.facts, ledger.fact_terms))
     found = LegacyFact.objects.for_prompt(principal, legacy_id).in_bulk([hit.id for hit in hits])
     return [found[hit.id] for hit in hits if hit.id in found]

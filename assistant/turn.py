@@ -160,7 +160,8 @@ def _gather(
     first = max(0, min(upto - settings.WINDOW_MESSAGES, conversation.summarized_upto))
     window = _window(principal, conversation, first, upto, budget)
     earlier = ConversationChunk.objects.visible_to(principal).filter(conversation=conversation)
-    latest = earlier.filter(message_range_end__lte=upto).without_vectors().order_by("-message_range_end").first()
+    so_far = earlier.filter(message_range_end__lte=upto).with_times().without_vectors()
+    latest = so_far.order_by("-message_range_end").first()
     query = QueryVector(content)
     facts: list[Piece] = []
     recalled: list[Piece] = []
@@ -246,7 +247,11 @@ def _fact_piece(fact: LegacyFact, principal: Principal) -> Piece:
 
 
 def _chunk_piece(chunk: ConversationChunk) -> Piece:
-    return _piece("chunks", chunk.pk, f"- [{chunk.created_at:%Y-%m-%d}] {as_data(chunk.content)}")
+    # When it was said, not when it was summed up: what was brought in from elsewhere may be years old.
+    first: datetime = chunk.first_at or chunk.created_at  # type: ignore[attr-defined]  # annotated by with_times
+    last: datetime = chunk.last_at or chunk.created_at  # type: ignore[attr-defined]  # likewise
+    days = f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
+    return _piece("chunks", chunk.pk, f"- [{days}] {as_data(chunk.content)}")
 
 
 def _turn_piece(message: Message) -> Piece:

@@ -104,13 +104,15 @@ def messages_append(
     after: int | None = None,
     pin: Pin | None = None,
     follow_up: bool = True,
+    brought_by_id: UUID | None = None,
 ) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
 
     Returns the stored messages. Indexing and summarising start when the transaction has committed, unless ``follow_up``
     is False, for a caller that sees to both. Appending reopens a finished conversation. With ``after`` they are
     appended only while the conversation has that many messages. ``pin`` says where its prompts stay from now on,
-    unless another turn has pinned them to a later moment.
+    unless another turn has pinned them to a later moment. ``brought_by_id`` is the import that writes them: if the
+    conversation came with it and nobody else has said anything there, they are noted as brought.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -146,12 +148,15 @@ def messages_append(
             row.private = conversation.private
             row.index = index
         Message.objects.bulk_create(new)
+        if brought_by_id is not None and brought_by_id == conversation.brought_by_id and conversation.is_as_brought:
+            conversation.brought_messages += len(new)
         conversation.message_count += len(new)
         conversation.last_message_at = now
         conversation.finished_at = None
         if pin and (conversation.block_at is None or conversation.block_at < pin.at):
             conversation.block_at, conversation.block_rev = pin.at, pin.rev
-        conversation.save(update_fields=["message_count", "last_message_at", "finished_at", "block_at", "block_rev"])
+        counts = ["message_count", "brought_messages"]
+        conversation.save(update_fields=[*counts, "last_message_at", "finished_at", "block_at", "block_rev"])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         if follow_up:

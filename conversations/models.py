@@ -122,6 +122,8 @@ class Conversation(models.Model):
     ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
     ``block_at`` is the moment that the facts block of its prompts is pinned to, ``block_rev`` the person's revision
     then, which the memory block is pinned to. ``seen_rev`` is the revision up to which it was told what changed.
+    ``brought_messages`` is how many of its first messages came with the import that it was ``brought_by``; what was
+    said since begins after them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -131,6 +133,7 @@ class Conversation(models.Model):
     brought_by = models.ForeignKey(
         ConversationImport, on_delete=models.SET_NULL, null=True, related_name="conversations", db_index=False
     )
+    brought_messages = models.PositiveIntegerField(default=0)
     title = models.CharField(max_length=200, blank=True)
     channel = models.CharField(max_length=40, blank=True)
     external_id = models.CharField(max_length=255, blank=True)
@@ -174,6 +177,11 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         return f"conversation {self.id}"
+
+    @property
+    def is_as_brought(self) -> bool:
+        """Whether every message came with the import that brought the conversation."""
+        return self.message_count == self.brought_messages
 
     @property
     def unsummarized(self) -> int:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 from uuid import UUID
 
+from django.apps import apps
 from django.db import models
 from django.db.models import F
 from django.db.models.functions import Cast
@@ -123,3 +124,14 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
     """Summaries of the person's conversations."""
 
     source = "chunks"
+
+    def with_times(self) -> ChunkQuerySet:
+        """Each with ``first_at`` and ``last_at``, when the messages that it sums up were said."""
+        said = apps.get_model("conversations", "Message").objects.filter(
+            conversation=models.OuterRef("conversation"),
+            index__gte=models.OuterRef("message_range_start"),
+            index__lt=models.OuterRef("message_range_end"),
+        )
+        # Not the first and the last: what was brought in need not be in the order of its times.
+        earliest, latest = said.order_by("at").values("at")[:1], said.order_by("-at").values("at")[:1]
+        return self.annotate(first_at=models.Subquery(earliest), last_at=models.Subquery(latest))

@@ -11,7 +11,7 @@ from accounts.models import Member
 from accounts.principals import Principal
 from conversations.models import Message
 from facts.models import FactLink, LegacyFact
-from facts.policy import is_waiting
+from facts.policy import is_unused, is_waiting
 from facts.querysets import FactQuerySet
 
 from .differences import Piece, word_diff
@@ -74,6 +74,7 @@ class Card:
     """One fact for the templates. ``offers`` are the decisions that can be taken about it, in their order.
 
     ``kept`` says whether the person is a member of its legacy; who has left one keeps their own facts about it.
+    ``unused`` says that no prompt holds it before they approve it.
     """
 
     fact: LegacyFact
@@ -82,6 +83,7 @@ class Card:
     quotations: list[Quotation]
     related: list[Related]
     offers: list[str]
+    unused: bool = False
     outcome: Done | Refusal | None = None
 
     @property
@@ -183,6 +185,7 @@ def make_cards(
             quotations=list(_quotations(fact, messages)),
             related=list(_related(fact, principal, names)),
             offers=offers_for(fact, kept=fact.legacy_id in kept) if fact.user_id == principal.user_id else [],
+            unused=fact.user_id == principal.user_id and is_unused(fact, principal.review),
             outcome=outcomes.get(fact.pk),
         )
         for fact in shown
@@ -200,7 +203,8 @@ def _quotations(fact: LegacyFact, messages: Mapping[UUID, Message]) -> Iterator[
     for evidence in fact.evidence.all():
         message = messages.get(evidence.message_id)
         if message is not None:
-            where = message.conversation.title or "a conversation"
+            title = message.conversation.title
+            where = f"“{title}”" if title else "a conversation"
             words = excerpt(message.content, evidence.quote)
             yield Quotation(words, where, message.index + 1, message.at, message.conversation_id)
 

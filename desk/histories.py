@@ -78,6 +78,8 @@ def _entry(
 ) -> Entry:
     new, old = versions.get(change.new_version or 0), versions.get(change.old_version or 0)
     who, what = _who(change, fact, agents), _what(change, fact)
+    if change.event == "UPDATE" and new and old and new.written_by and new.content != old.content:
+        what = f"brought the wording of {new.written_by} back"
     if change.event not in {"ADD", "UPDATE"} or new is None:
         return Entry(change.at, who, what, reason)
     before = old.content if old and change.event == "UPDATE" else new.content

@@ -189,10 +189,10 @@ class LeaveLegacy(MemberDetail):
 
 
 def _show(principal: Principal, fact_id: UUID, *, added: bool = False) -> Any:
-    """One fact; also one that is held back, to the agent that has just added it."""
+    """One fact; also one that waits for the person, to the agent that has just added it."""
     fact = LegacyFact.objects.visible_to(principal).shown_to(principal).filter(pk=fact_id).first()
     if fact is None and added:
-        fact = LegacyFact.objects.held_back_from(principal).shown_to(principal).filter(pk=fact_id).first()
+        fact = LegacyFact.objects.kept_from(principal).shown_to(principal).filter(pk=fact_id).first()
     if fact is None:
         raise NotFound("There is no such fact.")
     return FactSerializer(fact, context={"principal": principal}).data

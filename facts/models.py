@@ -168,12 +168,16 @@ class LegacyFact(Searchable):
 
 
 class FactVersion(models.Model):
-    """How a fact was worded, from one edit to the next. Numbers run from 1 without holes; the last is the fact."""
+    """How a fact was worded, from one edit to the next. Numbers run from 1 without holes; the last is the fact.
+
+    ``written_by`` says whose wording it is, as the fact's does; the actor is who put it there.
+    """
 
     fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     content = models.CharField(max_length=500)
     category = models.CharField(max_length=20)
+    written_by = models.CharField(max_length=80, blank=True, default="")
     actor_kind = models.CharField(max_length=10, choices=ActorKind.choices)
     actor_id = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
@@ -196,6 +200,7 @@ class FactEvidence(models.Model):
     quote = models.CharField(max_length=500)
 
     class Meta:
+        verbose_name_plural = "fact evidence"
         constraints = [models.UniqueConstraint(fields=["fact", "message"], name="fact_evidence_once")]
 
     def __str__(self) -> str:

@@ -56,6 +56,11 @@ def is_waiting(fact: LegacyFact) -> bool:
     return fact.state in {State.PROPOSED, State.QUARANTINED}
 
 
+def is_unused(fact: LegacyFact, review: str) -> bool:
+    """Whether a fact counts only when its author, who reviews as ``review`` says, has approved it."""
+    return fact.state == State.PROPOSED or (fact.state == State.ACTIVE and review == "before" and is_waiting(fact))
+
+
 def standing(fact: LegacyFact) -> str:
     """How a fact stands, in one word: its state, or for an active one "waiting", "private" or "shared"."""
     if fact.state != State.ACTIVE:
@@ -90,7 +95,7 @@ def check_state(fact: LegacyFact, *allowed: str) -> None:
 def check_version(fact: LegacyFact, expected: int | None) -> None:
     """Raise Conflict (409) with the current version when the caller saw another one."""
     if expected is not None and expected != fact.version:
-        raise Conflict("Somebody changed this fact meanwhile.", code="version_conflict", current=fact.version)
+        raise Conflict("This fact was changed meanwhile.", code="version_conflict", current=fact.version)
 
 
 def relation(existing: str, new: str, similarity: float, verdict: Comparison) -> str | None:

@@ -70,4 +70,6 @@ def neighbours(
 
 
 def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:
-    return LegacyFact.objects.mine(principal).present().filter(legacy_id=legacy_id)
+    # Also what waits for the person and an agent may not see: it must not be added a second time.
+    own = LegacyFact.objects.filter(user_id=principal.user_id) if principal.user_id else LegacyFact.objects.none()
+    return own.filter(legacy_id=legacy_id).present()

@@ -19,7 +19,7 @@ from retrieval.text import list_query_words
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import LegacyFact  # noqa: F401 - named in the generic base
+    from .models import LegacyFact
 
 
 GONE = Q(state__in=["archived", "rejected"])
@@ -39,7 +39,7 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         """All for staff. For a person: their own in every state, and what others share of legacies they are in.
 
         An agent sees facts only when its sources include them, and what is held back, or was when it was removed, only
-        when it may decide about it.
+        when it may decide about it; likewise what is proposed, and what a person who reviews before has not reviewed.
         Of other members' facts it sees only active ones, like everybody. Who leaves a legacy keeps their own facts and
         loses sight of what others share, at once.
         """
@@ -53,8 +53,24 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         if principal.kind == "agent" and not principal.may_decide:
             # By state first: prompts read active facts, from an index that does not say when one was held back.
             held_back = self.model.objects.filter(user_id=principal.user_id, quarantined_at__isnull=False)
-            own &= ~Q(state="quarantined") & ~(GONE & Q(pk__in=held_back.values("pk")))
+            own &= ~Q(state__in=["quarantined", "proposed"]) & ~(GONE & Q(pk__in=held_back.values("pk")))
+            if principal.review == "before":
+                own &= ~Q(pk__in=self._unreviewed(principal.user_id))
         return self.filter(own | shared)
+
+    def _unreviewed(self, user_id: UUID | None) -> models.QuerySet[LegacyFact, UUID]:
+        # By id: the index that searches read alone does not say what was reviewed.
+        own = self.model.objects.filter(user_id=user_id) if user_id else self.model.objects.none()
+        return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
+
+    def in_use(self, principal: Principal) -> FactQuerySet:
+        """Facts that count: active ones, but of the person's own only reviewed ones while they review before.
+
+        It is asked when a prompt is built, so that a change of that preference counts at once, also for what was found
+        before it, and can be taken back.
+        """
+        active = self.filter(state="active")
+        return active.exclude(pk__in=self._unreviewed(principal.user_id)) if principal.review == "before" else active
 
     def mine(self, principal: Principal) -> FactQuerySet:
         """The facts that the person may change: their own."""
@@ -100,14 +116,14 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         return self.visible_to(principal).exclude(user_id=principal.user_id) if principal.user_id else self.none()
 
     def for_prompt(self, principal: Principal, legacy_id: UUID, *, as_of: datetime | None = None) -> FactQuerySet:
-        """What a prompt about this legacy may hold: active facts, own ones first, then shared ones, oldest first.
+        """What a prompt about this legacy may hold: facts in use, own ones first, then shared ones, oldest first.
 
         With ``as_of`` those that were in force for this person then and still are. ``block_content`` and
         ``block_category`` are the wording and the category of that moment; without one those of now.
         """
         if principal.user_id is None:
             return self.none()
-        rows = self.visible_to(principal).filter(legacy_id=legacy_id, state="active")
+        rows = self.visible_to(principal).in_use(principal).filter(legacy_id=legacy_id)
         wording: models.expressions.Combinable = F("content")
         category: models.expressions.Combinable = F("category")
         if as_of is not None:
@@ -129,12 +145,12 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         """Those of them that a model may be asked about."""
         return self.present().exclude(state="quarantined")
 
-    def held_back_from(self, principal: Principal) -> FactQuerySet:
-        """What an agent has just written for the person itself and may see no more, as it is held back."""
+    def kept_from(self, principal: Principal) -> FactQuerySet:
+        """What an agent has just written for the person itself and may see no more, as it waits for them."""
         written = {"number": 1, "actor_kind": "agent", "actor_id": principal.actor_id}
         by_it = apps.get_model("facts", "FactVersion").objects.filter(fact=models.OuterRef("pk"), **written)
-        held_back = self.filter(user_id=principal.user_id, state="quarantined", version=1)
-        return held_back.filter(models.Exists(by_it))
+        waiting = self.filter(WAITING, user_id=principal.user_id, version=1)
+        return waiting.filter(models.Exists(by_it))
 
     def unindexed(self) -> FactQuerySet:
         """Facts that wait for their vector or for being compared, and whose time to try has come."""

@@ -156,11 +156,11 @@ class RejectSerializer(serializers.Serializer[Any]):
 
 
 class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):
-    """How a fact was worded from then on."""
+    """How a fact was worded from then on, and by whom: a model, rules or agent; empty for the author's own words."""
 
     class Meta:
         model = FactVersion
-        fields = ["number", "content", "category", "created_at"]
+        fields = ["number", "content", "category", "written_by", "created_at"]
 
 
 @extend_schema_serializer(many=False)

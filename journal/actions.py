@@ -326,12 +326,13 @@ def cancel_job(job: JobRun) -> bool:
 def retry_job_now(job: JobRun) -> bool:
     """Let a waiting job be tried at once, or open a failed one again.
 
-    False when there is nothing to retry, or when a newer job does the same already.
+    False when there is nothing to retry, when a newer job does the same already, or when what it worked on is gone.
     """
+    possible = JobRun.objects.filter(pk=job.pk, state__in=["waiting", "failed"])
     try:
         with transaction.atomic():
             return bool(
-                JobRun.objects.filter(pk=job.pk, state__in=["waiting", "failed"]).update(
+                possible.exclude(state=JobRun.State.FAILED, error_code__in=JobRun.FINAL_ERRORS).update(
                     state=JobRun.State.WAITING, not_before=timezone.now(), finished_at=None
                 )
             )

@@ -164,6 +164,9 @@ class JobRun(models.Model):
         FAILED = "failed"  # -> waiting, when staff retry it
         CANCELLED = "cancelled"
 
+    FINAL_ERRORS = ("bad_file", "gone")
+    """Errors that no other try mends and that wait for nobody's look: what the job works on is broken or not there."""
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     kind = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=64)
@@ -214,6 +217,11 @@ class JobRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject_id} {self.state}"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it failed in a way that no other try mends."""
+        return self.state == self.State.FAILED and self.error_code in self.FINAL_ERRORS
 
 
 class IdempotencyRecord(models.Model):

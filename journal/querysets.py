@@ -29,8 +29,9 @@ class JobRunQuerySet(models.QuerySet["JobRun"]):
         return self.none() if user_id is None else self.filter(user_id=user_id)
 
     def failing(self) -> JobRunQuerySet:
-        """Jobs that failed for good, and those that wait to be tried again after a failure."""
-        return self.filter(state__in=["waiting", "failed"]).exclude(error_code="")
+        """Jobs that failed and can be tried again, and those that wait for that by themselves."""
+        rows = self.filter(state__in=["waiting", "failed"]).exclude(error_code="")
+        return rows.exclude(error_code__in=self.model.FINAL_ERRORS)
 
     def claimable(self, at: datetime) -> JobRunQuerySet:
         """Waiting jobs whose time has come, and running ones whose worker is gone."""

@@ -85,3 +85,12 @@
     file.reportValidity();
   });
 })();
+
+// Ctrl+Enter, or Cmd+Enter, saves what is being written over several lines.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+  if (event.target.matches(".edit-fields textarea")) {
+    event.preventDefault();
+    event.target.form.requestSubmit();
+  }
+});

@@ -37,9 +37,11 @@ def test_the_walk_from_message_to_fact_to_prompt(live_server):
     # The key comes from the test's own database, the address from its server; all else runs as it is printed.
     lines = [line for line in walk.splitlines() if not line.startswith(("KEY=", "API="))]
     first, later = "\n".join(lines).split("# A moment later")
+    scopes = re.search(r"^KEY=.* --scopes (\S+) ", walk, re.MULTILINE)[1].split(",")
+    assert "admin" not in scopes
     maria = factories.UserFactory(username="maria")
     agent = factories.AgentFactory(owner=maria)
-    key = factories.AgentKeyFactory(agent=agent, scopes=["read", "write", "admin"]).credential
+    key = factories.AgentKeyFactory(agent=agent, scopes=scopes).credential
     names = shell(first + '\necho; echo "$LEGACY $TALK"', KEY=key, API=f"{live_server.url}/api/v1").split()[-2:]
     assert maybe_summarize(Conversation.objects.get(pk=names[1]).pk) == 1
     post = next(line for line in lines if line.startswith("post()"))

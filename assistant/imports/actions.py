@@ -98,6 +98,7 @@ def _bring_in(shift: Shift, upload: ConversationImport) -> None:
 
 def _finish(job: JobRun, upload: ConversationImport, state: str) -> None:
     with transaction.atomic():
+        _hold(upload.pk)
         if hold_job(job):
             import_end(upload.pk, state)
             finish_job(job, **upload.outcome)
@@ -105,8 +106,14 @@ def _finish(job: JobRun, upload: ConversationImport, state: str) -> None:
 
 def _fail(job: JobRun, upload: ConversationImport, code: str, reason: str) -> None:
     with transaction.atomic():
+        _hold(upload.pk)
         if fail_job(job, code):
             import_end(upload.pk, State.FAILED, error=reason[:ERROR_CHARACTERS])
+
+
+def _hold(import_id: UUID) -> None:
+    """Lock an import before its job, as whoever cancels it does, so that neither waits for the other for ever."""
+    ConversationImport.objects.select_for_update().filter(pk=import_id).first()
 
 
 def import_cancel(principal: Principal, import_id: UUID) -> ConversationImport:

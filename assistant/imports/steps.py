@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
 from uuid import UUID
 
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Sum
@@ -16,7 +15,7 @@ from conversations.imports import FORMS, ParsedConversation, append_step, import
 from conversations.imports.actions import import_note, import_upload_remove
 from conversations.imports.sources import counted
 from conversations.imports.storing import stored_members
-from conversations.models import Conversation, ConversationImport, Message
+from conversations.models import Conversation, ConversationImport
 from facts.actions import facts_take_back
 from journal.actions import ledger_write
 from journal.exceptions import Conflict
@@ -28,8 +27,6 @@ from .shift import LeaseLostError, Shift
 
 NOTES = 100
 UNREAD_IN_A_ROW = 3
-# A worker that is told to stop writes the conversation that it is at to its end.
-WRITTEN_LATE = timedelta(minutes=1)
 _KILOBYTE = 1_024
 
 State = ConversationImport.State
@@ -146,30 +143,33 @@ def _next_unread(upload: ConversationImport) -> UUID | None:
 def take_back(shift: Shift, upload: ConversationImport) -> None:
     """Remove the conversations that the import brought, and what was found in them alone.
 
-    One in which more was said since, or that another import has continued, stays.
+    One in which something else was said, by the person or by another import, stays.
     """
     _enter(upload, State.UNDOING)
     principal = principal_for_job(upload.user_id)
-    assert upload.ended_at is not None
     total = upload.outcome.setdefault("to_take_back", upload.conversations.count())
     shift.stands(total - upload.conversations.count(), total)
-    since = Message.objects.filter(conversation=OuterRef("pk"), created_at__gt=upload.ended_at + WRITTEN_LATE)
-    while (conversation := upload.conversations.filter(~Exists(since)).order_by("pk").first()) is not None:
-        removed, kept = _remove(principal, conversation)
-        outcome = Counter(upload.outcome)
-        outcome.update(taken_back=1, facts_removed=removed, facts_kept=kept)
-        _note(upload, outcome=dict(outcome))
-        shift.report(upload.outcome["taken_back"])
+    as_brought = upload.conversations.filter(message_count=F("brought_messages")).order_by("pk")
+    while (conversation := as_brought.first()) is not None:
+        counts = _remove(principal, conversation)
+        if counts is not None:
+            outcome = Counter(upload.outcome)
+            outcome.update(taken_back=1, facts_removed=counts[0], facts_kept=counts[1])
+            _note(upload, outcome=dict(outcome))
+            shift.report(upload.outcome["taken_back"])
         shift.pause()
     left = upload.conversations.count()
     shift.stands(total - left, total)
     _note(upload, outcome={**upload.outcome, "not_taken_back": left})
 
 
-def _remove(principal: Principal, conversation: Conversation) -> tuple[int, int]:
+def _remove(principal: Principal, conversation: Conversation) -> tuple[int, int] | None:
+    """How many facts went and how many stay; None if something was said there before the ledger was locked."""
     owners = [owner for owner in (conversation.user_id, conversation.legacy_id) if owner]
     with ledger_write(principal.actor, *owners) as write:
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        if not locked.is_as_brought:
+            return None
         counts = facts_take_back(write, locked)
         conversation_remove(write, locked)
     return counts

@@ -95,7 +95,7 @@ def import_create(
             upload.save(force_insert=True)
             _store(upload, members)
     except ImportFileError as error:
-        raise Refused(f"This file can't be imported: {error}.", code="bad_file", place=error.place) from error
+        raise Refused(f"This file can't be imported: {error.told}.", code="bad_file", place=error.place) from error
     try:
         with ledger_write(principal.actor, user_id) as write:
             _check_free(user_id)

@@ -83,5 +83,12 @@ def append_step(
             NewMessage(message.role, message.content, message.speaker, message.at)
             for message in step.parsed.messages[start : start + APPEND_BATCH]
         ]
-        messages_append(principal, conversation_id, batch, after=start, follow_up=brought_by_id is None)
+        messages_append(
+            principal,
+            conversation_id,
+            batch,
+            after=start,
+            follow_up=brought_by_id is None,
+            brought_by_id=brought_by_id,
+        )
         yield len(batch)

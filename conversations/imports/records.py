@@ -21,6 +21,11 @@ class ImportFileError(Exception):
         self.place = place
         self.reason = reason
 
+    @property
+    def told(self) -> str:
+        """What is wrong, as it follows on words about the file."""
+        return f"it {self.reason}" if not self.place and self.reason.startswith(("is ", "holds ")) else str(self)
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedMessage:

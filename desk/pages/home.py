@@ -1,18 +1,22 @@
-"""Home: what waits for the person."""
+"""Home: what waits for the person, and whom they remember."""
 
 from __future__ import annotations
 
+from django import forms
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import OuterRef, Subquery
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import path
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods
 
+from accounts.actions import legacy_create
 from accounts.models import Legacy
 from accounts.principals import Principal
 from assistant.demo import demo_sign_ins
 from conversations.models import Conversation, Message
+from journal.exceptions import Refused
 
 from ..shelves import Numbers, numbers_by_legacy
 from .frame import PageRequest, for_person, neighbours_of
@@ -21,10 +25,31 @@ LEGACIES_PER_PAGE = 24
 LATEST_CONVERSATIONS = 5
 
 
-@require_safe
+class RememberForm(forms.Form):
+    """Whom the person wants to remember."""
+
+    name = forms.CharField(max_length=200, label="Remember somebody", widget=forms.TextInput({"autocomplete": "off"}))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def home(request: PageRequest, principal: Principal) -> HttpResponse:
-    """The person's legacies with what waits for them there, and their latest conversations."""
+    """The person's legacies with what waits for them there and their latest conversations; or begin a legacy."""
+    if request.method != "POST":
+        return _show(request, principal, RememberForm(label_suffix=""))
+    form = RememberForm(request.POST, label_suffix="")
+    if form.is_valid():
+        try:
+            legacy = legacy_create(principal, form.cleaned_data["name"])
+        except Refused as error:
+            form.add_error("name", error.detail)
+        else:
+            messages.success(request, f"What is said about {legacy.name} is remembered from now on.")
+            return redirect("legacy-page", legacy.pk)
+    return _show(request, principal, form, status=400)
+
+
+def _show(request: PageRequest, principal: Principal, form: RememberForm, status: int = 200) -> HttpResponse:
     legacies = Paginator(Legacy.objects.visible_to(principal).order_by("name", "pk"), LEGACIES_PER_PAGE)
     page = legacies.get_page(request.GET.get("page"))
     numbers = numbers_by_legacy(principal)
@@ -34,6 +59,7 @@ def home(request: PageRequest, principal: Principal) -> HttpResponse:
     guests = [] if legacies.count else demo_sign_ins()
     context = {
         "principal": principal,
+        "form": form,
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
         "waiting": sum(each.waiting for each in numbers.values()),
@@ -41,7 +67,7 @@ def home(request: PageRequest, principal: Principal) -> HttpResponse:
         "demo": [each for each in guests if each.name != request.user.get_username()],
         **neighbours_of(page, lambda number: f"?page={number}"),
     }
-    return render(request, "desk/home.html", context)
+    return render(request, "desk/home.html", context, status=status)
 
 
 urlpatterns = [path("", home, name="home")]

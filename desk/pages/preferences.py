@@ -45,7 +45,7 @@ LANGUAGES = {
 }
 REVIEW = [
     ("after", "Use new facts at once; I look through them when I like"),
-    ("before", "Use nothing that I have not approved: until then no agent sees it"),
+    ("before", "Use nothing that I have not approved: until then it is in no prompt, whenever it was found"),
 ]
 
 

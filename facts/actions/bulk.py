@@ -29,7 +29,7 @@ _PRESENT = {State.PROPOSED, State.ACTIVE, State.QUARANTINED}
 _FROM: dict[str, tuple[set[State], str]] = {
     "approve": ({State.PROPOSED, State.ACTIVE}, "private"),
     "reject": (_PRESENT, "rejected"),
-    "share": ({State.ACTIVE}, "shared"),
+    "share": ({State.PROPOSED, State.ACTIVE}, "shared"),
     "unshare": ({State.ACTIVE}, "private"),
     "delete": ({*_PRESENT, State.HIDDEN}, "archived"),
 }
@@ -107,8 +107,8 @@ def facts_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResul
     """
     user_id = must_decide(principal)
     log = Change.objects.of_owner(user_id).filter(object_type="fact", meta__has_keys=["was", "bulk"])
-    # As many as one call can have made, whatever range an address names.
-    steps = {UUID(each.object_id): each for each in log.filter(rev__range=(first_rev, last_rev))[:MOST_AT_ONCE]}
+    # As many as one call can have made, whatever range an address names: sharing what was proposed takes two each.
+    steps = {UUID(each.object_id): each for each in log.filter(rev__range=(first_rev, last_rev))[: 2 * MOST_AT_ONCE]}
     if not steps:
         raise NotFound("There is nothing to take back.")
     legacies = set(_own(principal, steps).order_by().values_list("legacy_id", flat=True).distinct())
@@ -179,9 +179,16 @@ def _carry_out(change: FactWrite, decision: str, reason: str) -> None:
         _STEPS[decision](change)
 
 
+def _approve_and_share(change: FactWrite) -> None:
+    """Only what counts is shared; who shares what was proposed approves it."""
+    if change.fact.state == State.PROPOSED:
+        approve(change)
+    share(change)
+
+
 _STEPS: dict[str, Callable[[FactWrite], None]] = {
     "approve": approve,
-    "share": share,
+    "share": _approve_and_share,
     "unshare": unshare,
     "delete": delete,
 }

@@ -129,6 +129,7 @@ class FactWrite:
             number=self.fact.version,
             content=self.fact.content,
             category=self.fact.category,
+            written_by=self.fact.written_by,
             actor_kind=self.write.actor.kind,
             actor_id=self.write.actor.id,
             created_at=self.now,

@@ -118,7 +118,7 @@ def fact_edit(
             FactLink.objects.filter(Q(from_fact=fact) | Q(to_fact=fact)).delete()
             held_back = admitted.held_back or _held_back_before(fact, wording.content)
             wording.put_on(fact)
-            fact.written_by = ""
+            fact.written_by = _written_before(fact, wording.content)
             change.compare_later()
             if fact.state == LegacyFact.State.QUARANTINED and not held_back:
                 change.activate(reviewed=True)
@@ -133,6 +133,12 @@ def fact_edit(
         elif approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:
             approve_fact(change)
     return fact
+
+
+def _written_before(fact: LegacyFact, content: str) -> str:
+    """Who wrote the words first, when the fact has had them before; else empty: they are its author's own."""
+    earlier = fact.versions.filter(content=content).order_by("number")
+    return earlier.values_list("written_by", flat=True).first() or ""
 
 
 def _held_back_before(fact: LegacyFact, content: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin import SimpleListFilter
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -21,6 +21,7 @@ from .dialogs import ConfirmForm, button
 job_subjects: dict[str, type[Model] | None] = {}
 """The kinds of jobs, and which rows they are about, if any. The room that opens such jobs says so in its admin."""
 
+CANT_RETRY = "This can't be tried again: what it worked on is gone. If it was a file, its person has to send it again."
 STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
 EVENT_COLOURS = {
     "ADD": "success",
@@ -148,8 +149,9 @@ class JobRunAdmin(RecordAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """The buttons that can do something to the job as it stands."""
-        state = with_id(JobRun.objects.all(), object_id).values_list("state", flat=True).first()
-        possible = {"waiting": {"retry", "cancel"}, "failed": {"retry"}, "running": {"cancel"}}.get(str(state), set())
+        job = with_id(JobRun.objects.only("state", "error_code"), object_id).first()
+        by_state = {"waiting": {"retry", "cancel"}, "failed": {"retry"}, "running": {"cancel"}}
+        possible = by_state.get(job.state, set()) if job is not None and not job.is_final else set()
         return [each for each in super().get_actions_detail(request, object_id) if each.path in possible]
 
     @display(description="about")
@@ -182,6 +184,9 @@ class JobRunAdmin(RecordAdmin):
     def retry(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
         """Let one job be tried at once."""
         job = self.row(request, object_id)
+        if job.is_final:
+            self.message_user(request, CANT_RETRY, messages.ERROR)
+            return self.refresh()
         done = actions.retry_job_now(job)
         if done:
             self.log_change(request, job, "Tried again.")
@@ -208,7 +213,7 @@ class JobRunAdmin(RecordAdmin):
     def retry_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:
         """Open failed jobs again, and let waiting ones be tried at once."""
         done = [actions.retry_job_now(job) for job in jobs]
-        self.tell(request, sum(done), len(done), "will be tried again; others run or have ended")
+        self.tell(request, sum(done), len(done), "will be tried again; others run, have ended or have nothing to read")
 
     @admin.action(description="Cancel", permissions=["view"])
     def cancel_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:

@@ -17,7 +17,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0002_ledgers"),
-        ("conversations", "0005_memory_marks"),
+        ("conversations", "0006_memory_marks"),
         ("memories", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

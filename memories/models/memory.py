@@ -273,6 +273,7 @@ class MemoryEvidence(models.Model):
     quote = models.CharField(max_length=500)
 
     class Meta:
+        verbose_name_plural = "memory evidence"
         constraints = [models.UniqueConstraint(fields=["version", "message"], name="memory_evidence_once")]
 
     def __str__(self) -> str:

@@ -89,6 +89,7 @@ class ProposalEvidence(models.Model):
     quote = models.CharField(max_length=500)
 
     class Meta:
+        verbose_name_plural = "proposal evidence"
         constraints = [models.UniqueConstraint(fields=["proposal", "message"], name="proposal_evidence_once")]
 
     def __str__(self) -> str:

@@ -44,7 +44,8 @@ def check_sensitive(text: str) -> None:
     """Raise Gated with the kind of the first sensitive thing in a text. The error does not hold the value."""
     found = next(_found(plain(text)), None)
     if found is not None:
-        raise Gated(f"The text holds a {found.kind}. Such data is not stored.", kind=found.kind)
+        article = "an" if found.kind[0] in "aeiouAEIOU" else "a"
+        raise Gated(f"The text holds {article} {found.kind}. Such data is not stored.", kind=found.kind)
 
 
 def mask_sensitive(text: str) -> str:

@@ -2,16 +2,18 @@
 
 import io
 import json
+import threading
 from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from accounts.models import Member
 from accounts.queries import principal_for_person
 from assistant import actions as summarizing
+from assistant.imports import actions as importing
 from assistant.imports import steps
 from assistant.imports.actions import import_cancel, import_undo, run_import, sweep_imports
 from conversations.actions import NewMessage, conversation_create, messages_append
@@ -20,7 +22,7 @@ from conversations.imports.storing import PART_BYTES, compressed, stored_members
 from conversations.models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
 from facts.actions import fact_approve
 from facts.models import LegacyFact
-from journal.actions import cancel_job, fail_job
+from journal.actions import cancel_job, claim_job, fail_job
 from journal.exceptions import Conflict, NotFound, NotYoursToDecide, Refused
 from journal.models import Change, JobRun, Ledger
 from language.base import ModelUnavailable
@@ -430,6 +432,54 @@ class TestSweep:
         upload.refresh_from_db()
         assert upload.state == "failed"
 
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("end", ["finish", "fail"])
+    def test_cancelling_and_ending_do_not_wait_for_each_other(self, bring, owner, at_once, monkeypatch, end):
+        upload, job = bring([chatgpt_talk(*BEES)])
+        job = claim_job(job.pk, lease_seconds=60)
+        cancelling = threading.Event()
+        real = importing.cancel_job
+
+        def cancel_job_slowly(job):
+            cancelling.set()
+            with connection.cursor() as cursor:
+                for _ in range(200):
+                    cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()")
+                    if cursor.fetchone()[0]:
+                        break
+                    cursor.execute("SELECT pg_sleep(0.05)")
+            return real(job)
+
+        monkeypatch.setattr(importing, "cancel_job", cancel_job_slowly)
+
+        def take_part(number):
+            if number == 0:
+                return import_cancel(principal_for_person(owner.pk), upload.pk).state
+            assert cancelling.wait(30)
+            if end == "finish":
+                return importing._finish(job, upload, "done")
+            return importing._fail(job, upload, "bad_file", "It is broken.")
+
+        assert at_once(take_part, 2) == ["cancelled", None]
+        assert job_of(upload).state == "cancelled"
+
+    def test_staff_can_not_try_a_broken_file_again(self, bring, api, staff):
+        upload, job = bring([{**chatgpt_talk(*BEES), "mapping": 7}], run=True)
+        assert (upload.state, job_of(upload).error_code) == ("failed", "bad_file")
+        client = api(staff)
+        assert f"{job.pk}/retry/" not in client.get(f"/admin/journal/jobrun/{job.pk}/change/").content.decode()
+        assert client.get("/admin/journal/jobrun/?is=failing").context["cl"].result_count == 0
+        client.post(f"/admin/journal/jobrun/{job.pk}/retry/", {"_form_submitted": "True"}, format="multipart")
+        assert "its person has to send it again" in client.get("/admin/").content.decode()
+        client.post(
+            "/admin/journal/jobrun/",
+            {"action": "retry_selected", "_selected_action": [str(job.pk)]},
+            format="multipart",
+        )
+        assert "0 of 1 will be tried again" in client.get("/admin/").content.decode()
+        assert job_of(upload).state == "failed"
+        assert not JobRun.objects.failing().exists()
+
 
 class TestCancelling:
     def test_what_is_in_stays(self, bring, owner, model, settings):
@@ -500,8 +550,6 @@ class TestTakingBack:
 
     def test_one_in_which_more_was_said_stays(self, bring, owner, model):
         upload, _ = bring([chatgpt_talk(*BEES), chatgpt_talk("A", name="chat-2")], run=True)
-        ConversationImport.objects.update(ended_at=timezone.now() - timedelta(hours=1))
-        Message.objects.update(created_at=timezone.now() - timedelta(hours=2))
         talk = Conversation.objects.get(external_id="chat-2")
         messages_append(principal_for_person(owner.pk), talk.pk, [NewMessage("user", "And later?")])
         import_undo(principal_for_person(owner.pk), upload.pk)
@@ -509,6 +557,48 @@ class TestTakingBack:
         upload.refresh_from_db()
         assert (upload.outcome["taken_back"], upload.outcome["not_taken_back"]) == (1, 1)
         assert list(Conversation.objects.all()) == [talk]
+
+    def test_one_in_which_more_was_said_while_it_was_read_stays(self, bring, owner, model, monkeypatch):
+        real = steps._read_one
+
+        def read_one(shift, principal, conversation_id):
+            real(shift, principal, conversation_id)
+            if Message.objects.filter(conversation=conversation_id).count() == len(BEES):
+                messages_append(principal, conversation_id, [NewMessage("user", "And later?")])
+
+        monkeypatch.setattr(steps, "_read_one", read_one)
+        upload, _ = bring([chatgpt_talk(*BEES)], run=True)
+        assert upload.ended_at > Message.objects.latest("created_at").created_at
+        import_undo(principal_for_person(owner.pk), upload.pk)
+        work()
+        upload.refresh_from_db()
+        assert (upload.outcome.get("taken_back"), upload.outcome["not_taken_back"]) == (None, 1)
+        assert "And later?" in said()
+
+    def test_what_is_said_just_before_it_would_go_saves_it(self, bring, owner, model, monkeypatch):
+        upload, _ = bring([chatgpt_talk(*BEES), chatgpt_talk("A", name="chat-2")], run=True)
+        real = steps.ledger_write
+
+        def ledger_write(*args):
+            if not Message.objects.filter(content="Wait!").exists():
+                first = upload.conversations.order_by("pk").first()
+                messages_append(principal_for_person(owner.pk), first.pk, [NewMessage("user", "Wait!")])
+            return real(*args)
+
+        monkeypatch.setattr(steps, "ledger_write", ledger_write)
+        first = upload.conversations.order_by("pk").first()
+        import_undo(principal_for_person(owner.pk), upload.pk)
+        work()
+        upload.refresh_from_db()
+        assert (upload.outcome["taken_back"], upload.outcome["not_taken_back"]) == (1, 1)
+        assert list(Conversation.objects.all()) == [first]
+
+    def test_one_that_another_import_continued_stays(self, bring, owner, model):
+        upload, _ = bring([chatgpt_talk(*BEES)], run=True)
+        bring([chatgpt_talk(*BEES, "Who taught her?")], run=True)
+        import_undo(principal_for_person(owner.pk), upload.pk)
+        work()
+        assert Message.objects.count() == 5
 
     def test_it_is_done_in_turns_and_once(self, bring, owner, model, settings):
         principal = principal_for_person(owner.pk)
@@ -562,6 +652,9 @@ class TestRest:
         client = api(owner)
         answer = client.post("/api/v1/import/", sent(b"hello"), format="multipart")
         assert (answer.status_code, answer.json()["code"]) == (400, "bad_file")
+        assert "This file can't be imported: it is neither a zip archive nor JSON" in answer.json()["detail"]
+        nothing = client.post("/api/v1/import/", sent(b"[]"), format="multipart")
+        assert nothing.json()["detail"].startswith("This file can't be imported: the file holds no conversation")
         told = client.post("/api/v1/import/", sent([{"mapping": []}]), format="multipart").json()
         work()
         assert (

@@ -1,6 +1,6 @@
 """The prepared turn over HTTP: what goes in, for whom, in which form, within which budget."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -232,6 +232,19 @@ def test_chunks_of_earlier_conversations_are_recalled(turn, owner, legacy, model
     earlier = talk(owner, legacy, 31)
     actions.maybe_summarize(earlier.pk)
     assert turn(owner, talk(owner, legacy))["used"]["chunks"] == [str(ConversationChunk.objects.get().pk)]
+
+
+def test_a_summary_carries_the_days_on_which_it_was_said(api, turn, owner, legacy, model, talk):
+    earlier = talk(owner, legacy, 31)
+    actions.maybe_summarize(earlier.pk)
+    said = Message.objects.filter(conversation=earlier)
+    said.update(at=datetime(2019, 5, 4, 12, tzinfo=UTC))
+    now = talk(owner, legacy)
+    assert "- [2019-05-04] Talk of messages 0 to 19." in turn(owner, now)["system"][1]["text"]
+    assert "- [2019-05-04] Talk of messages 0 to 19." in turn(owner, earlier)["system"][1]["text"]
+    said.filter(index=7).update(at=datetime(2018, 12, 31, 12, tzinfo=UTC))
+    said.filter(index__gte=20).update(at=datetime(2021, 1, 1, 12, tzinfo=UTC))
+    assert "- [2018-12-31 to 2019-05-04] Talk of messages 0 to 19." in turn(owner, now)["system"][1]["text"]
 
 
 @pytest.mark.parametrize("who", ["same person, other legacy", "same person, none", "other member"])

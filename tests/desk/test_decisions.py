@@ -195,7 +195,7 @@ def test_a_decision_about_another_wording_is_refused(visit, owner, waiting):
     for decision in ("approve", "share", "unshare", "reject", "delete", "edit"):
         answer = decide(visit(owner), waiting, decision, content="Rosa was tall.", version="1")
         assert answer.status_code == 409
-        assert "Somebody changed this fact meanwhile." in text(answer)
+        assert "This fact was changed meanwhile." in text(answer)
         assert "Rosa delivered babies." in text(answer)
     assert standing(waiting) == ("active", "private", True)
 

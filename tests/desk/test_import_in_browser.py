@@ -62,7 +62,7 @@ def test_an_export_is_imported_and_what_came_out_of_it_is_reviewed(tab, owner, l
     expect(tab.locator("#said")).to_have_text("Imported")
     tab.get_by_text("What of the file was left out").click()
     expect(tab.get_by_text("Calls of tools, and what came back: 1")).to_be_visible()
-    tab.get_by_role("link", name="Review 2 facts").click()
+    tab.get_by_role("link", name="Review what waits about").click()
     expect(tab.locator("#review")).to_contain_text("bees")
     tab.keyboard.press("a")
     expect(tab.locator("#review")).to_contain_text("midwife")

@@ -63,7 +63,8 @@ def test_an_export_is_sent_imported_and_its_facts_are_reviewed(visit, owner, leg
     page = text(client.get(answer.url))
     assert "Imported" in page
     assert f'href="/review/?legacy={legacy.pk}"' in page
-    assert "Review 2 facts" in page
+    assert "2 of them wait for your review" in page
+    assert f"Review what waits about {legacy.name}" in page
     assert "http-equiv" not in page
     assert "Before 2025" in text(client.get("/import/"))
     assert not ImportPart.objects.exists()
@@ -84,7 +85,7 @@ def test_without_a_legacy_no_facts_are_collected(visit, owner):
     [
         ({}, 400, "Choose a file."),
         (sent(b"", "empty.json"), 400, "This file is empty."),
-        (sent(b"hello", "notes.txt"), 400, "This file can&#x27;t be imported: is neither a zip archive nor JSON"),
+        (sent(b"hello", "notes.txt"), 400, "This file can&#x27;t be imported: it is neither a zip archive nor JSON"),
         (sent([chatgpt_talk("A")], legacy="x"), 400, "Select a valid choice."),
         (sent([chatgpt_talk("A")], form="locomo"), 400, "Select a valid choice."),
         (sent([chatgpt_talk("A")], title="t" * 201), 400, "Ensure this value has at most 200 characters"),

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
+from accounts.models import Legacy
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
 from facts.models import LegacyFact
@@ -391,3 +392,23 @@ def test_a_legacy_costs_the_same_however_much_there_is(
         page = text(client.get(shelf(legacy, name)))
     assert page.count("<h3") == much
     assert "Contradicts" in page
+
+
+def test_somebody_to_remember_is_named_at_home(visit, owner):
+    client = visit(owner)
+    assert "Remember somebody" in words(client.get("/"))
+    answer = client.post("/", {"name": "  Uncle <Jo>  "})
+    legacy = Legacy.objects.get(name="Uncle <Jo>")
+    assert answer.url == f"/legacies/{legacy.pk}/"
+    assert legacy.memberships.get().user == owner
+    assert "What is said about Uncle &lt;Jo&gt; is remembered" in text(client.get(answer.url))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("  ", "This field is required."), ("x" * 201, "at most 200 characters"), ("Jo\x00", "Null")]
+)
+def test_a_name_that_is_none_is_refused_plainly(visit, owner, name, why):
+    answer = visit(owner).post("/", {"name": name})
+    assert answer.status_code == 400
+    assert why in words(answer)
+    assert not Legacy.objects.exists()

@@ -160,7 +160,7 @@ def test_two_tabs_edit_one_fact_and_lose_nothing(tab, owner, facts):
     expect(tab.get_by_role("heading", level=1)).to_have_text("Rosa was a midwife in Basel.")
     other.get_by_label("In your words").fill("Rosa was a midwife in Bern.")
     other.get_by_role("button", name="Save").click()
-    expect(other.get_by_role("alert")).to_contain_text("Somebody changed this fact meanwhile.")
+    expect(other.get_by_role("alert")).to_contain_text("This fact was changed meanwhile.")
     expect(other.locator("del")).to_contain_text("Basel")
     expect(other.get_by_label("In your words")).to_have_value("Rosa was a midwife in Bern.")
     assert now(facts[0]).content == "Rosa was a midwife in Basel."
@@ -216,3 +216,12 @@ def test_the_queue_on_a_phone_has_its_decisions_at_hand(browse, owner, facts):
     expect(page.get_by_role("button", name="Approve")).to_be_in_viewport()
     page.get_by_role("button", name="Approve").tap()
     expect(claim(page, facts[1])).to_be_visible()
+
+
+def test_control_and_enter_save_what_is_being_written(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto(f"/facts/{facts[0].pk}/")
+    tab.locator("summary", has_text="Edit").click()
+    tab.get_by_label("In your words").fill("Rosa was a midwife in Basel.")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Rosa was a midwife in Basel.")

@@ -177,11 +177,11 @@ def test_a_decision_about_what_is_held_back_can_be_undone(visit, owner, legacy, 
     assert (now(fact).state, now(fact).content) == ("quarantined", order)
 
 
-def test_what_is_proposed_says_that_no_agent_sees_it(visit, owner, legacy, told):
+def test_what_is_proposed_says_that_no_agent_uses_it(visit, owner, legacy, told):
     PreferencesFactory(user=owner, review="before")
     (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
     client = visit(owner)
-    assert "No agent sees it until you approve it." in words(client.get("/review/"))
+    assert "No agent uses it until you approve it." in words(client.get("/review/"))
     assert "No agent uses them until you approve them." in words(client.get("/"))
     press(client, fact, "share")
     assert (now(fact).state, now(fact).visibility) == ("active", "shared")
@@ -361,3 +361,16 @@ def test_the_queue_costs_the_same_however_much_waits(visit, owner, legacy, told,
 def test_staff_see_their_own_queue_only(visit, staff, waiting):
     assert "Nothing waits" in words(visit(staff).get("/review/"))
     assert principal_for_staff(staff).user_id is None
+
+
+def test_reviewing_before_says_so_of_what_was_found_before_that_choice(visit, told, owner, legacy):
+    told(owner, legacy, "My grandmother Rosa was a midwife.")
+    client = visit(owner)
+    assert "until you approve" not in words(client.get("/review/"))
+    assert "They are in use already" in words(client.get("/"))
+    PreferencesFactory(user=owner, review="before")
+    page = words(client.get("/review/"))
+    assert "Not used until you approve" in page
+    assert "No agent uses it until you approve it." in page
+    assert "Not used until you approve" in words(client.get("/facts/?show=waiting"))
+    assert "No agent uses them until you approve them." in words(client.get("/"))

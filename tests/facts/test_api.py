@@ -425,3 +425,15 @@ def test_the_schema_describes_this_room(api, db):
     schema = api().get("/api/schema/", HTTP_ACCEPT="application/vnd.oai.openapi+json").json()
     for path in ["legacies/{legacy_id}/facts/", "facts/{fact_id}/", "legacies/{legacy_id}/members/{member_id}/"]:
         assert f"/api/v1/{path}" in schema["paths"]
+
+
+def test_a_wording_that_is_brought_back_is_its_writer_s_again(api, owner, extract, legacy):
+    (fact,) = extract(owner, legacy, "Rosa kept bees.")
+    assert api(owner).patch(url(fact), {"content": "Rosa kept wasps."}).json()["written_by"] == ""
+    assert api(owner).patch(url(fact), {"category": "hobby"}).json()["written_by"] == ""
+    assert api(owner).patch(url(fact), {"content": "Rosa kept bees."}).json()["written_by"] == "offline rules 1"
+    assert api(owner).patch(url(fact), {"category": "habit"}).json()["written_by"] == "offline rules 1"
+    assert api(owner).patch(url(fact), {"content": "Rosa kept wasps."}).json()["written_by"] == ""
+    versions = api(owner).get(url(fact, "history/")).json()["versions"]
+    by_rules = "offline rules 1"
+    assert [each["written_by"] for each in versions] == [by_rules, "", "", by_rules, by_rules, ""]

@@ -290,3 +290,18 @@ def test_many_are_compared_by_one_task(principal, some, monkeypatch, django_capt
     assert sent == []
     decide(actions.facts_undo, result.first_rev, result.last_rev)
     assert sent == [("facts.index", [])]
+
+
+def test_sharing_what_was_proposed_approves_it_and_one_undo_takes_both_back(principal, some):
+    facts = some(2)
+    for fact in facts:
+        actions.fact_reopen(principal, fact.pk, proposed=True)
+    wanted = seen(facts)
+    assert actions.facts_weigh(principal, wanted, "share").done == 2
+    result = actions.facts_decide(principal, wanted, "share")
+    assert (result.done, result.skipped) == (2, {})
+    assert [standing(each) for each in LegacyFact.objects.all()] == ["shared", "shared"]
+    assert all(each.reviewed_at for each in LegacyFact.objects.all())
+    assert actions.facts_undo(principal, result.first_rev, result.last_rev).done == 2
+    assert [standing(each) for each in LegacyFact.objects.all()] == ["proposed", "proposed"]
+    assert not LegacyFact.objects.exclude(reviewed_at=None).exists()

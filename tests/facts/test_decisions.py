@@ -1,6 +1,7 @@
 """Sharing, reviewing, rejecting, deleting, restoring, hiding: what each does to the fact, its legacy and its future."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
@@ -337,3 +338,52 @@ def test_a_fact_that_is_gone_while_it_is_locked_is_missing(add, owner, legacy, m
     monkeypatch.setattr(single, "ledger_write", purged_meanwhile)
     with pytest.raises(NotFound):
         actions.fact_approve(as_person(owner), fact.pk)
+
+
+class TestChangingWhenOneReviews:
+    """The preference holds for what was found before it, too."""
+
+    def test_what_waits_leaves_prompts_and_agents_and_comes_back(self, api, extract, add, owner, member, agent, legacy):
+        from assistant.recall import QueryVector, recall_facts
+
+        (found,) = extract(owner, legacy, "Rosa kept bees.")
+        said = add(owner, legacy, "Rosa sang to her bees.")
+        theirs = add(member, legacy, "Rosa sold honey from her bees.", visibility="shared")
+        everything = [found.content, said.content, theirs.content]
+        preferences = factories.PreferencesFactory(user=owner)
+        deciding = factories.AgentKeyFactory(agent=factories.AgentFactory(owner=owner), scopes=["read", "admin"])
+
+        def in_prompts():
+            person, at = as_person(owner), timezone.now()
+            block = LegacyFact.objects.for_prompt(person, legacy.pk)
+            pinned = LegacyFact.objects.for_prompt(person, legacy.pk, as_of=at)
+            recalled = recall_facts(person, QueryVector("her bees"), legacy_id=legacy.pk, top_k=9)
+            return [{each.content for each in rows} for rows in (block, pinned, recalled)]
+
+        assert in_prompts() == [set(everything)] * 3
+        api(owner).patch("/api/v1/me/preferences/", {"review": "before"})
+        preferences.refresh_from_db()
+        assert preferences.review == "before"
+        assert in_prompts() == [{said.content, theirs.content}] * 3
+        assert contents(api(agent).get(facts_url(legacy, "?state=all"))) == everything[1:]
+        assert contents(api(agent).get(facts_url(legacy, "?search=kept"))) == []
+        assert [api(agent).get(url(found, what)).status_code for what in ("", "history/")] == [404, 404]
+        assert contents(api(deciding).get(facts_url(legacy))) == everything
+        assert contents(api(owner).get(facts_url(legacy, "?waiting=true"))) == [found.content]
+        again = api(agent).post(facts_url(legacy), {"content": found.content, "category": "habit"})
+        assert (again.status_code, again.json()["code"]) == (409, "similar_exists")
+
+        api(owner).patch("/api/v1/me/preferences/", {"review": "after"})
+        assert in_prompts() == [set(everything)] * 3
+        assert contents(api(agent).get(facts_url(legacy))) == everything
+        api(owner).patch("/api/v1/me/preferences/", {"review": "before"})
+        api(owner).post(url(found, "approve/"))
+        assert in_prompts() == [set(everything)] * 3
+
+    def test_what_an_agent_proposes_it_sees_in_the_answer_alone(self, api, owner, agent, legacy):
+        factories.PreferencesFactory(user=owner, review="before")
+        answer = api(agent).post(facts_url(legacy), {"content": "Rosa sang.", "category": "hobby"})
+        assert (answer.status_code, answer.json()["content"]) == (202, "Rosa sang.")
+        assert contents(api(agent).get(facts_url(legacy, "?state=all"))) == []
+        api(owner).post(f"/api/v1/facts/{answer.json()['id']}/reject/")
+        assert contents(api(agent).get(facts_url(legacy, "?state=all"))) == []

@@ -127,7 +127,7 @@ class TestHeldBack:
         second = with_key(factories.AgentFactory(name="second", owner=owner))
         assert api(second).get(url(held)).status_code == 404
         assert contents(api(second).get(facts_url(legacy, "?state=all"))) == []
-        assert not LegacyFact.objects.held_back_from(principal_for_person(owner.pk)).exists()
+        assert not LegacyFact.objects.kept_from(principal_for_person(owner.pk)).exists()
 
     @pytest.mark.parametrize("removed", ["reject", "delete", "refuse"])
     def test_an_agent_does_not_find_it_among_what_was_removed(

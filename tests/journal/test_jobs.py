@@ -184,9 +184,17 @@ class TestEnd:
         assert not actions.cancel_job(job)
 
     def test_a_failed_job_is_opened_again(self, job):
-        actions.fail_job(taken(job), "gone")
+        actions.fail_job(taken(job), "model_away")
         assert actions.retry_job_now(job)
         assert taken(job).attempts == 2
+
+    @pytest.mark.parametrize("code", JobRun.FINAL_ERRORS)
+    def test_one_whose_work_is_gone_is_not_opened_again(self, job, code):
+        actions.fail_job(taken(job), code)
+        assert not actions.retry_job_now(job)
+        job.refresh_from_db()
+        assert (job.state, job.is_final) == ("failed", True)
+        assert not JobRun.objects.failing().exists()
 
     def test_a_waiting_job_is_tried_at_once(self, job):
         JobRun.objects.update(not_before=timezone.now() + timedelta(hours=1))
@@ -204,7 +212,7 @@ class TestEnd:
         assert not actions.retry_job_now(job)
 
     def test_a_failed_job_stays_so_while_another_does_the_same(self, job):
-        actions.fail_job(taken(job), "gone")
+        actions.fail_job(taken(job), "model_away")
         actions.open_job(job.kind, job.subject_id)
         assert not actions.retry_job_now(job)
         job.refresh_from_db()

@@ -149,3 +149,15 @@ def test_masking_is_final_for_several_at_once(texts, between):
 def test_runs_of_digits_are_read_in_time(text):
     for found in policy.find_sensitive(text):
         assert 0 <= found.start < found.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Her token is ghp_" + "a1B2" * 9 + ".", "holds an access token"),
+        ("Her card is 4111 1111 1111 1111.", "holds a payment card number"),
+    ],
+)
+def test_a_refusal_is_said_in_good_english(text, said):
+    with pytest.raises(Gated, match=said):
+        policy.check_sensitive(text)

@@ -6,6 +6,7 @@ import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.core.cache import cache
+from django.db.models import CharField, TextField
 from django.urls import NoReverseMatch, URLPattern, URLResolver, reverse
 from django.utils import timezone
 
@@ -71,6 +72,35 @@ class TestTheDoor:
         for path in PATHS:
             answer = client.get(path.replace(SOMETHING, nothing))
             assert answer.status_code in {200, 302, 403, 404}, path
+
+    @pytest.mark.parametrize("model", list(admin.site._registry), ids=lambda model: model._meta.label_lower)
+    def test_no_column_is_guessed_through_the_address_of_a_list(self, api, moderator, owner, legacy, model):
+        client = api(moderator)
+        path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        texts = {each.name for each in model._meta.concrete_fields if isinstance(each, CharField | TextField)}
+        lookups = [f"{name}__icontains" for name in texts]
+        for relation in (each for each in model._meta.concrete_fields if each.is_relation):
+            for each in relation.related_model._meta.concrete_fields:
+                if isinstance(each, CharField | TextField):
+                    lookups.append(f"{relation.name}__{each.name}__startswith")
+        lookups += ["content", "content__regex", "nothing", "nothing__x", "__", "state__exact__in", "messages__content"]
+        for lookup in lookups:
+            assert client.get(path, {lookup: "1"}).status_code == 400, lookup
+
+    @pytest.mark.parametrize("model", list(admin.site._registry), ids=lambda model: model._meta.label_lower)
+    def test_every_choice_of_a_filter_is_answered(self, api, moderator, model):
+        client = api(moderator)
+        path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+        changelist = client.get(path).context["cl"]
+        assert {spec.title for spec in changelist.filter_specs} or not changelist.list_filter
+        for choice in (choice for spec in changelist.filter_specs for choice in spec.choices(changelist)):
+            if "query_string" in choice:
+                assert client.get(path + choice["query_string"]).status_code == 200, choice
+
+    def test_a_list_of_another_kind_would_not_guard_its_columns(self):
+        from journal.admin import RecordAdmin
+
+        assert all(isinstance(each, RecordAdmin) for each in admin.site._registry.values())
 
     def test_every_button_is_among_them(self):
         assert len(BUTTONS) >= 18
@@ -141,6 +171,11 @@ class TestTheSidebar:
         assert admin.site.is_registered(model)
         names = {name for _, entries in sidebar.GROUPS for _, _, name, _ in entries}
         assert model._meta.label_lower.replace(".", "_") in names
+
+    def test_plurals_are_words(self):
+        plurals = {str(model._meta.verbose_name_plural) for model in ROOM_MODELS}
+        assert {"external identities", "preferences", "fact evidence", "legacies"} <= plurals
+        assert not [plural for plural in plurals if plural.endswith(("tys", "cys", "ss", "evidences"))]
 
     def test_no_row_is_named_by_what_it_holds(self, owner, legacy):
         for model in ROOM_MODELS:

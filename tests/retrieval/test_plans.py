@@ -1,6 +1,7 @@
 """What PostgreSQL does for a search: it reads one owner's rows, the vectors from a covering index alone."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from unittest import mock
@@ -67,10 +68,10 @@ def of_its_own(model, number, legacy, talk):
     return {"conversation": talk, "index": number, "role": "user", "content": "x", "tokens": 1, "at": timezone.now()}
 
 
-def visible_rows(model, legacy):
-    person = principal(legacy.memberships.get().user)
+def visible_rows(model, legacy, review="after"):
+    person = replace(principal(legacy.memberships.get().user), review=review)
     if model is LegacyFact:
-        return model.objects.visible_to(person).filter(legacy=legacy, state="active")
+        return model.objects.visible_to(person).in_use(person).filter(legacy=legacy)
     return model.objects.visible_to(person).recallable(None)
 
 
@@ -144,3 +145,10 @@ def test_a_search_reads_one_owners_rows_and_their_vectors_from_the_index_alone(f
             assert {node["Index Name"] for node in only} == {INDEXES[model]}
             assert {node["Heap Fetches"] for node in only} == {0}
             assert {node["Actual Rows"] for node in scans} == {ROWS}
+
+    LegacyFact.objects.filter(legacy=filled).update(reviewed_at=timezone.now())
+    LegacyFact.objects.filter(pk=LegacyFact.objects.filter(legacy=filled).first().pk).update(reviewed_at=None)
+    nodes = plan_of(partial(nearest, visible_rows(LegacyFact, filled, "before"), vector, MODEL, 10, -1))
+    only = [node for node in nodes if node["Node Type"] == "Index Only Scan"]
+    assert "fact_vectors" in {node["Index Name"] for node in only}
+    assert max(node["Actual Loops"] * max(node["Actual Rows"], 1) for node in nodes) <= 3 * ROWS

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0002_ledgers"),
+        ("accounts", "0003_plural_names"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("conversations", "0004_imports"),
+        ("conversations", "0005_what_imports_wrote"),
     ]
 
     operations = [
