@@ -84,15 +84,24 @@ def test_wordings_of_before_are_given_their_writers(scratch):
     call_command("migrate", database=scratch, verbosity=0)
     call_command("migrate", "facts", "0003", database=scratch, verbosity=0)
     with connections[scratch].cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")  # Only the columns that count are filled.
         cursor.execute(
             """
+            INSERT INTO accounts_user (id, password, is_superuser, username, email, is_staff, is_active, date_joined,
+                display_name)
+            VALUES ('00000000-0000-0000-0000-00000000000a', '', false, 'ana', '', false, true, now(), '');
+            INSERT INTO accounts_legacy (id, name, created_at)
+            VALUES ('00000000-0000-0000-0000-00000000000b', 'Rosa', now());
+            INSERT INTO conversations_conversation (id, user_id, title, channel, external_id, private, message_count,
+                summarized_upto, created_at, brought_messages)
+            VALUES ('00000000-0000-0000-0000-00000000000c', '00000000-0000-0000-0000-00000000000a', '', '', '', false,
+                9, 9, now(), 0);
             CREATE FUNCTION pg_temp.fact(made uuid, writer text, number int) RETURNS void LANGUAGE sql AS $$
             INSERT INTO facts_legacyfact (id, legacy_id, user_id, category, content, fingerprint, visibility, state,
                 state_reason, version, tokens, written_by, source_conversation_id, source_index, extracted_at,
                 updated_at, active_since, index_attempts, index_not_before, embedding_model, search_config, search_text,
                 search_length)
-            SELECT made, made, made, 'habit', 'Rosa sang.', '', 'private', 'active', '', number, 1, writer,
+            SELECT made, '00000000-0000-0000-0000-00000000000b', '00000000-0000-0000-0000-00000000000a', 'habit',
+                'Rosa sang.', '', 'private', 'active', '', number, 1, writer,
                 '00000000-0000-0000-0000-00000000000c', 3, now(), now(), now(), 0, now(), '', 'simple', '', 1 $$;
             SELECT pg_temp.fact('00000000-0000-0000-0000-000000000001', 'rules', 1),
                 pg_temp.fact('00000000-0000-0000-0000-000000000002', '', 3),
@@ -100,7 +109,8 @@ def test_wordings_of_before_are_given_their_writers(scratch):
             INSERT INTO conversations_conversationchunk (id, conversation_id, user_id, private, content, written_by,
                 message_range_start, message_range_end, created_at, embedding, embedding_model, search_config,
                 search_text, search_length)
-            SELECT id, '00000000-0000-0000-0000-00000000000c', id, false, 'x', 'model ' || n, n * 3, n * 3 + 3, now(),
+            SELECT id, '00000000-0000-0000-0000-00000000000c', '00000000-0000-0000-0000-00000000000a', false, 'x',
+                'model ' || n, n * 3, n * 3 + 3, now(),
                 '[1]', 'm', 'simple', '', 1
             FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(0, 2) n) AS made;
             INSERT INTO facts_factversion (fact_id, number, content, category, actor_kind, actor_id, created_at)
@@ -109,7 +119,6 @@ def test_wordings_of_before_are_given_their_writers(scratch):
                 (3, 1, 'a', 'person')) AS made (fact, number, content, kind)
             """
         )
-        cursor.execute("SET session_replication_role = origin")
     call_command("migrate", "facts", "0004", database=scratch, verbosity=0)
     with connections[scratch].cursor() as cursor:
         cursor.execute("SELECT right(fact_id::text, 1), number, written_by FROM facts_factversion ORDER BY 1, 2")

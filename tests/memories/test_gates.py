@@ -115,8 +115,8 @@ def test_no_text_makes_a_pattern_run_away(part):
 
 
 @pytest.mark.parametrize("part", ["sk-", "/", "-eyJa", "token:", "eyJaaaaaaaaaa.", "://a:", "1-", "DE12 ", "A-", "aws"])
-def test_no_message_keeps_a_worker_busy(part):
+def test_no_message_keeps_a_worker_busy(part, settings):
     before = time.thread_time()
     policy.mask_sensitive((part * 32_000)[:32_000])
-    # A batch of twenty has to be read well within its lease.
-    assert time.thread_time() - before < 6
+    # A batch of such messages has to be read within its lease, also while coverage is traced.
+    assert time.thread_time() - before < settings.BATCH_LEASE_SECONDS / settings.SUMMARY_BATCH_MESSAGES
