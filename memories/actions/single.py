@@ -375,7 +375,9 @@ def _store_evidence(version_id: int, said: Sequence[Said]) -> None:
 
 
 def author(principal: Principal) -> str:
-    """What is shown as the writer of a wording: nobody for the person's own, else the agent's name."""
+    """What is shown as the writer of a wording: nobody for the person's own, an agent's name, or that a job wrote it."""
     if writing.speaks_as_person(principal):
         return ""
-    return Agent.objects.values_list("name", flat=True).get(pk=str(principal.agent_id))[:80]
+    if principal.agent_id is None:
+        return principal.kind
+    return Agent.objects.values_list("name", flat=True).get(pk=principal.agent_id)[:80]
