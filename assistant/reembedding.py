@@ -29,7 +29,8 @@ from journal.models import JobRun
 from language.backends import get_embedder
 from language.base import Embedder
 from language.tokens import count_tokens
-from memories.models import Tombstone
+from memories.actions import memories_compare_later, memory_tombstones_follow
+from memories.models import Memory, MemoryVersion, Tombstone
 from retrieval.vectors import VectorSource, replace_vectors, stale
 
 log = structlog.get_logger(__name__)
@@ -41,9 +42,11 @@ BATCH = 64
 PEOPLE = 200
 """How many people's rows are looked for at once, so that no statement reads everybody's."""
 
-# Facts first: what is said about them is compared by meaning with moved ones only.
+# Facts and memories first: what is said is compared by meaning with moved ones only.
 SOURCES = (
     VectorSource("facts", LegacyFact, ("content",), lambda fact: fact.content),
+    VectorSource("memories", Memory, ("content",), lambda memory: memory.content),
+    VectorSource("versions", MemoryVersion, ("content",), lambda version: version.content),
     VectorSource("summaries", ConversationChunk, ("content",), lambda chunk: chunk.content),
     VectorSource(
         "messages",
@@ -54,6 +57,8 @@ SOURCES = (
 )
 _TOKENS: dict[str, Combinable] = {
     "facts": F("tokens"),
+    "memories": F("tokens"),
+    "versions": Length("content") / 4,  # Roughly; most are the one that their memory says, too.
     "summaries": Length("content") / 4,  # Roughly; they are few beside the messages that they sum up.
     "messages": F("tokens"),
 }
@@ -97,8 +102,11 @@ def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) ->
                 found.models[model] += count
                 found.tokens += tokens
         stones = stale(Tombstone.objects.filter(user_id__in=people), embedding_model)
-        texts = LegacyFact.objects.filter(user_id__in=people, deleted_at__isnull=False)
-        with_text = {str(pk) for pk in texts.values_list("pk", flat=True)}
+        with_text = {
+            str(pk)
+            for table in (LegacyFact, Memory)
+            for pk in table.objects.filter(user_id__in=people, deleted_at__isnull=False).values_list("pk", flat=True)
+        }
         found.stones += sum(key not in with_text for key in stones.values_list("object_id", flat=True))
     return found
 
@@ -171,11 +179,14 @@ class _Mover:
         moved = 0
         for people in _people(user_ids):
             facts_compare_later(people, self.embedder.name)
+            memories_compare_later(people, self.embedder.name)
             for source in SOURCES:
                 for ids in self._batches(source, people, batch):
                     moved += self._move(source, ids)
                 if source.model is LegacyFact:
                     tombstones_follow(people, self.embedder.name)
+                if source.model is Memory:
+                    memory_tombstones_follow(people, self.embedder.name)
         return moved
 
     def _batches(self, source: VectorSource, people: Sequence[UUID], size: int) -> Iterator[list[UUID]]:

@@ -16,12 +16,14 @@ from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .tombstones import tombstone_lay, tombstone_lift
 from .upkeep import memories_expire, memories_index, memories_purge
 from .uses import memories_used
+from .vectors import memories_compare_later, memory_tombstones_follow
 
 __all__ = [
     "BULK_LIMIT",
     "Manner",
     "PreparedMemory",
     "admit_new",
+    "memories_compare_later",
     "memories_delete",
     "memories_expire",
     "memories_index",
@@ -39,6 +41,7 @@ __all__ = [
     "memory_reopen",
     "memory_restore",
     "memory_revert",
+    "memory_tombstones_follow",
     "memory_update",
     "place_add",
     "place_edit",

@@ -1,0 +1,44 @@
+"""What else follows when memories get the vectors of another model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Subquery
+from django.utils import timezone
+
+from retrieval.vectors import stale
+
+from ..models import Memory, Tombstone
+
+COMPARED_AFTER = timedelta(minutes=5)
+
+
+def memory_tombstones_follow(user_ids: Sequence[UUID], embedding_model: str) -> int:
+    """Give tombstones the vector of the memory that they bury, once ``embedding_model`` has made one for that.
+
+    Returns how many. A tombstone holds no text, so one whose memory was purged keeps the vector that it has.
+    """
+    buried = Memory.objects.filter(
+        user_id=OuterRef("user_id"),
+        pk=OuterRef("object_id"),
+        fingerprint=OuterRef("fingerprint"),
+        embedding_model=embedding_model,
+    )
+    stones = Tombstone.objects.filter(user_id__in=user_ids, legacy__isnull=True)
+    followed = stale(stones, embedding_model).filter(Exists(buried))
+    return followed.update(embedding=Subquery(buried.values("embedding")[:1]), embedding_model=embedding_model)
+
+
+def memories_compare_later(user_ids: Sequence[UUID], embedding_model: str) -> int:
+    """Have memories that came with vectors of ``embedding_model`` compared again, where older ones lack them still.
+
+    When they came, those could not be seen to be near. Returns how many. Call it before the older ones are moved: it
+    leaves time for that.
+    """
+    older = stale(Memory.objects.filter(user_id=OuterRef("user_id")).present(), embedding_model)
+    came = Memory.objects.present().filter(user_id__in=user_ids, embedding_model=embedding_model)
+    waiting = came.filter(Exists(older), index_not_before__isnull=True)
+    return waiting.update(index_not_before=timezone.now() + COMPARED_AFTER, index_attempts=0)
