@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from . import actions, policy
 from .authentication import principal_of
+from .etags import IF_MATCH, IF_NONE_MATCH, seen_version, unless_known, with_etag
 from .idempotency import WritesOnce
 from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
 from .principals import Principal
@@ -122,20 +123,20 @@ class MemberDetail(APIView):
 class MyPreferences(APIView):
     """What the person prefers."""
 
-    @extend_schema(responses=PreferencesSerializer)
+    @extend_schema(responses=PreferencesSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request) -> Response:
         """The preferences, or the defaults."""
         user_id = policy.must_act_for(principal_of(request))
         preferences = Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
-        return Response(PreferencesSerializer(preferences).data)
+        return unless_known(request, _answer_preferences(preferences))
 
-    @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer)
+    @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request) -> Response:
         """Change those that are named, with a session or a key with the scope admin."""
         body = PreferencesSerializer(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
-        preferences = actions.preferences_set(principal_of(request), **body.validated_data)
-        return Response(PreferencesSerializer(preferences).data)
+        changed = {"version": seen_version(request), **body.validated_data}
+        return _answer_preferences(actions.preferences_set(principal_of(request), **changed))
 
 
 class Agents(WritesOnce, ListAPIView):
@@ -212,6 +213,10 @@ class AgentGrant(APIView):
         body.is_valid(raise_exception=True)
         grant = actions.grant_set(principal_of(request), agent_id, **body.validated_data)
         return Response(GrantSerializer(grant).data)
+
+
+def _answer_preferences(preferences: Preferences) -> Response:
+    return with_etag(PreferencesSerializer(preferences).data, version=preferences.version)
 
 
 def _legacies(principal: Principal) -> LegacyQuerySet:

@@ -27,22 +27,21 @@ class History(ListAPIView):
     object_type = ""
 
     def locate(self) -> tuple[UUID, object]:
-        """The owner of the log and the object's id. Raises NotFound when the caller may not see the object."""
+        """The owner of the log and the id of the object. Raises NotFound when the caller may not see it."""
         raise NotImplementedError
 
-    def show_versions(self, object_id: object, numbers: Collection[int]) -> Any:
+    def show_versions(self, numbers: Collection[int]) -> Any:
         """The wordings with these numbers, the earliest first."""
         raise NotImplementedError
 
     def get_queryset(self) -> QuerySet[Change]:
         """The object's changes."""
-        owner_id, self._object_id = self.locate()
-        changes = Change.objects.of_owner(owner_id)
-        return changes.filter(object_type=self.object_type, object_id=str(self._object_id))
+        owner_id, object_id = self.locate()
+        return Change.objects.of_owner(owner_id).filter(object_type=self.object_type, object_id=str(object_id))
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Changes, oldest first, and the wordings that they led to."""
         answer = super().get(request, *args, **kwargs)
         numbers = {change["new_version"] for change in answer.data["results"]}
-        answer.data["versions"] = self.show_versions(self._object_id, numbers - {None})
+        answer.data["versions"] = self.show_versions(numbers - {None})
         return answer

@@ -47,6 +47,8 @@ class Preferences(models.Model):
     extract_each_message = models.BooleanField(null=True)
     time_zone = models.CharField(max_length=64, default="UTC")
     language = models.CharField(max_length=16, blank=True)
+    # Counts the changes, so that a page that was open meanwhile can't undo one unseen.
+    version = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -139,11 +139,7 @@ def prepare_turn(
 def _pin_due(principal: Principal, conversation: Conversation) -> Pin | None:
     """Where to pin the prompts to: here and now at the first turn and after an idle hour, else None (they stay)."""
     now = timezone.now()
-    last = conversation.last_message_at or now
-    pinned = conversation.block_at is not None and conversation.block_rev is not None
-    if pinned and last > now - timedelta(seconds=settings.IDLE_FINISH_SECONDS):
-        return None
-    return Pin(now, principal.rev)
+    return None if conversation.is_pinned(now) else Pin(now, principal.rev)
 
 
 # --- Gathering --------------------------------------------------------------------------------------------------

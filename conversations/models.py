@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import IntegerRangeField, RangeBoundary, RangeOperators
 from django.db import models
@@ -77,6 +79,12 @@ class Conversation(models.Model):
     def unsummarized(self) -> int:
         """How many messages no chunk covers yet."""
         return self.message_count - self.summarized_upto
+
+    def is_pinned(self, now: datetime) -> bool:
+        """Whether its prompts stay with ``block_at`` and ``block_rev``: from its first turn until an idle hour."""
+        last = self.last_message_at or now
+        idle = last <= now - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
+        return self.block_at is not None and self.block_rev is not None and not idle
 
 
 class Message(Searchable):

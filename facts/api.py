@@ -6,7 +6,6 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponseBase
 from django.urls import path
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.generics import ListAPIView
@@ -75,7 +74,7 @@ class FactDetail(APIView):
     """One fact."""
 
     @extend_schema(responses=FactSerializer, parameters=[IF_NONE_MATCH])
-    def get(self, request: Request, fact_id: UUID) -> HttpResponseBase:
+    def get(self, request: Request, fact_id: UUID) -> Response:
         """Read it."""
         return unless_known(request, _answer(principal_of(request), fact_id))
 
@@ -168,9 +167,9 @@ class FactHistory(History):
             raise NotFound("There is no such fact.")
         return author[0], fact_id
 
-    def show_versions(self, object_id: object, numbers: Collection[int]) -> Any:
+    def show_versions(self, numbers: Collection[int]) -> Any:
         """Wordings and categories of the fact."""
-        versions = FactVersion.objects.filter(fact_id=object_id, number__in=numbers)
+        versions = FactVersion.objects.filter(fact_id=self.kwargs["fact_id"], number__in=numbers)
         return FactVersionSerializer(versions.order_by("number"), many=True).data
 
 

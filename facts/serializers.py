@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.policy import may_see_sources
@@ -163,6 +163,7 @@ class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):
         fields = ["number", "content", "category", "created_at"]
 
 
+@extend_schema_serializer(many=False)
 class FactHistorySerializer(serializers.Serializer[Any]):
     """A page of a fact's history, oldest first, with the wordings that its changes led to."""
 

@@ -77,6 +77,6 @@ def read_through(
 def _key(principal: Principal, family: Family, of: Sequence[object]) -> str:
     user_id = must_act_for(principal)
     seen = None if principal.categories is None else sorted(principal.categories)
-    viewer = () if family is Family.CONTEXT else (principal.kind, principal.agent_id)
+    viewer = () if family is Family.CONTEXT else (principal.kind, principal.agent_id, principal.may_decide)
     depends = orjson.dumps([seen, categories.load().digest, principal.has_memory, viewer, of])
     return f"memory:{user_id}:{principal.rev}:{family}:{hashlib.sha256(depends).hexdigest()[:32]}"

@@ -259,8 +259,15 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "accounts.schema.add_errors"],
     "ENUM_NAME_OVERRIDES": {
+        "AgentKind": "accounts.models.Agent.Kind",
+        "FactState": "facts.models.LegacyFact.State",
+        "JobState": "journal.models.JobRun.State",
         "MemberRole": "accounts.models.Member.Role",
+        "MemoryKind": "memories.models.Kind",
+        "MemoryState": "memories.models.Memory.State",
         "MessageRole": "conversations.models.Message.Role",
+        "ProposalKind": "memories.models.Proposal.Kind",
+        "ProposalState": "memories.models.Proposal.State",
         "Scope": [(scope, scope) for scope in ("read", "write", "admin")],
     },
 }

@@ -18,6 +18,7 @@ _documentation = csp_update({"style-src": ["'self'", "'unsafe-inline'"]})(
 urlpatterns = [
     path("api/v1/", include("accounts.api")),
     path("api/v1/", include("conversations.api")),
+    path("api/v1/", include("memories.api")),
     path("api/v1/", include("facts.api")),
     path("api/v1/", include("assistant.api")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),

@@ -1,5 +1,6 @@
 """What the README promises: its walk works as written, and its table names every setting there is."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 from accounts.models import User
 from assistant.actions import maybe_summarize
 from conversations.models import Conversation
+from memories.models import Memory
 from tests import factories
 
 ROOT = Path(__file__).parent.parent
@@ -48,6 +50,31 @@ def test_the_walk_from_message_to_fact_to_prompt(live_server):
     assert "never wore a watch" in facts
     assert "watchmaker" in turn.split('"messages"')[0]
     assert User.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_walk_through_memories(live_server):
+    page = (ROOT / "docs" / "memories.md").read_text(encoding="utf-8")
+    walk = re.search(r"<!-- walk:begin -->\n```sh\n(.*?)```\n<!-- walk:end -->", page, re.DOTALL)[1]
+    maria = factories.UserFactory(username="maria")
+    agent = factories.AgentFactory(owner=maria)
+    key = factories.AgentKeyFactory(agent=agent, scopes=["read", "write", "admin"]).credential
+    # What curl prints has no line end, so each answer gets one, and -f makes a refusal fail the walk.
+    told = shell(walk.replace("curl -s ", "curl -sSf -w '\\n' "), KEY=key, API=f"{live_server.url}/api/v1")
+    answers = [json.loads(line) for line in told.splitlines() if line]
+    reworded, filed, detail, history, reverted, found, topics, context, document, place, changes, restored = answers
+    assert reworded["previous"] == {"content": "Sarah works on the Platform team.", "version": 1}
+    assert (filed["importance"], filed["version"]) == (4, 2)
+    assert [version["number"] for version in detail["versions"]] == [1, 2]
+    assert [change["event"] for change in history["results"]] == ["ADD", "UPDATE", "UPDATE"]
+    assert (reverted["content"], reverted["version"]) == ("Sarah works on the Platform team.", 3)
+    assert [memory["id"] for memory in found["results"]] == [detail["id"]]
+    assert topics == {"topics": ["design", "work"]}
+    assert "[Sarah] Sarah works on the Platform team." in context["text"]
+    assert document["metadata"]["total_active_facts"] == 1
+    assert (place["place_id"], changes["next_after"]) == ("office", 5)
+    assert (restored["state"], restored["version"]) == ("active", 3)
+    assert Memory.objects.get().user_id == maria.pk
 
 
 def test_every_setting_is_documented_and_every_documented_one_is_read():

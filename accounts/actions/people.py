@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from journal.actions import ledger_write
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import Conflict, NotFound, Refused
 
 from .. import policy
 from ..models import ExternalIdentity, Preferences, User
@@ -98,20 +98,25 @@ def names_resolve(principal: Principal, names: Sequence[str]) -> list[User]:
     return list(dict.fromkeys(found[name] for name in names))
 
 
-def preferences_set(principal: Principal, **values: Any) -> Preferences:
+def preferences_set(principal: Principal, *, version: int | None = None, **values: Any) -> Preferences:
     """Change what the person prefers: any of the fields of Preferences by name.
 
-    Takes the person's next revision if anything changed. Raises Refused (400) for a value that makes no sense,
-    NotYoursToDecide.
+    Takes the person's next revision if anything changed. ``version`` is the one that the caller saw. Raises Refused
+    (400) for a value that makes no sense, NotYoursToDecide, Conflict (409 ``version_conflict`` with the current one).
     """
     user_id = policy.must_decide(principal)
     policy.check_preferences(values)
     with ledger_write(principal.actor, user_id) as write:
         preferences, _ = Preferences.objects.get_or_create(user_id=user_id)
+        if version is not None and version != preferences.version:
+            raise Conflict(
+                "Somebody changed these preferences meanwhile.", code="version_conflict", current=preferences.version
+            )
         changed = sorted(name for name, value in values.items() if getattr(preferences, name) != value)
         if changed:
             for name in changed:
                 setattr(preferences, name, values[name])
-            preferences.save(update_fields=changed)
+            preferences.version += 1
+            preferences.save(update_fields=[*changed, "version"])
             write.change(user_id, "PREFERENCE", "preferences", user_id, changed=changed)
     return preferences

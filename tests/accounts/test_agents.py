@@ -361,6 +361,17 @@ class TestPreferences:
             ("PREFERENCE", "preferences", {"changed": ["language"]}),
         ]
 
+    def test_a_stale_form_does_not_undo_what_it_did_not_see(self, owner, api):
+        client = api(owner)
+        unseen = client.get(PREFERENCES)["ETag"]
+        fresh = client.patch(PREFERENCES, {"has_memory": False}, HTTP_IF_MATCH=unseen)["ETag"]
+        before = rev_of(owner)
+        answer = client.patch(PREFERENCES, {"has_memory": True}, HTTP_IF_MATCH=unseen)
+        assert (answer.status_code, answer.json()["code"], answer.json()["current"]) == (409, "version_conflict", 1)
+        assert (client.get(PREFERENCES).json()["has_memory"], rev_of(owner)) == (False, before)
+        assert client.get(PREFERENCES, HTTP_IF_NONE_MATCH=fresh).status_code == 304
+        assert client.patch(PREFERENCES, {"has_memory": True}, HTTP_IF_MATCH=fresh).status_code == 200
+
     def test_no_change_takes_no_revision(self, owner, api):
         assert api(owner).patch(PREFERENCES, {"has_memory": True}).status_code == 200
         assert api(owner).patch(PREFERENCES, {}).status_code == 200

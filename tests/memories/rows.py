@@ -18,6 +18,7 @@ from memories.lines import line_tokens, memory_line, place_line
 from memories.models import Memory, MemoryVersion, Place, PlaceMention, PlaceVersion
 from memories.models.memory import Worded
 from memories.policy import fingerprint
+from retrieval.text import prepare
 
 TEST = Actor("person", "test")
 MIRRORED = ["user_id", *(field.attname for field in Worded._meta.fields if not field.generated)]
@@ -38,7 +39,9 @@ def remember(person, *contents, write=None, **columns):
             memory.in_block = memory.kind == "semantic" and bool(category) and category.context == "all"
             memory.active_rev = rev if memory.state == "active" else None
             memory.fingerprint = fingerprint(person.pk, memory.content)
-            memory.search_length = len(memory.content.split())
+            prepared = prepare(memory.content, heading=memory.subject)
+            memory.search_text, memory.search_config = prepared.text, prepared.config
+            memory.search_length = prepared.length
             line = memory_line(memory.pk, memory.created_at, memory.subject, memory.content)
             memory.tokens = memory.tokens or line_tokens(line)
             count(write, memory, 1)

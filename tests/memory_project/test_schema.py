@@ -49,6 +49,13 @@ def test_reads_with_an_etag_say_that_they_answer_304(schema):
     assert "/api/v1/legacies/" not in reads
 
 
+def test_a_history_is_one_page_and_not_a_list_of_pages(schema):
+    for path in ("facts/{fact_id}", "memories/{memory_id}"):
+        (answer,) = schema["paths"][f"/api/v1/{path}/history/"]["get"]["responses"]["200"]["content"].values()
+        _, _, name = answer["schema"]["$ref"].rpartition("/")
+        assert {"results", "versions", "next"} <= schema["components"]["schemas"][name]["properties"].keys()
+
+
 def test_the_schema_is_served(api, db):
     answer = api().get("/api/schema/?format=json")
     assert answer.status_code == 200

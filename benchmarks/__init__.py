@@ -1,0 +1,1 @@
+"""How quickly Keepsake works, measured on a machine of your own."""

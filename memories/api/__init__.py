@@ -1,0 +1,61 @@
+"""REST for what is remembered: memories, proposals, places, the prompt block, the document, the change feed."""
+
+from __future__ import annotations
+
+from django.urls import path, register_converter
+
+from .lists import BulkDelete, Memories, Topics
+from .places import PlaceDetail, PlaceMentions, PlaceRestore, Places
+from .proposals import ProposalApprove, ProposalDetail, ProposalReject, Proposals
+from .single import (
+    MemoryApprove,
+    MemoryDetail,
+    MemoryHistory,
+    MemoryPin,
+    MemoryReject,
+    MemoryRestore,
+    MemoryRevert,
+)
+from .whole import Changes, MemoryContext, MemoryDocument
+
+
+class MemoryId:
+    """The id of a memory in an address; whatever else stands there leads nowhere."""
+
+    regex = "[A-Za-z0-9]{8}"
+
+    def to_python(self, value: str) -> str:
+        """The id as it is."""
+        return value
+
+    def to_url(self, value: str) -> str:
+        """The id as it is."""
+        return value
+
+
+register_converter(MemoryId, "memory")
+
+# Words that stand where an id could come first, so that none is taken for one: ids are never called so.
+urlpatterns = [
+    path("memories/", Memories.as_view(), name="memories"),
+    path("memories/topics/", Topics.as_view(), name="memory-topics"),
+    path("memories/context/", MemoryContext.as_view(), name="memory-context"),
+    path("memories/document/", MemoryDocument.as_view(), name="memory-document"),
+    path("memories/bulk-delete/", BulkDelete.as_view(), name="memory-bulk-delete"),
+    path("memories/<memory:memory_id>/", MemoryDetail.as_view(), name="memory"),
+    path("memories/<memory:memory_id>/history/", MemoryHistory.as_view(), name="memory-history"),
+    path("memories/<memory:memory_id>/restore/", MemoryRestore.as_view(), name="memory-restore"),
+    path("memories/<memory:memory_id>/revert/", MemoryRevert.as_view(), name="memory-revert"),
+    path("memories/<memory:memory_id>/pin/", MemoryPin.as_view(), name="memory-pin"),
+    path("memories/<memory:memory_id>/approve/", MemoryApprove.as_view(), name="memory-approve"),
+    path("memories/<memory:memory_id>/reject/", MemoryReject.as_view(), name="memory-reject"),
+    path("proposals/", Proposals.as_view(), name="proposals"),
+    path("proposals/<uuid:proposal_id>/", ProposalDetail.as_view(), name="proposal"),
+    path("proposals/<uuid:proposal_id>/approve/", ProposalApprove.as_view(), name="proposal-approve"),
+    path("proposals/<uuid:proposal_id>/reject/", ProposalReject.as_view(), name="proposal-reject"),
+    path("places/", Places.as_view(), name="places"),
+    path("places/<uuid:place_id>/", PlaceDetail.as_view(), name="place"),
+    path("places/<uuid:place_id>/restore/", PlaceRestore.as_view(), name="place-restore"),
+    path("places/<uuid:place_id>/mentions/", PlaceMentions.as_view(), name="place-mentions"),
+    path("changes/", Changes.as_view(), name="changes"),
+]

@@ -1,0 +1,52 @@
+"""How the views of this room find a memory and what they answer with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.response import Response
+
+from accounts.etags import with_etag
+from accounts.idempotency import WritesOnce
+from accounts.principals import Principal
+from journal.exceptions import NotFound
+
+from ..models import Memory
+from ..records import Changed, Updated
+from ..serializers import MemorySerializer, ProposalSerializer
+
+
+def find_memory(principal: Principal, memory_id: str) -> Memory:
+    """A memory that the principal sees. Raises NotFound for any other id, whosever it is."""
+    memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=memory_id).first()
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    return memory
+
+
+def show_memory(principal: Principal, memory: Memory) -> dict[str, Any]:
+    """A memory as the principal may see it, without its versions."""
+    return dict(MemorySerializer(memory, context={"principal": principal}).data)
+
+
+def answer_memory(principal: Principal, memory: Memory) -> Response:
+    """A memory with its ETag."""
+    return with_etag(show_memory(principal, memory), version=memory.version)
+
+
+def answer_change(principal: Principal, change: Changed | Updated) -> Response:
+    """A memory that was changed, with what it said before if it was reworded; 202 when the change waits."""
+    shown = show_memory(principal, change.memory)
+    if isinstance(change, Updated):
+        shown["previous"] = {"content": change.previous_content, "version": change.previous_version}
+    if change.proposal is not None:
+        shown["proposal"] = ProposalSerializer(change.proposal, context={"principal": principal}).data
+    return with_etag(shown, version=change.memory.version, status=200 if change.proposal is None else 202)
+
+
+class ChangesMemory(WritesOnce):
+    """A POST that changes one memory: a repeated one shows the memory as it is now."""
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The memory."""
+        return show_memory(principal, find_memory(principal, object_ids[0]))

@@ -1,0 +1,116 @@
+"""REST for what waits for the person's word."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import principal_of
+from accounts.idempotency import WritesOnce
+from accounts.policy import may_see_sources
+from accounts.principals import Principal
+from journal.exceptions import NotFound
+
+from .. import actions
+from ..filters import ProposalFilters
+from ..models import Memory, Proposal, ProposalEvidence
+from ..querysets import ProposalQuerySet
+from ..serializers import (
+    ApproveProposalSerializer,
+    MemoryConflictSerializer,
+    ProposalSerializer,
+    RejectProposalSerializer,
+)
+
+
+class Proposals(ListAPIView):
+    """Changes that wait for the person, the latest first."""
+
+    serializer_class = ProposalSerializer
+    filterset_class = ProposalFilters
+    queryset = Proposal.objects.none()
+
+    def get_queryset(self) -> ProposalQuerySet:
+        """All of the person's; for an agent those that it made."""
+        return _shown(principal_of(self.request)).order_by("-created_at", "id")
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """The principal decides which sources are shown."""
+        return {**super().get_serializer_context(), "principal": principal_of(self.request)}
+
+
+class ProposalDetail(APIView):
+    """One proposal."""
+
+    @extend_schema(responses=ProposalSerializer)
+    def get(self, request: Request, proposal_id: UUID) -> Response:
+        """Read it. When it has ended its values are gone."""
+        return Response(_show(principal_of(request), proposal_id))
+
+
+class _Decision(WritesOnce):
+    """A decision about a proposal. Both need a session or a key with the scope admin."""
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The proposal that was decided about."""
+        return _show(principal, UUID(object_ids[0]))
+
+
+class ProposalApprove(_Decision):
+    """Approving."""
+
+    @extend_schema(
+        request=ApproveProposalSerializer, responses={200: ProposalSerializer, 409: MemoryConflictSerializer}
+    )
+    def post(self, request: Request, proposal_id: UUID) -> Response:
+        """Make the proposed change, with other values if they are sent."""
+        principal = self.caller(request)
+        body = ApproveProposalSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        actions.proposal_approve(principal, proposal_id, values=body.validated_data["values"])
+        return Response(_show(principal, proposal_id))
+
+
+class ProposalReject(_Decision):
+    """Rejecting."""
+
+    @extend_schema(request=RejectProposalSerializer, responses=ProposalSerializer)
+    def post(self, request: Request, proposal_id: UUID) -> Response:
+        """Refuse the change. Words that it would add can't be learned again."""
+        principal = self.caller(request)
+        body = RejectProposalSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        actions.proposal_reject(principal, proposal_id, body.validated_data["reason"])
+        return Response(_show(principal, proposal_id))
+
+
+def _shown(principal: Principal) -> ProposalQuerySet:
+    """Proposals with what is shown beside each, in a constant number of queries.
+
+    The memory is left out when the principal does not see it any more, the evidence when it may not read turns.
+    """
+    evidence = ProposalEvidence.objects.select_related("message").order_by("id")
+    evidence = evidence.only("proposal_id", "quote", "message__index", "message__conversation_id", "message__at")
+    return Proposal.objects.visible_to(principal).prefetch_related(
+        Prefetch("memory", Memory.objects.visible_to(principal).without_vectors()),
+        Prefetch("evidence", evidence if may_see_sources(principal) else evidence.none()),
+    )
+
+
+def find_proposal(principal: Principal, proposal_id: UUID) -> Proposal:
+    """A proposal that the principal sees. Raises NotFound for any other id, whosever it is."""
+    proposal = _shown(principal).filter(pk=proposal_id).first()
+    if proposal is None:
+        raise NotFound("There is no such proposal.")
+    return proposal
+
+
+def _show(principal: Principal, proposal_id: UUID) -> Any:
+    return ProposalSerializer(find_proposal(principal, proposal_id), context={"principal": principal}).data

@@ -1,0 +1,201 @@
+"""REST for one memory: read, reword, file otherwise, put away and fetch back, pin, decide, history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch, prefetch_related_objects
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import principal_of
+from accounts.etags import IF_MATCH, IF_NONE_MATCH, seen_version, unless_known, with_etag
+from accounts.history import History
+from accounts.policy import may_see_sources
+from accounts.principals import Principal
+from journal.models import IdempotencyRecord
+
+from .. import actions
+from ..models import MemoryEvidence, MemoryVersion
+from ..querysets import MemoryVersionQuerySet
+from ..records import Updated
+from ..serializers import (
+    AmendSerializer,
+    ApproveMemorySerializer,
+    ChangedMemorySerializer,
+    MemoryConflictSerializer,
+    MemoryDetailSerializer,
+    MemoryHistorySerializer,
+    MemorySerializer,
+    MemoryVersionSerializer,
+    PinSerializer,
+    RejectMemorySerializer,
+    RevertSerializer,
+    RewordedMemorySerializer,
+    RewordSerializer,
+)
+from .answers import ChangesMemory, answer_change, answer_memory, find_memory
+from .proposals import find_proposal
+
+
+class MemoryDetail(APIView):
+    """One memory."""
+
+    @extend_schema(responses=MemoryDetailSerializer, parameters=[IF_NONE_MATCH])
+    def get(self, request: Request, memory_id: str) -> Response:
+        """Read it, with all its wordings and the words that bear them out."""
+        principal = principal_of(request)
+        memory = find_memory(principal, memory_id)
+        prefetch_related_objects([memory], Prefetch("versions", _versions(principal, memory_id)))
+        shown = MemoryDetailSerializer(memory, context={"principal": principal}).data
+        return unless_known(request, with_etag(shown, version=memory.version))
+
+    @extend_schema(
+        request=RewordSerializer,
+        responses={200: RewordedMemorySerializer, 202: RewordedMemorySerializer, 409: MemoryConflictSerializer},
+        parameters=[IF_MATCH],
+    )
+    def put(self, request: Request, memory_id: str) -> Response:
+        """Give it another wording, as its next version. 202: it waits for the person as a proposal."""
+        body = RewordSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        changed = {"version": seen_version(request), **body.validated_data}
+        principal = principal_of(request)
+        return answer_change(principal, actions.memory_update(principal, memory_id, **changed))
+
+    @extend_schema(
+        request=AmendSerializer,
+        responses={200: ChangedMemorySerializer, 202: ChangedMemorySerializer, 409: MemoryConflictSerializer},
+        parameters=[IF_MATCH],
+    )
+    def patch(self, request: Request, memory_id: str) -> Response:
+        """File it otherwise, which makes no version. 202: it waits for the person as a proposal."""
+        body = AmendSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        changed = {"version": seen_version(request), **body.validated_data}
+        principal = principal_of(request)
+        return answer_change(principal, actions.memory_amend(principal, memory_id, **changed))
+
+    @extend_schema(
+        responses={204: None, 202: ChangedMemorySerializer, 409: MemoryConflictSerializer}, parameters=[IF_MATCH]
+    )
+    def delete(self, request: Request, memory_id: str) -> Response:
+        """Put it away for 30 days. 202: it waits for the person as a proposal."""
+        principal = principal_of(request)
+        change = actions.memory_archive(principal, memory_id, version=seen_version(request))
+        return Response(status=204) if change.proposal is None else answer_change(principal, change)
+
+
+class MemoryRestore(ChangesMemory):
+    """Restoring."""
+
+    @extend_schema(request=None, responses=MemorySerializer)
+    def post(self, request: Request, memory_id: str) -> Response:
+        """Fetch it back. What the person put away or rejected takes a session or a key with the scope admin."""
+        principal = self.caller(request)
+        return answer_memory(principal, actions.memory_restore(principal, memory_id))
+
+
+class MemoryRevert(ChangesMemory):
+    """Going back to an earlier wording."""
+
+    @extend_schema(
+        request=RevertSerializer,
+        responses={200: RewordedMemorySerializer, 202: RewordedMemorySerializer, 409: MemoryConflictSerializer},
+        parameters=[IF_MATCH],
+    )
+    def post(self, request: Request, memory_id: str) -> Response:
+        """Give it the wording of an earlier version back, as its next version."""
+        principal = self.caller(request)
+        body = RevertSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        changed = {"version": seen_version(request), **body.validated_data}
+        return answer_change(principal, actions.memory_revert(principal, memory_id, **changed))
+
+    def replay(self, request: Request, record: IdempotencyRecord) -> Response:
+        """The memory as it is now with what it said before, or with the proposal that waited and how it ended."""
+        principal, object_id = principal_of(request), record.object_ids[0]
+        if record.object_type == "proposal":
+            proposal = find_proposal(principal, UUID(object_id))
+            memory = find_memory(principal, str(proposal.memory_id))
+            return answer_change(principal, Updated(memory, memory.content, memory.version, proposal))
+        memory = find_memory(principal, object_id)
+        before = memory.versions.only("content", "number").get(number=memory.version - 1)
+        return answer_change(principal, Updated(memory, before.content, before.number))
+
+
+class MemoryPin(ChangesMemory):
+    """Pinning."""
+
+    @extend_schema(request=PinSerializer, responses=MemorySerializer)
+    def post(self, request: Request, memory_id: str) -> Response:
+        """Keep it from being evicted or forgotten, or with `pinned: false` no longer."""
+        principal = self.caller(request)
+        body = PinSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return answer_memory(principal, actions.memory_pin(principal, memory_id, body.validated_data["pinned"]))
+
+
+class MemoryApprove(ChangesMemory):
+    """Approving."""
+
+    @extend_schema(
+        request=ApproveMemorySerializer,
+        responses={200: MemorySerializer, 409: MemoryConflictSerializer},
+        parameters=[IF_MATCH],
+    )
+    def post(self, request: Request, memory_id: str) -> Response:
+        """Let a proposed memory count, or mark one as reviewed. Needs a session or a key with the scope admin."""
+        principal = self.caller(request)
+        body = ApproveMemorySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        decided = {"version": seen_version(request), **body.validated_data}
+        return answer_memory(principal, actions.memory_approve(principal, memory_id, **decided))
+
+
+class MemoryReject(ChangesMemory):
+    """Rejecting."""
+
+    @extend_schema(
+        request=RejectMemorySerializer,
+        responses={200: MemorySerializer, 409: MemoryConflictSerializer},
+        parameters=[IF_MATCH],
+    )
+    def post(self, request: Request, memory_id: str) -> Response:
+        """Say that it is not so: it can't be learned again. Needs a session or a key with the scope admin."""
+        principal = self.caller(request)
+        body = RejectMemorySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        decided = {"version": seen_version(request), **body.validated_data}
+        return answer_memory(principal, actions.memory_reject(principal, memory_id, **decided))
+
+
+@extend_schema_view(get=extend_schema(responses=MemoryHistorySerializer))
+class MemoryHistory(History):
+    """What happened to a memory."""
+
+    object_type = "memory"
+
+    def locate(self) -> tuple[UUID, object]:
+        """The person whose memory it is."""
+        memory = find_memory(principal_of(self.request), self.kwargs["memory_id"])
+        return memory.user_id, memory.pk
+
+    def show_versions(self, numbers: Collection[int]) -> Any:
+        """How the memory read."""
+        principal = principal_of(self.request)
+        versions = _versions(principal, self.kwargs["memory_id"]).filter(number__in=numbers)
+        return MemoryVersionSerializer(versions, many=True, context={"principal": principal}).data
+
+
+def _versions(principal: Principal, memory_id: str) -> MemoryVersionQuerySet:
+    """Versions in order, with their evidence for those who may read where it comes from."""
+    evidence = MemoryEvidence.objects.select_related("message").order_by("id")
+    evidence = evidence.only("version_id", "quote", "message__index", "message__conversation_id", "message__at")
+    shown = evidence if may_see_sources(principal) else evidence.none()
+    versions = MemoryVersion.objects.filter(memory_id=memory_id).defer("embedding", "search", "search_text")
+    return versions.order_by("number").prefetch_related(Prefetch("evidence", shown))

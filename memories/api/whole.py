@@ -1,0 +1,89 @@
+"""REST for all that is remembered at once: the block for a prompt, the document, the change feed."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import principal_of
+from accounts.etags import IF_NONE_MATCH, unless_known, with_etag
+from accounts.policy import narrowed
+from accounts.principals import Principal
+from conversations.models import Conversation
+from journal.exceptions import NotFound
+
+from ..block import Block, memory_block
+from ..document import memory_document
+from ..feed import changes_after
+from ..serializers import (
+    ContextQuerySerializer,
+    ContextSerializer,
+    DocumentSerializer,
+    FeedChangeSerializer,
+    FeedQuerySerializer,
+    FeedSerializer,
+)
+
+
+class MemoryContext(APIView):
+    """What every prompt carries of the person's memory."""
+
+    @extend_schema(parameters=[ContextQuerySerializer, IF_NONE_MATCH], responses=ContextSerializer)
+    def get(self, request: Request) -> Response:
+        """The memory block as text, for the top of a prompt: the same bytes as long as nothing in it changes.
+
+        With `conversation` as it stood at the conversation's first turn, less what was taken away since, so that the
+        model's prompt cache holds; empty for a private one. With `role` what an agent in that role would get.
+        """
+        asked = ContextQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        principal = narrowed(principal_of(request), asked.validated_data["role"])
+        conversation = _conversation(principal_of(request), asked.validated_data["conversation"])
+        if conversation is not None and conversation.private:
+            block = Block("", 0, (), (), principal.rev)
+        elif conversation is not None and conversation.is_pinned(timezone.now()):
+            block = memory_block(principal, as_of_rev=conversation.block_rev)
+        else:
+            block = memory_block(principal)
+        shown = {"text": block.text, "tokens": block.tokens, "revision": block.revision, "delta": None}
+        return unless_known(request, with_etag(shown))
+
+
+def _conversation(principal: Principal, conversation_id: UUID | None) -> Conversation | None:
+    if conversation_id is None:
+        return None
+    conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
+    if conversation is None:
+        raise NotFound("There is no such conversation.")
+    return conversation
+
+
+class MemoryDocument(APIView):
+    """Everything that is remembered, as one document."""
+
+    @extend_schema(parameters=[IF_NONE_MATCH], responses=DocumentSerializer)
+    def get(self, request: Request) -> Response:
+        """Memories as facts, archived ones as inactive, places with where they were mentioned, and totals."""
+        return unless_known(request, with_etag(memory_document(principal_of(request))))
+
+
+class Changes(APIView):
+    """What happened, for those who keep a copy."""
+
+    @extend_schema(parameters=[FeedQuerySerializer], responses=FeedSerializer)
+    def get(self, request: Request) -> Response:
+        """Changes after a revision, in their order, without any text.
+
+        Ask again after `next_after`. What was archived, rejected or purged is a change like any other: a copy drops it.
+        """
+        asked = FeedQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        principal = principal_of(request)
+        changes, next_after = changes_after(principal, asked.validated_data["after"], asked.validated_data["per_page"])
+        shown = FeedChangeSerializer(changes, many=True, context={"principal": principal})
+        return Response({"results": shown.data, "next_after": next_after})

@@ -1,0 +1,60 @@
+"""The change feed: what happened to a person's memory after a revision, for those who keep a copy of it."""
+
+from __future__ import annotations
+
+from django.db.models import CharField, Q
+from django.db.models.functions import Cast
+
+from accounts.policy import must_act_for, must_read
+from accounts.principals import Principal
+from journal.models import Change
+from journal.querysets import ChangeQuerySet
+
+from .models import Memory, Proposal
+from .querysets import PLACES_CATEGORY, MemoryQuerySet
+
+
+def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Change], int]:
+    """The next changes after a revision, oldest first, and the revision to ask after next time.
+
+    That is the last one's; when there are no more for this principal it is the person's own, so that what the principal
+    may not see is not looked through again. Raises NotFound for a principal that acts for nobody, NotAllowed without
+    the scope read.
+    """
+    must_read(principal)
+    changes = list(_visible(principal).filter(rev__gt=after)[:limit])
+    reached = [after, *(change.rev for change in changes)]
+    if len(changes) < limit:
+        # Everything up to this revision was committed before the changes were read.
+        reached.append(principal.rev)
+    return changes, max(reached)
+
+
+def _visible(principal: Principal) -> ChangeQuerySet:
+    """All that happened to the person. An agent is told of what it may see, of preferences and of its own access."""
+    changes = Change.objects.of_owner(must_act_for(principal))
+    if principal.kind != "agent":
+        return changes
+    told = Q(object_type="preferences") | Q(object_type="agent", object_id=str(principal.agent_id))
+    if principal.has_memory:
+        told |= Q(object_type="memory", object_id__in=_memories(principal).values("pk"))
+        proposals = Proposal.objects.visible_to(principal).annotate(text=Cast("pk", CharField()))
+        told |= Q(object_type="proposal", object_id__in=proposals.values("text"))
+        if principal.categories is None or PLACES_CATEGORY in principal.categories:
+            told |= Q(object_type="place")
+    if "facts" in principal.sources:
+        told |= Q(object_type="fact")
+    return changes.filter(told)
+
+
+def _memories(principal: Principal) -> MemoryQuerySet:
+    """Those of the agent's categories, also those that it sees no more: a copy has to drop what was rejected.
+
+    What another agent proposed it hears of when it is approved, unless it decides about that itself.
+    """
+    rows = Memory.objects.filter(user_id=must_act_for(principal))
+    if principal.categories is not None:
+        rows = rows.filter(category__in=sorted(principal.categories))
+    if principal.may_decide:
+        return rows
+    return rows.filter(~Q(state=Memory.State.PROPOSED) | Q(agent_id=principal.agent_id))

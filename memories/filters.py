@@ -1,0 +1,101 @@
+"""What lists of memories, proposals and places are narrowed to: one set of filters for REST and for the pages."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+from django_filters import rest_framework as filters
+
+from accounts.authentication import principal_of
+
+from .models import Kind, Memory, Proposal
+from .policy import writing
+from .querysets import MemoryQuerySet, PlaceQuerySet, ProposalQuerySet
+
+SORTED_BY = ("created_at", "updated_at", "importance", "category", "subject", "kind")
+
+
+class _Names(filters.BaseInFilter, filters.CharFilter):
+    """Names separated by commas."""
+
+
+class MemoryFilters(filters.FilterSet):
+    """What a list of memories is narrowed to, and its order.
+
+    Without ``state`` only active ones are listed, without ``sort_by`` the latest change comes first.
+    """
+
+    search = filters.CharFilter(method="saying", label="Words that the memory holds, or their beginnings.")
+    topics = _Names(method="about", label="Topics that it has, all of them.")
+    category = _Names(method="filed_under", label="Categories or aliases, any of them.")
+    kind = filters.ChoiceFilter(choices=Kind.choices)
+    state = filters.ChoiceFilter(choices=[*Memory.State.choices, ("all", "All")], method="in_state")
+    sort_by = filters.ChoiceFilter(choices=[(name, name) for name in SORTED_BY], method="unchanged")
+    sort_order = filters.ChoiceFilter(choices=[("asc", "asc"), ("desc", "desc")], method="unchanged")
+
+    def filter_queryset(self, queryset: MemoryQuerySet) -> MemoryQuerySet:
+        """Apply the filters, the state that is meant when none is named, and the order."""
+        found: MemoryQuerySet = super().filter_queryset(queryset)
+        chosen = self.form.cleaned_data
+        if not chosen["state"]:
+            found = self.in_state(found, "state", Memory.State.ACTIVE)
+        down = "" if chosen["sort_order"] == "asc" else "-"
+        return found.order_by(f"{down}{chosen['sort_by'] or 'updated_at'}", "id")
+
+    def saying(self, queryset: MemoryQuerySet, _name: str, value: str) -> MemoryQuerySet:
+        """Memories that hold the words."""
+        return queryset.saying(value)
+
+    def about(self, queryset: MemoryQuerySet, _name: str, value: list[str]) -> MemoryQuerySet:
+        """Memories with every one of the topics."""
+        return queryset.filter(topics__contains=[topic.strip() for topic in value if topic.strip()])
+
+    def filed_under(self, queryset: MemoryQuerySet, _name: str, value: list[str]) -> MemoryQuerySet:
+        """Memories of any of the categories. Raises Refused and NotAllowed as ``writing.must_file_under`` does."""
+        principal = principal_of(self.request)
+        return queryset.filter(category__in=[writing.must_file_under(principal, name) for name in value])
+
+    def in_state(self, queryset: MemoryQuerySet, _name: str, value: str) -> MemoryQuerySet:
+        """Memories in one state, or in any. What has expired is no longer active, archived already or not."""
+        if value == Memory.State.ACTIVE:
+            return queryset.active().unexpired(timezone.now())
+        return queryset if value == "all" else queryset.filter(state=value)
+
+    def unchanged(self, queryset: MemoryQuerySet, _name: str, _value: str) -> MemoryQuerySet:
+        """The order is the whole list's, so it is applied once, at the end."""
+        return queryset
+
+
+class ProposalFilters(filters.FilterSet):
+    """What a list of proposals is narrowed to. Without ``state`` only those that wait are listed."""
+
+    kind = filters.ChoiceFilter(choices=Proposal.Kind.choices)
+    state = filters.ChoiceFilter(choices=[*Proposal.State.choices, ("all", "All")], method="in_state")
+
+    def filter_queryset(self, queryset: ProposalQuerySet) -> ProposalQuerySet:
+        """Apply the filters, and the state that is meant when none is named."""
+        found: ProposalQuerySet = super().filter_queryset(queryset)
+        return found if self.form.cleaned_data["state"] else found.waiting()
+
+    def in_state(self, queryset: ProposalQuerySet, _name: str, value: str) -> ProposalQuerySet:
+        """Proposals in one state, or in any."""
+        return queryset if value == "all" else queryset.filter(state=value)
+
+
+class PlaceFilters(filters.FilterSet):
+    """What a list of places is narrowed to. Without ``state`` only present ones are listed."""
+
+    place_id = filters.CharFilter(label="The id that whoever named it first uses for it.")
+    state = filters.ChoiceFilter(
+        choices=[("present", "Present"), ("removed", "Removed"), ("all", "All")], method="in_state"
+    )
+
+    def filter_queryset(self, queryset: PlaceQuerySet) -> PlaceQuerySet:
+        """Apply the filters, and the state that is meant when none is named."""
+        found: PlaceQuerySet = super().filter_queryset(queryset)
+        return found if self.form.cleaned_data["state"] else found.present()
+
+    def in_state(self, queryset: PlaceQuerySet, _name: str, value: str) -> PlaceQuerySet:
+        """Places that are there, those that were removed, or all."""
+        if value == "all":
+            return queryset
+        return queryset.present() if value == "present" else queryset.filter(deleted_at__isnull=False)

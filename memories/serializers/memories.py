@@ -1,0 +1,259 @@
+"""Shapes of memories over REST, and of what is asked of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
+
+from accounts.serializers import ChangeSerializer
+
+from ..actions import BULK_LIMIT
+from ..models import Kind, Memory, MemoryVersion
+from ..records import NewMemory
+from .sources import ShownTo
+
+
+class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
+    """A memory. ``written_by`` names the model, the rules or the agent whose wording it is, empty for the person's own.
+
+    ``agent`` is the one that added it. ``source_conversation`` is null for agents that may not read turns.
+    """
+
+    source_conversation = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Memory
+        fields = [
+            "id",
+            "content",
+            "category",
+            "subject",
+            "topics",
+            "kind",
+            "field",
+            "importance",
+            "pinned",
+            "state",
+            "state_reason",
+            "version",
+            "written_by",
+            "agent",
+            "external_id",
+            "run_id",
+            "actor_id",
+            "role",
+            "source_conversation",
+            "valid_from",
+            "valid_to",
+            "expires_at",
+            "reviewed_at",
+            "deleted_at",
+            "deleted_why",
+            "purge_at",
+            "created_at",
+            "updated_at",
+        ]
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_source_conversation(self, memory: Memory) -> str | None:
+        """The conversation that it was taken from."""
+        return self.conversation_shown(memory.source_conversation_id)
+
+
+class MemoryEvidenceSerializer(serializers.Serializer[Any]):
+    """Words that say it, and where they were said."""
+
+    quote = serializers.CharField()
+    conversation = serializers.UUIDField(source="message.conversation_id")
+    message = serializers.UUIDField(source="message_id")
+    index = serializers.IntegerField(source="message.index")
+    at = serializers.DateTimeField(source="message.at")
+
+
+class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion]):
+    """How a memory read from ``created_at`` until ``ended_at``, which is null for how it reads now.
+
+    ``valid_from`` and ``valid_to`` say when that was true, as far as is known.
+    """
+
+    created_at = serializers.DateTimeField(source="recorded_from")
+    ended_at = serializers.DateTimeField(source="recorded_to")
+    actor = serializers.SerializerMethodField()
+    source_conversation = serializers.SerializerMethodField()
+    evidence = MemoryEvidenceSerializer(many=True)
+
+    class Meta:
+        model = MemoryVersion
+        fields = [
+            "number",
+            "content",
+            "category",
+            "subject",
+            "topics",
+            "created_at",
+            "ended_at",
+            "valid_from",
+            "valid_to",
+            "reason",
+            "written_by",
+            "actor",
+            "source_conversation",
+            "evidence",
+        ]
+
+    def get_actor(self, version: MemoryVersion) -> str:
+        """The kind of actor; of agents, with the id."""
+        return f"agent:{version.actor_id}" if version.actor_kind == "agent" else version.actor_kind
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_source_conversation(self, version: MemoryVersion) -> str | None:
+        """The conversation that led to this wording."""
+        return self.conversation_shown(version.source_conversation_id)
+
+
+class MemoryDetailSerializer(MemorySerializer):
+    """A memory with all its wordings, the first one first."""
+
+    versions = MemoryVersionSerializer(many=True)
+
+    class Meta(MemorySerializer.Meta):
+        fields = [*MemorySerializer.Meta.fields, "versions"]
+
+
+@extend_schema_serializer(many=False)
+class MemoryHistorySerializer(serializers.Serializer[Any]):
+    """A page of a memory's history, oldest first, with the wordings that its changes led to."""
+
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = ChangeSerializer(many=True)
+    versions = MemoryVersionSerializer(many=True)
+
+
+class TopicsSerializer(serializers.Serializer[Any]):
+    """The topics of what is remembered, each once, in alphabetical order."""
+
+    topics = serializers.ListField(child=serializers.CharField())
+
+
+class NewMemorySerializer(serializers.Serializer[Any]):
+    """Something to be remembered: one statement of 5 to 500 characters (a procedure of up to 4,000).
+
+    ``category`` may be an alias, such as preferences. ``external_id`` is the client's own id for it. ``field`` says
+    that it is the person's preferred name, pronouns, city, language, tone or a goal of theirs. ``insist`` remembers it
+    although there is something similar, or something about the same subject. ``conversation`` and ``message`` say where
+    it was said.
+    """
+
+    content = serializers.CharField()
+    category = serializers.CharField(max_length=50)
+    subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    topics = serializers.ListField(child=serializers.CharField(max_length=50), max_length=100, required=False)
+    importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
+    kind = serializers.ChoiceField(choices=Kind.choices, required=False)
+    field = serializers.ChoiceField(choices=Memory.Field.choices, required=False, allow_blank=True)
+    external_id = serializers.CharField(max_length=255, required=False, allow_blank=True)
+    run_id = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    actor_id = serializers.CharField(max_length=100, required=False, allow_blank=True)
+    role = serializers.CharField(max_length=20, required=False, allow_blank=True)
+    pinned = serializers.BooleanField(required=False)
+    valid_from = serializers.DateTimeField(required=False, allow_null=True)
+    valid_to = serializers.DateTimeField(required=False, allow_null=True)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    insist = serializers.BooleanField(required=False, default=False)
+    conversation = serializers.UUIDField(required=False, allow_null=True, default=None)
+    message = serializers.UUIDField(required=False, allow_null=True, default=None)
+
+    def new_memory(self) -> NewMemory:
+        """What the action takes."""
+        beside = {"insist", "conversation", "message"}
+        values = {name: value for name, value in self.validated_data.items() if name not in beside}
+        return NewMemory(**{**values, "topics": tuple(values.get("topics", ()))})
+
+
+class PreviousSerializer(serializers.Serializer[Any]):
+    """What a memory said before."""
+
+    content = serializers.CharField()
+    version = serializers.IntegerField()
+
+
+class RewordSerializer(serializers.Serializer[Any]):
+    """Another wording. ``version`` is the one that the caller saw.
+
+    The old wording was true until ``valid_from``, which is now unless it is given; with ``correction`` it never was.
+    """
+
+    content = serializers.CharField()
+    version = serializers.IntegerField(min_value=1, required=False)
+    correction = serializers.BooleanField(required=False)
+    valid_from = serializers.DateTimeField(required=False, allow_null=True)
+    reason = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    conversation = serializers.UUIDField(required=False, allow_null=True, source="conversation_id")
+    message = serializers.UUIDField(required=False, allow_null=True, source="message_id")
+
+
+class AmendSerializer(serializers.Serializer[Any]):
+    """How a memory is filed. What is not named stays as it is; ``version`` is the one that the caller saw."""
+
+    subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    topics = serializers.ListField(child=serializers.CharField(max_length=50), max_length=100, required=False)
+    category = serializers.CharField(max_length=50, required=False)
+    importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    version = serializers.IntegerField(min_value=1, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require something to change."""
+        if not set(attrs) - {"version"}:
+            raise serializers.ValidationError("Send subject, topics, category, importance or expires_at.")
+        return attrs
+
+
+class RevertSerializer(serializers.Serializer[Any]):
+    """The version whose wording is wanted back, and the one that the caller saw last."""
+
+    number = serializers.IntegerField(min_value=1)
+    version = serializers.IntegerField(min_value=1, required=False)
+
+
+class PinSerializer(serializers.Serializer[Any]):
+    """Whether a memory is kept from being evicted or forgotten."""
+
+    pinned = serializers.BooleanField(default=True)
+
+
+class ApproveMemorySerializer(serializers.Serializer[Any]):
+    """Another wording or category, if it is not to be approved as it is; ``version`` is the one that the caller saw."""
+
+    content = serializers.CharField(required=False)
+    category = serializers.CharField(max_length=50, required=False)
+    version = serializers.IntegerField(min_value=1, required=False)
+
+
+class RejectMemorySerializer(serializers.Serializer[Any]):
+    """Why it is not so; the person's own note."""
+
+    reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    version = serializers.IntegerField(min_value=1, required=False)
+
+
+class BulkDeleteSerializer(serializers.Serializer[Any]):
+    """The memories to put away."""
+
+    ids = serializers.ListField(child=serializers.CharField(max_length=64), min_length=1, max_length=BULK_LIMIT)
+
+
+class BulkItemSerializer(serializers.Serializer[Any]):
+    """What became of one of them: archived, proposed (it waits for the person), skipped (gone already), not_found."""
+
+    id = serializers.CharField()
+    outcome = serializers.ChoiceField(choices=["archived", "proposed", "skipped", "not_found"])
+
+
+class BulkResultSerializer(serializers.Serializer[Any]):
+    """What became of each id, in the order in which they were sent."""
+
+    results = BulkItemSerializer(many=True)

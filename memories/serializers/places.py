@@ -1,0 +1,79 @@
+"""Shapes of places over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from ..models import Place, PlaceMention
+from .waiting import ProposalSerializer
+
+
+class PlaceSerializer(serializers.ModelSerializer[Place]):
+    """A place. ``place_id`` is the caller's own id for it; ``conversations`` says in how many it was mentioned."""
+
+    conversations = serializers.IntegerField()
+
+    class Meta:
+        model = Place
+        fields = [
+            "id",
+            "place_id",
+            "name",
+            "notes",
+            "version",
+            "conversations",
+            "added_at",
+            "updated_at",
+            "deleted_at",
+            "purge_at",
+        ]
+
+
+class NewPlaceSerializer(serializers.Serializer[Any]):
+    """A place to keep, or to name again. ``message`` names it, or the newest of ``conversation`` does."""
+
+    place_id = serializers.CharField(max_length=200)
+    name = serializers.CharField(max_length=200)
+    notes = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
+    conversation = serializers.UUIDField(required=False, allow_null=True, source="conversation_id")
+    message = serializers.UUIDField(required=False, allow_null=True, source="message_id")
+
+
+class EditPlaceSerializer(serializers.Serializer[Any]):
+    """Another name, other notes or both; ``version`` is the one that the caller saw."""
+
+    name = serializers.CharField(max_length=200, required=False)
+    notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    version = serializers.IntegerField(min_value=1, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require something to change."""
+        if not {"name", "notes"} & set(attrs):
+            raise serializers.ValidationError("Send name, notes or both.")
+        return attrs
+
+
+class ProposedPlaceSerializer(serializers.Serializer[Any]):
+    """A change that waits for the person, and the place as it is; null when it would be a new one."""
+
+    place = PlaceSerializer(allow_null=True)
+    proposal = ProposalSerializer()
+
+
+class NewPlaceMentionSerializer(serializers.Serializer[Any]):
+    """The message that names a place."""
+
+    message = serializers.UUIDField()
+
+
+class PlaceMentionSerializer(serializers.ModelSerializer[PlaceMention]):
+    """A message that names a place; ``at`` is when that was noted."""
+
+    conversation = serializers.UUIDField(source="message.conversation_id")
+    index = serializers.IntegerField(source="message.index")
+
+    class Meta:
+        model = PlaceMention
+        fields = ["conversation", "message", "index", "at"]

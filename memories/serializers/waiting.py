@@ -1,0 +1,141 @@
+"""Shapes of what waits for the person over REST, and of answers that may hold such a thing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from ..models import Memory, Proposal
+from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer
+from .sources import ShownTo
+
+
+class ProposedMemorySerializer(serializers.ModelSerializer[Memory]):
+    """The memory that a proposal is about, as it reads now."""
+
+    class Meta:
+        model = Memory
+        fields = ["id", "content", "category", "subject", "kind", "field", "state", "version"]
+
+
+class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
+    """A change that waits for the person until ``expires_at``.
+
+    ``values`` are what would change, by the names of the memory's fields; when it has ended they are gone. What a
+    create would add is the text of its ``memory``. ``memory_version`` is the version that the change was meant for.
+    """
+
+    values = serializers.DictField()
+    memory = ProposedMemorySerializer(allow_null=True)
+    source_conversation = serializers.SerializerMethodField()
+    evidence = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Proposal
+        fields = [
+            "id",
+            "kind",
+            "state",
+            "values",
+            "memory",
+            "memory_version",
+            "agent",
+            "written_by",
+            "source_conversation",
+            "evidence",
+            "created_at",
+            "expires_at",
+            "decided_at",
+        ]
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_source_conversation(self, proposal: Proposal) -> str | None:
+        """The conversation that led to it."""
+        return self.conversation_shown(proposal.source_conversation_id)
+
+    @extend_schema_field(MemoryEvidenceSerializer(many=True))
+    def get_evidence(self, proposal: Proposal) -> Any:
+        """Words that say it."""
+        return MemoryEvidenceSerializer(proposal.evidence.all(), many=True).data if self.shows_sources else []
+
+
+class OtherValuesSerializer(serializers.Serializer[Any]):
+    """What to take instead of what was proposed.
+
+    Of a new memory content and category, of a place name and notes, of an update the others.
+    """
+
+    content = serializers.CharField(required=False)
+    correction = serializers.BooleanField(required=False)
+    valid_from = serializers.DateTimeField(required=False, allow_null=True)
+    subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    topics = serializers.ListField(child=serializers.CharField(max_length=50), max_length=100, required=False)
+    category = serializers.CharField(max_length=50, required=False)
+    importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    name = serializers.CharField(max_length=200, required=False)
+    notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse what no proposal changes, so that nobody believes that they changed it."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError({name: ["No proposal changes this."] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class ApproveProposalSerializer(serializers.Serializer[Any]):
+    """Values to take instead of those that were proposed, if any."""
+
+    values = OtherValuesSerializer(required=False, allow_null=True, default=None)
+
+
+class RejectProposalSerializer(serializers.Serializer[Any]):
+    """Why not; the person's own note."""
+
+    reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+
+
+class ChangedMemorySerializer(MemorySerializer):
+    """A memory after a change, or as it was with the ``proposal`` that waits for the person."""
+
+    proposal = ProposalSerializer(required=False)
+
+    class Meta(MemorySerializer.Meta):
+        fields = [*MemorySerializer.Meta.fields, "proposal"]
+
+
+class RewordedMemorySerializer(ChangedMemorySerializer):
+    """A memory with its new wording, and what it said before."""
+
+    previous = PreviousSerializer()
+
+    class Meta(ChangedMemorySerializer.Meta):
+        fields = [*ChangedMemorySerializer.Meta.fields, "previous"]
+
+
+class RememberedSerializer(MemorySerializer):
+    """What became of something to be remembered, and the memory that holds it.
+
+    ``evicted`` are the memories that made room for it; agents are not told.
+    """
+
+    outcome = serializers.ChoiceField(choices=["created", "reinforced", "proposed", "quarantined"])
+    evicted = serializers.ListField(child=serializers.CharField(), required=False)
+
+    class Meta(MemorySerializer.Meta):
+        fields = ["outcome", *MemorySerializer.Meta.fields, "evicted"]
+
+
+class MemoryConflictSerializer(serializers.Serializer[Any]):
+    """Why a change was refused: what stands in its way.
+
+    ``memory`` is the one about the same subject, or nearly the same; ``current`` the version that there is now.
+    """
+
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    memory = ProposedMemorySerializer(required=False)
+    current = serializers.IntegerField(required=False)

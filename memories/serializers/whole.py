@@ -1,0 +1,123 @@
+"""Shapes of all that is remembered at once over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from accounts.serializers import ChangeSerializer
+from journal.models import Change
+
+from .sources import ShownTo
+
+
+class ContextQuerySerializer(serializers.Serializer[Any]):
+    """Which block is wanted."""
+
+    conversation = serializers.UUIDField(required=False, default=None, help_text="The conversation that it is for.")
+    role = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=40, help_text="A role of categories.yaml to narrow to."
+    )
+
+
+class ContextSerializer(serializers.Serializer[Any]):
+    """The memory block, empty when nothing is remembered, and what it costs.
+
+    ``revision`` is the person's revision that it was read as of; ask ``changes/`` for what came after it. ``delta``
+    tells a conversation what changed since its block was made; null when nothing is to be told.
+    """
+
+    text = serializers.CharField()
+    tokens = serializers.IntegerField()
+    revision = serializers.IntegerField()
+    delta = serializers.CharField(allow_null=True)
+
+
+class DocumentFactSerializer(serializers.Serializer[Any]):
+    """One memory of the document."""
+
+    id = serializers.CharField()
+    content = serializers.CharField()
+    added_at = serializers.DateTimeField()
+    source_conversation_id = serializers.UUIDField(allow_null=True)
+    source_message_id = serializers.UUIDField(allow_null=True)
+    is_active = serializers.BooleanField()
+
+
+class DocumentPlaceSerializer(serializers.Serializer[Any]):
+    """One place of the document, with ``[message, at]`` of each mention by conversation."""
+
+    place_id = serializers.CharField()
+    place_name = serializers.CharField()
+    notes = serializers.CharField(allow_null=True)
+    mentioned_in = serializers.DictField(
+        child=serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
+    )
+    added_at = serializers.DateTimeField()
+
+
+class DocumentMetadataSerializer(serializers.Serializer[Any]):
+    """Totals of the document. ``token_count`` is what the memory block costs."""
+
+    last_updated = serializers.DateTimeField()
+    total_facts = serializers.IntegerField()
+    total_active_facts = serializers.IntegerField()
+    total_pois = serializers.IntegerField()
+    token_count = serializers.IntegerField()
+    schema_version = serializers.CharField()
+
+
+class DocumentSerializer(serializers.Serializer[Any]):
+    """Everything that is remembered."""
+
+    facts = DocumentFactSerializer(many=True)
+    placer_user_datapoints = DocumentPlaceSerializer(many=True)
+    metadata = DocumentMetadataSerializer()
+
+
+class FeedQuerySerializer(serializers.Serializer[Any]):
+    """From where the feed is read on."""
+
+    after = serializers.IntegerField(
+        min_value=0,
+        max_value=2**63 - 1,
+        required=False,
+        default=0,
+        help_text="The last revision that the caller knows.",
+    )
+    per_page = serializers.IntegerField(min_value=1, max_value=500, required=False, default=100)
+
+
+class FeedChangeSerializer(ShownTo, ChangeSerializer):
+    """One change: what happened to which object. It holds no text; ask for the object to see how it reads now."""
+
+    object = serializers.CharField(source="object_id")
+    conversation = serializers.SerializerMethodField()
+
+    class Meta(ChangeSerializer.Meta):
+        fields = [
+            "rev",
+            "event",
+            "object_type",
+            "object",
+            "old_version",
+            "new_version",
+            "actor",
+            "conversation",
+            "at",
+            "meta",
+        ]
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_conversation(self, change: Change) -> str | None:
+        """The conversation in which it happened."""
+        return self.conversation_shown(change.conversation_id)
+
+
+class FeedSerializer(serializers.Serializer[Any]):
+    """Changes, oldest first, and the revision to ask after next time."""
+
+    results = FeedChangeSerializer(many=True)
+    next_after = serializers.IntegerField()
