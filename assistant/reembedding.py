@@ -30,7 +30,7 @@ from journal.models import JobRun
 from language.backends import get_embedder
 from language.base import Embedder
 from language.tokens import count_tokens
-from memories.actions.vectors import memories_check_later, tombstones_follow
+from memories.actions import memories_compare_later, tombstones_follow
 from memories.models import Memory, MemoryVersion, Tombstone
 from retrieval.vectors import VectorSource, replace_vectors, stale
 
@@ -185,7 +185,7 @@ class _Mover:
         moved = 0
         for people in _people(user_ids):
             facts_compare_later(people, self.embedder.name)
-            memories_check_later(people, self.embedder.name)
+            memories_compare_later(people, self.embedder.name)
             for source in SOURCES:
                 for ids in self._batches(source, people, batch):
                     moved += self._move(source, ids)

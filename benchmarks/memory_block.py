@@ -1,9 +1,9 @@
 """How quickly the memory block is read and kept in its budget: ``python -m benchmarks.memory_block [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage and measures in this process, with its database and its Valkey:
+Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), and measures:
 
-- reading the block, warm and cold, of people with 10, 100 and 1,000 memories: for these, the budget is raised to a
-  million tokens, since 10,000 hold about 250;
+- reading the block, warm and cold, of people with 10, 100 and 1,000 memories, in this process and over HTTP: for these,
+  the budget is raised to a million tokens, since 10,000 hold about 250;
 - evicting all but one of 100, 1,000 and 5,000 memories, each with a vector of 384 dimensions: the statement alone, and
   the whole transaction with a change in the log for each.
 
@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import random
+import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -24,7 +25,7 @@ from typing import Any
 
 import django
 
-from tests.assistant.deployment import own_deployment
+from tests.assistant.deployment import Deployment, own_deployment
 
 from .ingest import spread
 
@@ -41,42 +42,59 @@ def main() -> None:
     options = parser.parse_args()
     with own_deployment(durable=True, MEMORY_BLOCK_TOKENS="1000000", LOG_LEVEL="ERROR") as deployment:
         deployment.worker.stop()
-        deployment.web.stop()
         os.environ.update(deployment.environment, DJANGO_SETTINGS_MODULE="memory_project.settings")
-        figures = measure()
+        figures = measure(deployment)
     for name, value in figures.items():
         print(f"{name:45} {value}")
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
-def measure() -> dict[str, Any]:
+def measure(deployment: Deployment) -> dict[str, Any]:
     """All figures, by name."""
     django.setup()
     figures: dict[str, Any] = {}
     for size in SIZES:
-        figures |= reading(size)
+        figures |= reading(deployment, size)
     for size in EVICTED:
         figures |= evicting(size)
     return figures
 
 
-def reading(size: int) -> dict[str, Any]:
+def reading(deployment: Deployment, size: int) -> dict[str, Any]:
     """A block out of the cache, and one that has to be read."""
-    from django.core.cache import cache
-
     from accounts.queries import principal_for_person
     from memories.block import memory_block
 
-    principal = principal_for_person(remember(size).pk)
-    block = memory_block(principal)
-    warm = [seconds(lambda: memory_block(principal)) for _ in range(1_000)]
+    person = remember(size)
+    principal = principal_for_person(person.pk)
+    client = deployment.client(deployment.manage("create_agent_key", "reader", f"--user={person.username}", "--quiet"))
+
+    def over_http() -> float:
+        answer = client.get("/api/v1/memories/context/")
+        if answer.status != 200:
+            sys.exit(f"The block was answered with {answer.status}: {answer.text[:300]}")
+        return answer.seconds
+
+    name = f"block_of_{size}_memories"
+    return {
+        f"{name}_tokens": memory_block(principal).tokens,
+        **warm_and_cold(name, lambda: seconds(lambda: memory_block(principal))),
+        **warm_and_cold(f"{name}_over_http", over_http),
+    }
+
+
+def warm_and_cold(name: str, read: Callable[[], float]) -> dict[str, Any]:
+    """The spread of reads that find the cache full, and of reads that find it empty."""
+    from django.core.cache import cache
+
+    read()
+    warm = [read() for _ in range(500)]
     cold = []
     for _ in range(100):
         cache.clear()
-        cold.append(seconds(lambda: memory_block(principal)))
-    name = f"block_of_{size}_memories"
-    return {f"{name}_tokens": block.tokens, f"{name}_warm_ms": spread(warm), f"{name}_cold_ms": spread(cold)}
+        cold.append(read())
+    return {f"{name}_warm_ms": spread(warm), f"{name}_cold_ms": spread(cold)}
 
 
 def evicting(size: int) -> dict[str, Any]:

@@ -17,12 +17,14 @@ from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .tombstones import tombstone_lay, tombstone_lift
 from .upkeep import memories_expire, memories_index, memories_purge
 from .uses import memories_used
+from .vectors import memories_compare_later, tombstones_follow
 
 __all__ = [
     "BULK_LIMIT",
     "Manner",
     "PreparedMemory",
     "admit_new",
+    "memories_compare_later",
     "memories_delete",
     "memories_expire",
     "memories_index",
@@ -55,4 +57,5 @@ __all__ = [
     "record_new",
     "tombstone_lay",
     "tombstone_lift",
+    "tombstones_follow",
 ]

@@ -89,15 +89,19 @@ def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, ver
     return change.memory
 
 
-def memory_reopen(principal: Principal, memory_id: str, *, proposed: bool = False) -> Memory:
+def memory_reopen(
+    principal: Principal, memory_id: str, *, proposed: bool = False, version: int | None = None
+) -> Memory:
     """Let a memory wait for review again, as it did before it was approved, rejected or archived.
 
     With ``proposed`` it is in no prompt until it is approved. What staff held back is held back again. Raises
-    NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``, ``similar_exists``, ``field_exists``).
+    NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``, ``similar_exists``,
+    ``field_exists``).
     """
     accounts_policy.must_decide(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
+        writing.check_version(memory, version)
         writing.check_state(memory, State.PROPOSED, State.ACTIVE, State.ARCHIVED, State.REJECTED)
         if memory.state in {State.ARCHIVED, State.REJECTED}:
             bring_back(change, principal, reviewed=False, waits=proposed)

@@ -211,14 +211,15 @@ def refile(change: MemoryWrite, principal: Principal, filing: dict[str, Any], **
     change.log("UPDATE", old_version=memory.version, changed=sorted(filing), **meta)
 
 
-def memory_pin(principal: Principal, memory_id: str, pinned: bool) -> Memory:
+def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: int | None = None) -> Memory:
     """Keep a memory from being evicted or forgotten, or no longer.
 
-    Raises NotAllowed, NotFound, Conflict (409 ``wrong_state``).
+    Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_remember(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
+        writing.check_version(memory, version)
         writing.check_state(memory, State.ACTIVE, State.PROPOSED)
         if memory.pinned != pinned:
             memory.pinned = pinned
@@ -252,16 +253,17 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
     return Changed(memory)
 
 
-def memory_restore(principal: Principal, memory_id: str) -> Memory:
+def memory_restore(principal: Principal, memory_id: str, *, version: int | None = None) -> Memory:
     """Fetch a memory back: active, or waiting when it did and it isn't the person who fetches it.
 
     What the person put away or rejected only they fetch back, and what staff held back stays so. Raises
     NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
-    ``wrong_state``, ``similar_exists``, ``field_exists``).
+    ``version_conflict``, ``wrong_state``, ``similar_exists``, ``field_exists``).
     """
     accounts_policy.must_remember(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
+        writing.check_version(memory, version)
         writing.check_state(memory, State.ARCHIVED, State.REJECTED)
         writing.must_restore(principal, memory)
         decides = principal.may_decide

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import Agent
@@ -220,10 +220,22 @@ class MemoryWrite:
         )
         return [neighbour.memory_id for neighbour in nearest]
 
+    def related(self) -> set[str]:
+        """The ids of the memories that it is related to already, either way round."""
+        return {
+            other
+            for pair in self._relations().values_list("from_memory_id", "to_memory_id")
+            for other in pair
+            if other != self.memory.pk
+        }
+
     def unlink(self) -> None:
         """Drop the relations that were about a wording that is gone."""
-        around = Q(from_memory=self.memory) | Q(to_memory=self.memory)
-        Relation.objects.filter(around, type=Relation.Type.RELATED_TO).delete()
+        self._relations().delete()
+
+    def _relations(self) -> QuerySet[Relation]:
+        either = Q(from_memory=self.memory) | Q(to_memory=self.memory)
+        return Relation.objects.filter(either, type=Relation.Type.RELATED_TO)
 
     def supersede(self, other_id: str) -> None:
         """Say that the memory takes the place of another."""
@@ -375,7 +387,9 @@ def _store_evidence(version_id: int, said: Sequence[Said]) -> None:
 
 
 def author(principal: Principal) -> str:
-    """What is shown as the writer of a wording: nobody for the person's own, else the agent's name."""
+    """What is shown as the writer of a wording: nobody for the person's own, else the agent's name, or ``job``."""
     if writing.speaks_as_person(principal):
         return ""
-    return Agent.objects.values_list("name", flat=True).get(pk=str(principal.agent_id))[:80]
+    if principal.agent_id is None:
+        return principal.kind
+    return Agent.objects.values_list("name", flat=True).get(pk=principal.agent_id)[:80]

@@ -175,6 +175,7 @@ def _apply_late_gates(change: MemoryWrite, principal: Principal, text: Embedded)
     near = around(memory, principal, text)
     band, _ = nearest_band(memory.content, near, Thresholds.of(memory.field))
     memory.needs_check = memory.needs_check or band > Band.NEW
-    linked = change.link(near)
+    related = change.related()
+    linked = change.link(neighbour for neighbour in near if neighbour.memory_id not in related)
     if linked:
         change.log("LINK", to=linked)

@@ -308,11 +308,19 @@ def test_with_valkey_killed_every_call_answers_from_the_database(api, owner, age
         for caller in (owner, agent):
             turn = api(caller).post(f"{talk}turn/", {"content": "Hello.", "save": True}, format="json")
             assert (turn.status_code, "Likes trains." in turn.json()["system"][0]["text"]) == (200, True)
-            assert api(caller).get(f"{talk}messages/").status_code == 200
+            for path in ("", "topics/", "context/", "document/", f"{memory.pk}/", f"{memory.pk}/history/"):
+                answer = api(caller).get(f"/api/v1/memories/{path}")
+                assert answer.status_code == 200, path
+                assert "trains" in answer.content.decode() or path in {"topics/", f"{memory.pk}/history/"}
     reword(memory, "Likes boats.")
     assert "boats" in of(owner).text
+    added = api(agent).post("/api/v1/memories/", {"content": "Olga keeps bees.", "category": "context"}, format="json")
+    assert added.status_code == 201
+    gone = api(owner).delete(f"/api/v1/memories/{added.json()['id']}/")
+    assert gone.status_code in {200, 204}
+    assert "bees" not in of(owner).text
     archive(memory)
-    assert of(owner) == Block("", 0, (), (), principal.rev + 2)
+    assert of(owner) == Block("", 0, (), (), principal_for_person(owner.pk).rev)
 
     own_valkey.start()
     own_valkey.wait_ready()

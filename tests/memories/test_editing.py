@@ -467,6 +467,34 @@ class TestArchiveAndRestore:
 
 
 @pytest.mark.parametrize(
+    ("state", "act"),
+    [
+        ("active", lambda principal, pk, **seen: actions.memory_update(principal, pk, HENS, **seen)),
+        ("active", lambda principal, pk, **seen: actions.memory_revert(principal, pk, 1, **seen)),
+        ("active", lambda principal, pk, **seen: actions.memory_amend(principal, pk, importance=5, **seen)),
+        ("active", lambda principal, pk, **seen: actions.memory_pin(principal, pk, True, **seen)),
+        ("active", actions.memory_archive),
+        ("archived", actions.memory_restore),
+        ("active", actions.memory_approve),
+        ("active", actions.memory_reject),
+        ("archived", actions.memory_reopen),
+    ],
+    ids=["update", "revert", "amend", "pin", "archive", "restore", "approve", "reject", "reopen"],
+)
+def test_every_change_takes_the_version_that_the_caller_saw(me, owner, bees, state, act):
+    actions.memory_update(me, bees.pk, "The user keeps geese.")
+    if state == "archived":
+        actions.memory_archive(me, bees.pk)
+    before = changes(owner)
+    with pytest.raises(Conflict) as caught:
+        act(me, bees.pk, version=1)
+    assert (caught.value.code, caught.value.extra["current"]) == ("version_conflict", 2)
+    assert changes(owner) == before
+    act(me, bees.pk, version=2)
+    check(owner)
+
+
+@pytest.mark.parametrize(
     "act",
     [
         lambda principal, pk: actions.memory_update(principal, pk, HENS),
