@@ -5,9 +5,9 @@ The rooms depend on these protocols only; ``language.backends`` picks the implem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -118,6 +118,95 @@ class Extraction:
     usage: Usage = field(default_factory=Usage)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownMemory:
+    """What is remembered already, as a model sees it. ``field`` is empty for all but the single-valued fields."""
+
+    id: str
+    category: str
+    subject: str
+    content: str
+    field: str
+    date: date
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as any model takes it; ``input_schema`` is the JSON schema of its arguments, an object."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model asks for. ``id`` is unique within one loop; the arguments have not been checked."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of the call ``call_id``: text that the model can act on, and whether the call was taken."""
+
+    call_id: str
+    content: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRound:
+    """One earlier round of the same loop: its calls in the order they were made, and a result for each."""
+
+    calls: tuple[ToolCall, ...]
+    results: tuple[ToolResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A part of a conversation that is read for what to remember, change or forget.
+
+    ``messages`` holds all roles; only those with role ``user`` are evidence, and ``user_name`` is whose they are.
+    ``memories`` is what is remembered of them already. ``most_calls`` holds for all rounds of the loop together.
+    """
+
+    messages: Sequence[Utterance]
+    user_name: str
+    memories: Sequence[KnownMemory]
+    tools: Sequence[ToolSpec]
+    memory_categories: Sequence[str]
+    most_calls: int
+    rounds: Sequence[ToolRound] = ()
+
+    @property
+    def calls_left(self) -> int:
+        """How many calls the coming rounds may make, never below 0."""
+        return max(0, self.most_calls - sum(len(earlier.calls) for earlier in self.rounds))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The calls of one round; none means that the model is done."""
+
+    calls: tuple[ToolCall, ...]
+    model: str
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    """One memory that says what several said. ``sources`` are the ids of those, at least two."""
+
+    content: str
+    category: str
+    subject: str
+    importance: int
+    sources: tuple[str, ...]
+
+
 @runtime_checkable
 class LanguageModel(Protocol):
     """A language model, or rules that stand in for one."""
@@ -138,6 +227,23 @@ class LanguageModel(Protocol):
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
         """Say for each (existing, new) pair of statements whether they say the same, contradict or differ.
 
+        Raises ModelUnavailable or ModelAnswerInvalid.
+        """
+        ...
+
+    def choose_tools(self, request: ToolRequest) -> ToolAnswer:
+        """Choose which tools to call, given what was said, what is known and what came of earlier calls.
+
+        At most ``request.calls_left`` calls come back, with ids that no call of an earlier round has. The arguments
+        are the model's own: the caller checks them, and answers a call of an unknown tool as an error.
+        Raises ModelUnavailable or ModelAnswerInvalid; the loop is then begun again later.
+        """
+        ...
+
+    def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
+        """Say in fewer memories what can be said in fewer, without losing any of it; the rest is left alone.
+
+        No memory is a source of two answers, and no memory with a field of one without.
         Raises ModelUnavailable or ModelAnswerInvalid.
         """
         ...

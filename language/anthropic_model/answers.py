@@ -37,21 +37,23 @@ _MARKDOWN_BLOCK = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 _LOOKALIKES = {character: f"[{group}]" for group in ("'’‘ʼ", '"“”„«»', "-‐‑–—") for character in group}
 
 
-class _Shape(BaseModel):
+class Shape(BaseModel):
+    """A part of an answer: these keys with these types, nothing converted."""
+
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-ShapeT = TypeVar("ShapeT", bound=_Shape)
+ShapeT = TypeVar("ShapeT", bound=Shape)
 
 
-class FactShape(_Shape):
+class FactShape(Shape):
     quote: str
     messages: list[int]
     category: str
     content: str
 
 
-class MemoryShape(_Shape):
+class MemoryShape(Shape):
     quote: str
     messages: list[int]
     category: str
@@ -62,24 +64,24 @@ class MemoryShape(_Shape):
     explicit: bool
 
 
-class EpisodeShape(_Shape):
+class EpisodeShape(Shape):
     messages: list[int]
     content: str
 
 
-class ExtractionShape(_Shape):
+class ExtractionShape(Shape):
     summary: str
     facts: list[FactShape]
     memories: list[MemoryShape]
     episodes: list[EpisodeShape]
 
 
-class VerdictShape(_Shape):
+class VerdictShape(Shape):
     pair: int
     verdict: Literal["same", "contradicts", "different"]
 
 
-class VerdictsShape(_Shape):
+class VerdictsShape(Shape):
     verdicts: list[VerdictShape]
 
 
@@ -104,7 +106,7 @@ def read_extraction(text: str, request: ExtractionRequest, *, model: str, usage:
 
     Raises ModelAnswerInvalid for a broken document.
     """
-    document = _validated(ExtractionShape, text)
+    document = validated(ExtractionShape, text)
     summary = document.summary.strip()
     if not summary:
         raise ModelAnswerInvalid("The summary is empty.")
@@ -122,7 +124,7 @@ def read_verdicts(text: str, pairs: int) -> list[Comparison]:
 
     Raises ModelAnswerInvalid when a pair has no verdict, or two, or a number is none of theirs.
     """
-    answered = _validated(VerdictsShape, text).verdicts
+    answered = validated(VerdictsShape, text).verdicts
     verdicts = {verdict.pair: verdict.verdict for verdict in answered}
     if len(answered) != pairs or set(verdicts) != set(range(pairs)):
         raise ModelAnswerInvalid(f"{pairs} pairs were asked about, {len(answered)} verdicts came back.")
@@ -214,8 +216,11 @@ def _content(text: str) -> str:
     return text if len(text) <= LONGEST_CONTENT else ""
 
 
-def _validated(shape: type[ShapeT], text: str) -> ShapeT:
-    """The document, if it has the shape. A server that ignores the schema may wrap it as a Markdown block."""
+def validated(shape: type[ShapeT], text: str) -> ShapeT:
+    """The document, if it has the shape. A server that ignores the schema may wrap it as a Markdown block.
+
+    Raises ModelAnswerInvalid, without a word of the answer.
+    """
     wrapped = _MARKDOWN_BLOCK.fullmatch(text)
     try:
         return shape.model_validate_json(wrapped[1] if wrapped else text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from anthropic import (
     DefaultAsyncHttpxClient,
     Middleware,
 )
-from anthropic.types import Message, TextBlock
+from anthropic.types import Message, TextBlock, ToolUseBlock
 from asgiref.sync import async_to_sync
 
 from language.anthropic_model.errors import (
@@ -64,6 +64,7 @@ _REFUSALS = {
     529: ModelOverloaded,
 }
 _WHOLE = {"end_turn", "stop_sequence"}
+_CALLS = "tool_use"
 _CUT = {"max_tokens", "model_context_window_exceeded"}
 
 
@@ -85,12 +86,45 @@ def ask(
     ``schema`` is the JSON schema that the answer has to follow. Call it from code that runs in no event loop.
     Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
     """
+    answered, usage = _call(
+        endpoint,
+        model,
+        instructions,
+        messages=[{"role": "user", "content": content}],
+        output_config={"format": {"type": "json_schema", "schema": schema}},
+    )
+    blocks = _blocks_of(answered, _WHOLE)
+    text = "".join(block.text for block in blocks if isinstance(block, TextBlock) and isinstance(block.text, str))
+    return text, usage
+
+
+def ask_for_calls(
+    endpoint: Endpoint,
+    *,
+    model: str,
+    instructions: str,
+    messages: Sequence[Mapping[str, object]],
+    tools: Sequence[Mapping[str, object]],
+) -> tuple[list[ToolUseBlock], Usage]:
+    """Send instructions, the messages so far and the tools; return the calls that the model asks for, and its tokens.
+
+    Tools and instructions are kept in the server's prompt cache. What the calls hold has not been checked: a server may
+    send anything there. Call it from code that runs in no event loop.
+    Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
+    """
+    answered, usage = _call(endpoint, model, instructions, messages=messages, tools=tools)
+    calls = [block for block in _blocks_of(answered, _WHOLE | {_CALLS}) if isinstance(block, ToolUseBlock)]
+    if answered.stop_reason == _CALLS and not calls:
+        raise ModelAnswerInvalid("The answer says that it calls a tool, and calls none.")
+    return calls, usage
+
+
+def _call(endpoint: Endpoint, model: str, instructions: str, **rest: object) -> tuple[Message, Usage]:
     request: dict[str, Any] = {
         "model": model,
         "max_tokens": MOST_TOKENS,
         "system": [{"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}}],
-        "messages": [{"role": "user", "content": content}],
-        "output_config": {"format": {"type": "json_schema", "schema": schema}},
+        **rest,
     }
     began = time.monotonic()
     answered = async_to_sync(_attempt)(endpoint, request)
@@ -106,7 +140,7 @@ def ask(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
     )
-    return _text_of(answered), usage
+    return answered, usage
 
 
 async def _attempt(endpoint: Endpoint, request: dict[str, Any]) -> Message | LanguageError:
@@ -209,17 +243,17 @@ def _failure(error: Exception) -> LanguageError:
     return next(kind(text) for expected, kind, text in _FAILURES if isinstance(error, expected))
 
 
-def _text_of(message: Message) -> str:
-    """The text of a whole answer. Servers differ and the SDK checks no types, so nothing is taken for granted."""
+def _blocks_of(message: Message, whole: Collection[str]) -> list[object]:
+    """What a whole answer holds. Servers differ and the SDK checks no types, so nothing is taken for granted."""
     stop_reason = getattr(message, "stop_reason", None)
     if stop_reason == "refusal":
         raise ModelAnswerRefused("The model declined to answer.")
     if stop_reason in _CUT:
         raise ModelAnswerCut("The answer broke off at the most tokens that it may have.")
     blocks = getattr(message, "content", None)
-    if stop_reason not in _WHOLE or not isinstance(blocks, list):
+    if stop_reason not in whole or not isinstance(blocks, list):
         raise ModelAnswerInvalid("The server's answer is not a finished message.")
-    return "".join(block.text for block in blocks if isinstance(block, TextBlock) and isinstance(block.text, str))
+    return blocks
 
 
 def _usage_of(message: Message) -> Usage:

@@ -16,8 +16,18 @@ from language.anthropic_model.answers import (
     read_verdicts,
     verdicts_schema,
 )
-from language.anthropic_model.call import Endpoint, ask
-from language.base import Comparison, Extraction, ExtractionRequest
+from language.anthropic_model.call import Endpoint, ask, ask_for_calls
+from language.anthropic_model.condensing import condensed_schema, read_condensed
+from language.anthropic_model.tools import messages_of, read_calls, tools_of
+from language.base import (
+    Comparison,
+    Condensed,
+    Extraction,
+    ExtractionRequest,
+    KnownMemory,
+    ToolAnswer,
+    ToolRequest,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -74,6 +84,50 @@ class AnthropicModel:
             schema=verdicts_schema(),
         )
         return read_verdicts(text, len(pairs))
+
+    def choose_tools(self, request: ToolRequest) -> ToolAnswer:
+        """Ask for the calls of one round; without words of the user's, tools or calls left there is none, and no call.
+
+        Raises ModelUnavailable when there is no answer in time, ModelAnswerInvalid when it is refused, cut off or holds
+        nothing but broken calls. Single broken calls are dropped, and so are those beyond the most that there may be.
+        """
+        if not (request.tools and request.calls_left and any(message.role == "user" for message in request.messages)):
+            return ToolAnswer((), self.name)
+        instructions = prompts.load("choose_tools").substitute(
+            memory_categories=", ".join(request.memory_categories),
+            fields=", ".join(FIELDS),
+            longest=LONGEST_CONTENT,
+        )
+        blocks, usage = ask_for_calls(
+            self.endpoint,
+            model=self.name,
+            instructions=instructions,
+            messages=messages_of(request),
+            tools=tools_of(request),
+        )
+        calls, dropped = read_calls(blocks, request)
+        if dropped:
+            log.info("model_calls_dropped", model=self.name, dropped=dropped)
+        return ToolAnswer(calls, self.name, usage)
+
+    def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
+        """Ask in one call what can be said in fewer memories; of fewer than two there is nothing to ask.
+
+        Raises ModelUnavailable, ModelAnswerInvalid. Single groups that break a rule are dropped.
+        """
+        if len(memories) < 2:
+            return ()
+        text, _ = ask(
+            self.endpoint,
+            model=self.name,
+            instructions=prompts.load("condense").substitute(longest=LONGEST_CONTENT),
+            content=prompts.memories_to_condense(memories),
+            schema=condensed_schema(),
+        )
+        condensed, dropped = read_condensed(text, memories)
+        if dropped:
+            log.info("model_condensed_dropped", model=self.name, dropped=dropped)
+        return condensed
 
 
 def from_settings() -> AnthropicModel:

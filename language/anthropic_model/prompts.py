@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from language.base import ExtractionRequest, Utterance
+from language.base import ExtractionRequest, KnownMemory, ToolRequest, Utterance
 
 LONGEST_RECORD = 240_000
 """Characters of what was said in one batch that a model is shown, so that any batch can be read in one call."""
@@ -37,13 +37,31 @@ def conversation(request: ExtractionRequest) -> str:
     Of a batch that is longer than ``LONGEST_RECORD`` the longest messages are cut short, all to the same length.
     """
     legacy = "" if request.legacy_name is None else f' legacy="{_attribute(request.legacy_name)}"'
-    longest = fair_length([len(message.content) for message in request.messages], LONGEST_RECORD)
-    messages = "\n".join(_message(message, longest) for message in request.messages)
     return (
         f'<people user="{_attribute(request.user_name)}"{legacy}/>\n'
-        f"<messages>\n{messages}\n</messages>\n"
+        f"{_record(request.messages)}\n"
         "The record ends here. Write the JSON object about it."
     )
+
+
+def conversation_for_tools(request: ToolRequest) -> str:
+    """The part of a conversation to read as the model reads it, cut as ``conversation`` cuts it."""
+    return (
+        f'<people user="{_attribute(request.user_name)}"/>\n'
+        f"{_record(request.messages)}\n"
+        f"The record ends here. Call the tools for what it gives, at most {request.most_calls} times, or none."
+    )
+
+
+def known_memories(memories: Sequence[KnownMemory]) -> str:
+    """What is remembered already as the model reads it."""
+    lines = [
+        f'<memory id="{_attribute(memory.id)}" category="{_attribute(memory.category)}" '
+        f'subject="{_attribute(memory.subject)}" field="{_attribute(memory.field)}" date="{memory.date.isoformat()}">'
+        f"{escape(memory.content)}</memory>"
+        for memory in memories
+    ]
+    return "\n".join(["<memories>", *lines, "</memories>"])
 
 
 def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
@@ -55,6 +73,11 @@ def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
     return "\n".join(["<pairs>", *lines, "</pairs>", "The pairs end here. Write the JSON object about them."])
 
 
+def memories_to_condense(memories: Sequence[KnownMemory]) -> str:
+    """Memories as the model reads them, to say them in fewer."""
+    return f"{known_memories(memories)}\nThe memories end here. Write the JSON object about them."
+
+
 def fair_length(lengths: Sequence[int], total: int) -> int:
     """The length to which the longest of these texts are cut, so that all are at most ``total`` together."""
     left, waiting = total, len(lengths)
@@ -63,6 +86,11 @@ def fair_length(lengths: Sequence[int], total: int) -> int:
             return left // waiting
         left, waiting = left - length, waiting - 1
     return max(lengths, default=0)
+
+
+def _record(messages: Sequence[Utterance]) -> str:
+    longest = fair_length([len(message.content) for message in messages], LONGEST_RECORD)
+    return "\n".join(["<messages>", *(_message(message, longest) for message in messages), "</messages>"])
 
 
 def _message(message: Utterance, longest: int) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.queries import principal_for_person
 from conversations.actions import NewMessage, conversation_create, messages_append
-from language.base import Extraction, FactCandidate
+from language.base import Extraction, FactCandidate, ToolAnswer
 
 
 class ScriptedModel:
@@ -25,6 +25,12 @@ class ScriptedModel:
 
     def same_fact(self, pairs):
         return ["different"] * len(pairs)
+
+    def choose_tools(self, request):
+        return ToolAnswer((), self.name)
+
+    def condense(self, memories):
+        return ()
 
     def finds(self, *facts):
         """Let every batch hold these facts: (category, content, index, quote)."""

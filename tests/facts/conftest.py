@@ -8,7 +8,7 @@ from facts import actions
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.models import Ledger
-from language.base import FactCandidate
+from language.base import FactCandidate, ToolAnswer
 
 EMBEDDING = ("memories.wording", "facts.actions.extraction", "facts.actions.upkeep")
 
@@ -34,6 +34,12 @@ class ComparingModel:
         if self.error:
             raise self.error
         return [self.says.get((a, b)) or self.says.get((b, a)) or "different" for a, b in pairs]
+
+    def choose_tools(self, request):
+        return ToolAnswer((), self.name)
+
+    def condense(self, memories):
+        return ()
 
 
 @pytest.fixture
