@@ -13,7 +13,7 @@ from facts.models import FactVersion, LegacyFact
 from facts.policy import standing
 from journal.exceptions import Conflict, NotFound
 
-from .cards import Done
+from .outcomes import Done
 
 Typed = Mapping[str, str]
 Visibility = LegacyFact.Visibility

@@ -14,7 +14,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from accounts.principals import Principal
 from facts.models import LegacyFact
 
-from .cards import Done
+from .outcomes import Done
 
 REMEMBERED = 10
 _KEY = "sitting"

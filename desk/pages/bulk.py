@@ -18,7 +18,7 @@ from facts import actions
 from facts.models import LegacyFact
 from journal.exceptions import Refused
 
-from ..cards import Done
+from ..outcomes import Done
 from ..sittings import Sitting
 from ..views import View
 from .frame import PageRequest, came_from, for_person

@@ -21,7 +21,8 @@ from facts.models import FactVersion, LegacyFact
 from journal.exceptions import NotFound, Refused
 
 from .. import decisions
-from ..cards import Done, Refusal, make_cards
+from ..cards import make_cards
+from ..outcomes import Done, Refusal
 from ..queues import Queue
 from ..sittings import Sitting
 from ..views import View

@@ -13,9 +13,9 @@ from accounts.principals import Principal
 from facts.models import LegacyFact
 from journal.exceptions import NotFound
 
-from ..cards import Done, Refusal
 from ..dossiers import make_dossier
 from ..histories import make_history
+from ..outcomes import Done, Refusal
 from .frame import PageRequest, for_person
 
 

@@ -23,7 +23,8 @@ from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 from journal.exceptions import NotFound
 
-from ..cards import Done, Refusal, make_cards
+from ..cards import make_cards
+from ..outcomes import Done, Refusal
 from ..shelves import SHELVES, shelf_counts
 from ..views import PER_PAGE, SORTS, STATES, View
 from .frame import PageRequest, for_person, neighbours_of

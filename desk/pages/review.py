@@ -13,8 +13,8 @@ from accounts.models import Legacy
 from accounts.principals import Principal
 from facts.models import LegacyFact
 
-from ..cards import Done, Refusal
 from ..dossiers import make_dossier
+from ..outcomes import Done, Refusal
 from ..queues import Queue
 from ..sittings import Sitting
 from .frame import PageRequest, for_person

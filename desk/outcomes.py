@@ -1,0 +1,85 @@
+"""What a decision came to, and what a card tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .differences import Piece, word_diff
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was just done to something, in one word and in a sentence, and the address that takes it back."""
+
+    word: str
+    text: str
+    undo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a decision could not be carried out, in words, and what had been typed for it.
+
+    ``seen`` is the wording that it was about, when there is another one by now.
+    """
+
+    decision: str
+    text: str
+    status: int
+    typed: Mapping[str, str] = field(default_factory=dict)
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decidable:
+    """What every card has: what was just done about its subject, or could not be done."""
+
+    outcome: Done | Refusal | None = None
+
+    @property
+    def content(self) -> str:
+        """The present wording."""
+        raise NotImplementedError
+
+    @property
+    def stored(self) -> Mapping[str, str]:
+        """What the fields of the card's forms hold when nothing was typed."""
+        raise NotImplementedError
+
+    @property
+    def done(self) -> Done | None:
+        """What was just done to it."""
+        return self.outcome if isinstance(self.outcome, Done) else None
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why something could not be done to it."""
+        return self.outcome if isinstance(self.outcome, Refusal) else None
+
+    @property
+    def changed_meanwhile(self) -> list[Piece]:
+        """How the wording that a refused decision was about became the present one."""
+        return word_diff(self.refusal.seen, self.content) if self.refusal and self.refusal.seen else []
+
+    @property
+    def typed_instead(self) -> list[Piece]:
+        """How the present wording would become the one that was typed for another."""
+        typed = self.refusal.typed.get("content", "") if self.refusal and self.refusal.seen else ""
+        return word_diff(self.content, typed) if typed else []
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """What the fields of the card's forms hold: what had been typed if that was refused, else what is stored."""
+        typed = self.refusal.typed if self.refusal else {}
+        return {name: typed.get(name, value) for name, value in self.stored.items()}
+
+    @property
+    def open_form(self) -> str:
+        """The form that stays open because what was typed into it was refused."""
+        return self.refusal.decision if self.refusal else ""
+
+
+def as_sentence(text: str) -> str:
+    """A reason ended as a sentence is; empty when nobody gave one."""
+    return text if not text or text[-1] in ".!?…" else f"{text}."
