@@ -292,6 +292,8 @@ def principal_of_key(row: KeyRow) -> Principal:
         issuer=row.issuer,
         role=row.role,
         has_memory=row.has_memory is not False,
+        agentic_memory=row.agentic_memory is not False,
+        extract_each_message=row.extract_each_message,
         review=row.review or "after",
         time_zone=row.time_zone or "UTC",
         language=row.language or "",

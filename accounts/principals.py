@@ -32,6 +32,8 @@ class Principal:
     issuer: str = ""
     role: str = ""
     has_memory: bool = True
+    agentic_memory: bool = True
+    extract_each_message: bool | None = None
     review: str = "after"
     time_zone: str = "UTC"
     language: str = ""

@@ -51,6 +51,8 @@ class KeyRow:
     sources: list[str] | None
     grant_revoked_at: datetime | None
     has_memory: bool | None
+    agentic_memory: bool | None
+    extract_each_message: bool | None
     review: str | None
     time_zone: str | None
     language: str | None
@@ -102,6 +104,8 @@ def _person(kind: str, user_id: UUID) -> Principal:
             "username",
             "display_name",
             "preferences__has_memory",
+            "preferences__agentic_memory",
+            "preferences__extract_each_message",
             "preferences__review",
             "preferences__time_zone",
             "preferences__language",
@@ -118,6 +122,8 @@ def _person(kind: str, user_id: UUID) -> Principal:
         scopes=frozenset(SCOPES),
         rev=row["rev"],
         has_memory=row["preferences__has_memory"] is not False,
+        agentic_memory=row["preferences__agentic_memory"] is not False,
+        extract_each_message=row["preferences__extract_each_message"],
         review=row["preferences__review"] or "after",
         time_zone=row["preferences__time_zone"] or "UTC",
         language=row["preferences__language"] or "",

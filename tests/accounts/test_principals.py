@@ -155,6 +155,15 @@ def test_the_principal_of_a_person_takes_one_query(owner, django_assert_num_quer
     assert made.is_authenticated
 
 
+def test_every_principal_knows_how_the_person_wants_memories_learned(owner, agent):
+    person = queries.principal_for_person(owner.pk)
+    for made in (person, queries.principal_for_job(owner.pk), principal(agent.credential)):
+        assert (made.agentic_memory, made.extract_each_message) == (True, None)
+    actions.preferences_set(person, agentic_memory=False, extract_each_message=True)
+    for made in (queries.principal_for_job(owner.pk), principal(agent.credential)):
+        assert (made.agentic_memory, made.extract_each_message) == (False, True)
+
+
 def test_the_last_use_is_written_at_most_once_a_minute(agent):
     with time_machine.travel("2026-03-01T12:00:00Z", tick=False) as clock:
         principal(agent.credential)
