@@ -3,6 +3,7 @@
 A block is read as of a revision. What was reworded, added or restored after it reads as it did then or not at all; what
 was archived, rejected or erased meanwhile, has expired or may not be seen any more is left out. A conversation that
 stays with one revision so keeps its bytes until something is taken away. Subject and category are the present ones.
+What a person who reviews before has not reviewed yet stands in no block, whenever it was remembered.
 """
 
 from __future__ import annotations
@@ -140,6 +141,7 @@ def _memories(principal: Principal, rev: int) -> list[_Row]:
     """In the order of the block, which no database's collation changes."""
     found = (
         Memory.objects.visible_to(principal)  # type: ignore[misc]  # wording: joined by as_of
+        .in_use(principal)
         .as_of(rev)
         .filter(in_block=True)
         .values_list(

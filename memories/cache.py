@@ -30,7 +30,8 @@ T = TypeVar("T")
 class Family(StrEnum):
     """What is kept. A page is kept for ``MEMORY_PAGE_CACHE_SECONDS``, the others for ``MEMORY_CACHE_SECONDS``.
 
-    A context depends on which categories the principal sees and on nothing else about it, so agents share it.
+    A context depends on which categories the principal sees and on what the person prefers, not on who asks: agents
+    share it.
     """
 
     LIST = "list"
@@ -78,5 +79,5 @@ def _key(principal: Principal, family: Family, of: Sequence[object]) -> str:
     user_id = must_act_for(principal)
     seen = None if principal.categories is None else sorted(principal.categories)
     viewer = () if family is Family.CONTEXT else (principal.kind, principal.agent_id, principal.may_decide)
-    depends = orjson.dumps([seen, categories.load().digest, principal.has_memory, viewer, of])
+    depends = orjson.dumps([seen, categories.load().digest, principal.has_memory, principal.review, viewer, of])
     return f"memory:{user_id}:{principal.rev}:{family}:{hashlib.sha256(depends).hexdigest()[:32]}"

@@ -18,6 +18,7 @@ from accounts.principals import Principal
 
 from .cache import Family, Reading, read_through
 from .models import Memory, MemoryEvidence, Place, PlaceMention
+from .policy import writing
 
 SCHEMA_VERSION = "1.0"
 
@@ -25,9 +26,10 @@ SCHEMA_VERSION = "1.0"
 def memory_document(principal: Principal) -> dict[str, Any]:
     """What the principal may see, as plain JSON types: ``facts``, ``placer_user_datapoints`` and ``metadata``.
 
-    Facts are the active and the archived memories, the oldest first; what waits or was rejected is none. In
-    ``mentioned_in`` stands, by conversation, ``[message, at]`` of each mention. Where something was said is left out
-    for those who may not read it. ``token_count`` is what the memory block costs.
+    Facts are the active and the archived memories, the oldest first; what waits or was rejected is none. Active are
+    those in use: not what a person who reviews before has not reviewed. In ``mentioned_in`` stands, by conversation,
+    ``[message, at]`` of each mention. Where something was said is left out for those who may not read it.
+    ``token_count`` is what the memory block costs.
 
     Raises NotFound for a principal that acts for nobody, NotAllowed without the scope read.
     """
@@ -50,6 +52,7 @@ def _read(principal: Principal, user_id: UUID) -> Reading[dict[str, Any]]:
             "id",
             "content",
             "state",
+            "reviewed_at",
             "in_block",
             "tokens",
             "expires_at",
@@ -67,7 +70,8 @@ def _read(principal: Principal, user_id: UUID) -> Reading[dict[str, Any]]:
     changed: list[datetime] = []
     tokens = 0
     for memory in memories:
-        active = memory["state"] == Memory.State.ACTIVE and not _is_past(memory["expires_at"], now)
+        used = writing.is_used(memory["state"], memory["reviewed_at"], principal.review)
+        active = used and not _is_past(memory["expires_at"], now)
         facts.append(
             {
                 "id": memory["id"],

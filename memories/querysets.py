@@ -43,7 +43,8 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """All for staff, the person's own in every state; only those of the principal's categories.
 
         An agent sees active and archived ones, and what it proposed itself while that waits, or all states if it may
-        take the person's decisions; none while the person has memory switched off.
+        take the person's decisions; none while the person has memory switched off. Of what a person who reviews before
+        has not reviewed, it sees what it added itself.
         """
         if principal.kind == "staff":
             return self
@@ -59,7 +60,25 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         if principal.may_decide:
             return own
         waiting = Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
-        return own.filter(Q(state__in=["active", "archived"]) | waiting)
+        seen = own.filter(Q(state__in=["active", "archived"]) | waiting)
+        if principal.review == "before":
+            added = Q(agent_id=principal.agent_id, agent_id__isnull=False)
+            seen = seen.exclude(pk__in=self._unreviewed(principal.user_id).exclude(added))
+        return seen
+
+    def _unreviewed(self, user_id: UUID | None) -> models.QuerySet[Memory, str]:
+        # By id: the index that searches read alone does not say what was reviewed.
+        own = self.model.objects.filter(user_id=user_id) if user_id else self.model.objects.none()
+        return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
+
+    def in_use(self, principal: Principal) -> MemoryQuerySet:
+        """Memories that count: active ones, but only reviewed ones while the person reviews before.
+
+        It is asked whenever something is read for a prompt, so that a change of that preference counts at once, also
+        for what was remembered before it, and can be taken back.
+        """
+        active = self.active()
+        return active.exclude(pk__in=self._unreviewed(principal.user_id)) if principal.review == "before" else active
 
     def active(self) -> MemoryQuerySet:
         """What is remembered now: neither waiting nor gone."""
@@ -175,6 +194,14 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
     def waiting(self) -> ProposalQuerySet:
         """Those that nobody has decided about."""
         return self.filter(state="waiting")
+
+    def open(self, now: datetime) -> ProposalQuerySet:
+        """Those that can be decided about: they wait, and their days are not over."""
+        return self.waiting().filter(expires_at__gt=now)
+
+    def to_forget(self, now: datetime) -> ProposalQuerySet:
+        """Those that were decided about, whose days are over, and that still hold what they would have changed."""
+        return self.filter(state__in=["approved", "rejected"], expires_at__lte=now).exclude(values={})
 
 
 @cache

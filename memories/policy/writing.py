@@ -44,6 +44,17 @@ def waits(principal: Principal, field: str) -> bool:
     return not speaks_as_person(principal) and (principal.review == "before" or bool(field))
 
 
+def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:
+    """Whether a memory that stands so counts, where its person reviews as ``review`` says."""
+    return state == State.ACTIVE and (review != "before" or reviewed_at is not None)
+
+
+def is_unused(memory: Memory, review: str) -> bool:
+    """Whether a memory counts only when its person, who reviews as ``review`` says, has approved it."""
+    waits = memory.state in {State.ACTIVE, State.PROPOSED}
+    return waits and not is_used(memory.state, memory.reviewed_at, review)
+
+
 def must_file_under(principal: Principal, category: str) -> str:
     """The category that a name or alias means.
 
@@ -199,9 +210,14 @@ def check_version(memory: Memory, expected: int | None) -> None:
         raise Conflict("Somebody changed this memory meanwhile.", code="version_conflict", current=memory.version)
 
 
+def decides_what_returns(principal: Principal) -> bool:
+    """Whether what the principal fetches back counts at once: for the person, from a linked chat too."""
+    return principal.may_decide or speaks_as_person(principal)
+
+
 def must_restore(principal: Principal, memory: Memory) -> None:
     """Raise NotYoursToDecide when an agent would fetch back what the person, or staff, put away."""
-    if principal.may_decide or (memory.state == State.ARCHIVED and memory.deleted_why in RESTORED_BY_AGENTS):
+    if decides_what_returns(principal) or (memory.state == State.ARCHIVED and memory.deleted_why in RESTORED_BY_AGENTS):
         return
     raise NotYoursToDecide
 
