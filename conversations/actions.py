@@ -108,11 +108,12 @@ def messages_append(
 ) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
 
-    Returns the stored messages. Indexing and summarising start when the transaction has committed, unless ``follow_up``
-    is False, for a caller that sees to both. Appending reopens a finished conversation. With ``after`` they are
-    appended only while the conversation has that many messages. ``pin`` says where its prompts stay from now on,
-    unless another turn has pinned them to a later moment. ``brought_by_id`` is the import that writes them: if the
-    conversation came with it and nobody else has said anything there, they are noted as brought.
+    Returns the stored messages. Indexing, summarising and, where that is wanted, reading each for what to remember
+    start when the transaction has committed, unless ``follow_up`` is False, for a caller that sees to it. Appending
+    reopens a finished conversation. With ``after`` they are appended only while the conversation has that many
+    messages. ``pin`` says where its prompts stay from now on, unless another turn has pinned them to a later moment.
+    ``brought_by_id`` is the import that writes them: if the conversation came with it and nobody else has said anything
+    there, they are noted as brought.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -142,8 +143,10 @@ def messages_append(
             raise Conflict(
                 f"The conversation has {conversation.message_count} messages by now.", code="conversation_moved"
             )
+        reads_each = follow_up and policy.reads_each(principal, conversation)
         for index, row in enumerate(new, start=conversation.message_count):
             row.conversation = conversation
+            row.reading_due = now if reads_each and row.role == Message.Role.USER else None
             row.legacy_id = conversation.legacy_id
             row.private = conversation.private
             row.index = index
@@ -163,7 +166,17 @@ def messages_append(
             enqueue("conversations.index_messages", conversation.pk)
         if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
             enqueue("assistant.maybe_summarize", conversation.pk)
+        if any(row.reading_due for row in new):
+            enqueue("assistant.extract_messages", conversation.pk)
     return new
+
+
+def messages_mark(conversation: Conversation, indices: Sequence[int], **marks: bool | datetime | None) -> None:
+    """Set the marks that say what may be learned from messages, inside a transaction that holds their person's ledger.
+
+    ``marks`` are columns of Message: ``processed``, ``declined``, ``held_until``, ``reading_due``.
+    """
+    Message.objects.filter(conversation=conversation, index__in=indices).update(**marks)
 
 
 def check_messages(messages: Sequence[NewMessage]) -> None:

@@ -198,8 +198,9 @@ class Conversation(models.Model):
 class Message(Searchable):
     """One thing said. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index.
 
-    ``processed`` says that memories were extracted from it already, ``declined`` that the person does not want it
-    remembered.
+    ``processed`` says that memories were extracted from it by itself, ``declined`` that the person does not want it
+    remembered. Until ``held_until`` the person is being asked whether they do. ``reading_due`` is when it is to be read
+    by itself for what to remember; while that is empty its batch reads it.
     """
 
     class Role(models.TextChoices):
@@ -223,6 +224,8 @@ class Message(Searchable):
     created_at = models.DateTimeField(default=timezone.now)
     processed = models.BooleanField(default=False, db_default=False)
     declined = models.BooleanField(default=False, db_default=False)
+    held_until = models.DateTimeField(null=True)
+    reading_due = models.DateTimeField(null=True)
     index_attempts = models.PositiveSmallIntegerField(default=0)
     index_not_before = models.DateTimeField(default=timezone.now)
 
@@ -237,6 +240,10 @@ class Message(Searchable):
                 condition=Q(role__in=["user", "assistant", "system", "tool"]), name="message_role_known"
             ),
             models.CheckConstraint(condition=Q(Range(Length("content"), (1, 32_000))), name="message_content_length"),
+            models.CheckConstraint(
+                condition=Q(reading_due__isnull=True) | Q(declined=False, processed=False),
+                name="message_read_once_if_at_all",
+            ),
         ]
         indexes = [
             # Exact vector search reads this index alone: the owner's rows with their vectors and what says who may see
@@ -248,10 +255,15 @@ class Message(Searchable):
                 name="message_vectors",
             ),
             models.Index(fields=["index_not_before"], condition=Q(embedding__isnull=True), name="message_unindexed"),
+            models.Index(fields=["reading_due"], condition=Q(reading_due__isnull=False), name="message_reading_due"),
         ]
 
     def __str__(self) -> str:
         return f"message {self.index} of {self.conversation_id}"
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether anything at all may be learned from it: nobody declined it, and nobody is being asked."""
+        return not self.declined and (self.held_until is None or self.held_until <= now)
 
 
 class ConversationChunk(Searchable):

@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
+from accounts.principals import Principal
 from journal.exceptions import Refused
 
-from .models import Message
+from .models import Conversation, Message
 
 ROLES = tuple(Message.Role.values)
 SPEAKER_MAX_CHARACTERS = 100
+ASSISTANT_CHANNEL = "assistant"
+"""The channel of conversations with an assistant that is to remember from one message to the next."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -28,6 +31,18 @@ def check_message(role: str, content: str, speaker: str = "") -> None:
         raise Refused(f"the speaker's name has more than {SPEAKER_MAX_CHARACTERS} characters.", code="too_long")
     if not (is_storable(content) and is_storable(speaker)):
         raise Refused("it holds a NUL character or half a surrogate pair, which can't be stored.", code="bad_text")
+
+
+def reads_each(principal: Principal, conversation: Conversation) -> bool:
+    """Whether what the person says there is read at once, message by message, for what to remember.
+
+    The person's preference decides; without one the channel does.
+    """
+    if conversation.private or not principal.has_memory:
+        return False
+    if principal.extract_each_message is None:
+        return conversation.channel == ASSISTANT_CHANNEL
+    return principal.extract_each_message
 
 
 def heading(speaker: str, at: datetime) -> str:

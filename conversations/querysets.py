@@ -119,6 +119,10 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
         """Messages that wait for their vector and whose time to try has come."""
         return self.filter(embedding__isnull=True, index_not_before__lte=at)
 
+    def to_be_read(self, at: datetime) -> MessageQuerySet:
+        """Messages that are to be read by themselves for what to remember, and whose time has come."""
+        return self.filter(reading_due__lte=at)
+
 
 class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
     """Summaries of the person's conversations."""
