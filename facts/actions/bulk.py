@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from uuid import UUID
 
 from accounts.models import Member
@@ -13,6 +11,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, enqueue, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.models import Change
+from journal.records import DONE, BulkResult
 
 from .. import policy
 from ..models import LegacyFact
@@ -22,7 +21,6 @@ from .deciding import approve, delete, reject, share, unbury, unshare, why_held_
 from .single import FactWrite, fact_changing
 
 MOST_AT_ONCE = 1_000
-DONE = "done"
 
 _PRESENT = {State.PROPOSED, State.ACTIVE, State.QUARANTINED}
 # The states that a decision starts from, and the standing that it leaves a fact in.
@@ -36,31 +34,7 @@ _FROM: dict[str, tuple[set[State], str]] = {
 BULK_DECISIONS = tuple(_FROM)
 
 
-@dataclass(frozen=True, slots=True)
-class BulkResult:
-    """What became of each fact: "done", or the code of why it was left as it was.
-
-    Codes: ``not_there`` (gone, or not the person's own), ``changed`` (another wording, or decided about since),
-    ``nothing_to_do`` (it stands so already), ``wrong_state``, ``not_a_member``, ``similar_exists``. The person's
-    revisions from ``first_rev`` to ``last_rev`` are those of this call; 0 and 0 when nothing was done.
-    """
-
-    outcomes: Mapping[UUID, str]
-    first_rev: int = 0
-    last_rev: int = 0
-
-    @property
-    def done(self) -> int:
-        """How many facts the decision was carried out for."""
-        return sum(outcome == DONE for outcome in self.outcomes.values())
-
-    @property
-    def skipped(self) -> dict[str, int]:
-        """How many facts were left as they were, by code, the most frequent first."""
-        return dict(Counter(outcome for outcome in self.outcomes.values() if outcome != DONE).most_common())
-
-
-def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult:
+def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
     """Say what ``facts_decide`` would do, and change nothing. Raises as it does."""
     user_id = _check(principal, wanted, decision)
     # Without the vectors: a thousand of them take longer to read than all the rest.
@@ -71,12 +45,15 @@ def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decisio
 
 def facts_decide(
     principal: Principal, wanted: Mapping[UUID, int | None], decision: str, *, reason: str = ""
-) -> BulkResult:
+) -> BulkResult[UUID]:
     """Carry out one decision for many facts of the person: approve, reject, share, unshare or delete.
 
     ``wanted`` holds the version that the person saw by the fact's id, or None for whichever it has. What can't be
     done is left out and counted, never a reason to stop. Everything happens in one transaction, under one lock of the
     person's ledger and those of the legacies concerned, with consecutive revisions.
+
+    Codes of what was left out: ``not_there`` (gone, or not the person's own), ``changed`` (another wording, or decided
+    about since), ``nothing_to_do`` (it stands so already), ``wrong_state``, ``not_a_member``, ``similar_exists``.
 
     Raises NotYoursToDecide, Refused (400) for an unknown decision (``unknown_decision``) or more than 1,000 facts
     (``too_many``) or a reason that can't be stored (``bad_reason``).
@@ -94,12 +71,12 @@ def facts_decide(
                     change.meta = {"was": policy.standing(change.fact), "bulk": decision}
                     _carry_out(change, decision, reason)
         _compare(facts.values())
-        last = write.ledgers[user_id].rev
-        write.result("fact", *(fact_id for fact_id, outcome in outcomes.items() if outcome == DONE))
-    return BulkResult(outcomes, first, last) if last >= first else BulkResult(outcomes)
+        result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
+        write.result("fact", *result.ids)
+    return result
 
 
-def facts_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResult:
+def facts_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResult[UUID]:
     """Take a ``facts_decide`` back, by the revisions that it took: each fact stands as it stood before.
 
     A fact that has changed since is left as it is and counted. Raises NotYoursToDecide, NotFound when those revisions
@@ -120,8 +97,7 @@ def facts_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResul
             fact_id: _put_back(principal, write, facts.get(fact_id), step, kept) for fact_id, step in steps.items()
         }
         _compare(facts.values())
-        last = write.ledgers[user_id].rev
-    return BulkResult(outcomes, first, last) if last >= first else BulkResult(outcomes)
+        return BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
 
 
 def _compare(facts: Iterable[LegacyFact]) -> None:

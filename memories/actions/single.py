@@ -65,13 +65,15 @@ class _Standing:
 class MemoryWrite:
     """A memory whose person's ledger is locked. Set its columns, log what happens; leaving settles it.
 
-    ``evicted`` holds, after that, the ids that left the memory block to make room.
+    ``evicted`` holds, after that, the ids that left the memory block to make room. ``meta`` goes with everything that
+    is logged of it.
     """
 
     write: LedgerWrite
     memory: Memory
     now: datetime = field(default_factory=timezone.now)
     evicted: list[str] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
 
     def log(
         self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
@@ -85,6 +87,7 @@ class MemoryWrite:
             old_version=old_version,
             new_version=self.memory.version,
             conversation_id=conversation_id,
+            **self.meta,
             **meta,
         )
 
