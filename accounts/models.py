@@ -10,7 +10,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from .querysets import AgentKeyQuerySet, AgentQuerySet, LegacyQuerySet, MemberQuerySet
+from .querysets import (
+    AgentKeyQuerySet,
+    AgentQuerySet,
+    ExternalIdentityQuerySet,
+    LegacyQuerySet,
+    MemberQuerySet,
+)
 
 
 class User(AbstractUser):
@@ -68,6 +74,8 @@ class ExternalIdentity(models.Model):
     external_id = models.CharField(max_length=255)
     created_at = models.DateTimeField(default=timezone.now)
 
+    objects = ExternalIdentityQuerySet.as_manager()
+
     class Meta:
         verbose_name_plural = "external identities"
         constraints = [
@@ -77,6 +85,40 @@ class ExternalIdentity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.issuer}:{self.external_id}"
+
+
+class LinkCode(models.Model):
+    """What a person sends from a chat elsewhere to show that it is theirs: one at a time, for minutes, for one chat.
+
+    Only a keyed fingerprint is kept. A used one stays until the next, so that its chat gets the same answer again when
+    its message is delivered twice.
+    """
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True, related_name="link_code")
+    issuer = models.CharField(max_length=100)
+    code_hmac = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"link code of {self.user_id}"
+
+
+class LinkAttempts(models.Model):
+    """How many codes a chat that is not linked has tried lately, so that none is found by trying."""
+
+    issuer = models.CharField(max_length=100)
+    external_id = models.CharField(max_length=255)
+    begun_at = models.DateTimeField()
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "link attempts"
+        constraints = [models.UniqueConstraint(fields=["issuer", "external_id"], name="link_attempts_once_per_chat")]
+        indexes = [models.Index(fields=["begun_at"], name="link_attempts_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.count} attempts since {self.begun_at:%Y-%m-%d %H:%M}"
 
 
 class Agent(models.Model):

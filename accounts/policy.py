@@ -27,10 +27,16 @@ if TYPE_CHECKING:
     from .queries import KeyRow
 
 LOCAL_ISSUER = "local"
+TELEGRAM_ISSUER = "telegram"
 MEMBERS_PER_REQUEST = 50
 REASON_CHARACTERS = 200
 MEMBER_ROLES = ("owner", "member")
 _SALT = "keepsake.agent-key"
+_LINK_SALT = "keepsake.link-code"
+LINK_CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Digits and capitals without those that are mistaken for others: five bits a character."""
+LINK_CODE_CHARACTERS = 10
+_MISTAKEN = str.maketrans("OIL", "011", "- ")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _PREFERENCE_SWITCHES = {
     "has_memory": (True, False),
@@ -49,6 +55,17 @@ def secret_hmacs(secret: str) -> list[str]:
     """The fingerprints under the current SECRET_KEY and its fallbacks, so that rotating it keeps keys valid."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return [salted_hmac(_SALT, secret, secret=key, algorithm="sha256").hexdigest() for key in keys]
+
+
+def link_code_hmac(code: str) -> str:
+    """The keyed fingerprint under which a code of ``clean_link_code`` is stored: HMAC-SHA256, 64 hex digits."""
+    return salted_hmac(_LINK_SALT, code, algorithm="sha256").hexdigest()
+
+
+def clean_link_code(typed: str) -> str:
+    """A code as it was made, however it was typed: small letters, hyphens, blanks, O for 0. Empty for what is none."""
+    code = typed.upper().translate(_MISTAKEN)
+    return code if len(code) == LINK_CODE_CHARACTERS and set(code) <= set(LINK_CODE_ALPHABET) else ""
 
 
 def check_scopes(scopes: Collection[str]) -> None:

@@ -17,6 +17,7 @@ class Principal:
 
     ``user_id`` is the person it acts for (``None`` for staff and deployment-wide jobs). ``categories`` is ``None`` for
     all; ``sources`` names what beside memories it may read. ``rev`` is the person's revision when it was built.
+    ``identity_id`` is the ExternalIdentity that a person came in by who wrote from a chat elsewhere.
     """
 
     kind: str
@@ -27,6 +28,7 @@ class Principal:
     sources: frozenset[str] = frozenset(SOURCES)
     rev: int = 0
     agent_id: UUID | None = None
+    identity_id: int | None = None
     service: bool = False
     superuser: bool = False
     issuer: str = ""

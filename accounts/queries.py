@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from journal.exceptions import NotFound
 from journal.models import Ledger
@@ -19,9 +20,12 @@ from . import policy
 from .models import User
 from .principals import SCOPES, Principal
 
+CHAT_SCOPES = frozenset({"read", "write"})
+
 
 @cache
-def _statement(name: str) -> str:
+def statement(name: str) -> str:
+    """The text of ``sql/<name>.sql``."""
     return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 
 
@@ -68,7 +72,7 @@ def read_key(public: str, external_id: str) -> KeyRow | None:
             "username": policy.normal_username(external_id),
             "local": policy.LOCAL_ISSUER,
         }
-        cursor.execute(_statement("principal_for_key"), values)
+        cursor.execute(statement("principal_for_key"), values)
         row = cursor.fetchone()
     return None if row is None else KeyRow(*row)
 
@@ -97,10 +101,33 @@ def principal_for_staff(user: User) -> Principal:
     )
 
 
+def principal_for_identity(issuer: str, external_id: str) -> Principal:
+    """The principal of a person who writes from a chat that they linked; the chat is the actor.
+
+    What it writes is the person's own word. The person's other decisions (approving, sharing, members, preferences,
+    who gets access) take a session: a chat has no scope for them. Raises NotFound for a chat that nobody linked, or
+    whose person is kept out.
+    """
+    users = User.objects.filter(identities__issuer=issuer, identities__external_id=external_id)
+    row = _row(users.annotate(identity=F("identities__pk")), "pk", "identity")
+    return replace(
+        _principal("person", row["pk"], row),
+        actor_id=f"{issuer}:{row['identity']}",
+        scopes=CHAT_SCOPES,
+        issuer=issuer,
+        identity_id=row["identity"],
+    )
+
+
 def _person(kind: str, user_id: UUID) -> Principal:
+    return _principal(kind, user_id, _row(User.objects.filter(pk=user_id)))
+
+
+def _row(users: QuerySet[User], *more: str) -> dict[str, Any]:
     row = (
-        User.objects.filter(pk=user_id, is_active=True)
+        users.filter(is_active=True)
         .values(
+            *more,
             "username",
             "display_name",
             "preferences__has_memory",
@@ -115,6 +142,10 @@ def _person(kind: str, user_id: UUID) -> Principal:
     )
     if row is None:
         raise NotFound("Not found.")
+    return row
+
+
+def _principal(kind: str, user_id: UUID, row: Mapping[str, Any]) -> Principal:
     return Principal(
         kind=kind,
         actor_id=str(user_id),

@@ -1,4 +1,4 @@
-"""Who may see which agents, legacies and members."""
+"""Who may see which agents, identities, legacies and members."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 
 if TYPE_CHECKING:
-    from .models import Agent, AgentKey, Legacy, Member  # noqa: F401 - named in the generic bases
+    from .models import Agent, AgentKey, ExternalIdentity, Legacy, Member  # noqa: F401 - named in the generic bases
     from .principals import Principal
 
 
@@ -36,6 +36,19 @@ class AgentKeyQuerySet(models.QuerySet["AgentKey"]):
         if principal.user_id is None or not principal.may_decide:
             return self.none()
         return self.filter(agent__owner_id=principal.user_id)
+
+
+class ExternalIdentityQuerySet(models.QuerySet["ExternalIdentity"]):
+    """The names that other systems have for the person."""
+
+    def visible_to(self, principal: Principal) -> ExternalIdentityQuerySet:
+        """All for staff; to whoever may decide for the person, the person's; to a chat, the one it came in by."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        return own if principal.may_decide else own.filter(pk=principal.identity_id)
 
 
 class LegacyQuerySet(models.QuerySet["Legacy"]):

@@ -351,6 +351,8 @@ IMPORT_SLICE_SECONDS = 20
 IMPORT_LEASE_SECONDS = 180
 INDEX_SLICE_SECONDS = 30
 OPERATION_EVENT_DAYS = 90
+LINK_CODE_MINUTES = 10
+LINK_ATTEMPTS = 5
 IDEMPOTENCY_HOURS = 24
 # Cosine similarities of facts, measured with the bundled embedder on the 95 pairs of tests/facts/pairs.py, each under
 # four names of one to three words (all its cosines are high; a longer name in both makes them higher):

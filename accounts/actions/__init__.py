@@ -8,6 +8,7 @@ from .agents import (
     principal_for_key,
 )
 from .legacies import legacy_create, legacy_rename, member_add, member_detach, member_set_role
+from .linking import identity_link, identity_unlink, link_code_create, link_code_withdraw
 from .people import names_resolve, preferences_set, user_create, user_resolve, user_set_active
 
 __all__ = [
@@ -15,8 +16,12 @@ __all__ = [
     "agent_key_create",
     "agent_key_revoke",
     "grant_set",
+    "identity_link",
+    "identity_unlink",
     "legacy_create",
     "legacy_rename",
+    "link_code_create",
+    "link_code_withdraw",
     "member_add",
     "member_detach",
     "member_set_role",
