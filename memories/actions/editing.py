@@ -266,7 +266,7 @@ def memory_restore(principal: Principal, memory_id: str, *, version: int | None 
         writing.check_version(memory, version)
         writing.check_state(memory, State.ARCHIVED, State.REJECTED)
         writing.must_restore(principal, memory)
-        decides = principal.may_decide
+        decides = writing.decides_what_returns(principal)
         waits = not decides and state_before(memory) == State.PROPOSED
         bring_back(change, principal, reviewed=decides, waits=waits)
         change.write.result("memory", memory.pk)
