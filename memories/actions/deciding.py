@@ -6,22 +6,24 @@ Where a function takes ``version``, it is the wording that the caller saw; a dec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from accounts import policy as accounts_policy
 from accounts.models import Preferences
 from accounts.principals import Principal
+from journal.actions import ledger_write
 
 from .. import queries
 from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..wording import Embedded
-from .moving import approve, bring_back, reject, settle_approval, wait_again
+from .editing import put_filing
+from .moving import approve, bring_back, displaced_by, reject, settle_approval, wait_again
 from .proposing import end_create
-from .single import MemoryWrite, memory_write, relink
+from .single import MemoryWrite, memory_changing, memory_under_lock, memory_write, relink
 from .tombstones import tombstone_pass
 
 
@@ -31,47 +33,52 @@ def memory_approve(
     *,
     content: str | None = None,
     category: str | None = None,
+    subject: str | None = None,
     version: int | None = None,
 ) -> Memory:
     """Let a proposed memory count, reworded or refiled if so given, or mark an active one as reviewed.
 
-    Its proposal ends with it. What it takes the place of is archived. Approving twice changes nothing. Raises
-    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict``, ``wrong_state``).
+    Its proposal ends with it. What it takes the place of is archived. Whether it says the same as another is settled:
+    both stay. Approving twice changes nothing. Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict
+    (409 ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_decide(principal)
     rows = Memory.objects.visible_to(principal)
-    filed = None if category is None else writing.must_file_under(principal, category)
+    own_word = writing.speaks_as_person(principal)
+    filing: dict[str, Any] = {}
+    if category is not None:
+        filing["category"] = writing.must_file_under(principal, category)
+    if subject is not None:
+        filing["subject"] = writing.clean_subject(subject, own_word=own_word)
     text = None
     if content is not None:
-        own_word = writing.speaks_as_person(principal)
         text = Embedded.of(writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word))
     with memory_write(principal, rows, memory_id) as change:
         writing.check_version(change.memory, version)
         writing.check_state(change.memory, State.PROPOSED, State.ACTIVE)
-        approve_so(change, principal, filed, text)
+        approve_so(change, principal, filing, text)
         change.write.result("memory", memory_id)
     return change.memory
 
 
-def approve_so(
-    change: MemoryWrite,
-    principal: Principal,
-    category: str | None,
-    text: Embedded | None,
-) -> None:
-    """Approve a memory that is locked already, filed and worded as the person wants it; None leaves that as it is."""
+def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any], text: Embedded | None) -> None:
+    """Approve a memory that is locked already, filed and worded as the person wants it.
+
+    ``filing`` may hold a category and a subject; without a text the wording stays. Raises Refused (400) for a subject
+    of a field.
+    """
     memory = change.memory
-    refiled = category is not None and category != memory.category
-    meta: dict[str, Any] = {"changed": ["category"]} if refiled else {}
-    if category is not None:
-        memory.category = category
+    changed = {name: value for name, value in filing.items() if getattr(memory, name) != value}
+    meta: dict[str, Any] = {"changed": sorted(changed)} if changed else {}
+    put_filing(change, principal, changed)
     if text is not None and text.content != memory.content:
         tombstone_pass(change.write, memory.user_id, text, own_word=True)
         wording = text.worded(principal, memory.user_id, memory.subject)
         settle_approval(change, change.reword(wording, "APPROVE", written_by="", correction=True, **meta))
         relink(change, principal, text)
-    elif refiled or memory.state == State.PROPOSED or memory.reviewed_at is None:
+    elif changed or memory.state == State.PROPOSED or memory.reviewed_at is None or memory.needs_check:
         approve(change, **meta)
+    memory.needs_check = False
 
 
 def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, version: int | None = None) -> Memory:
@@ -90,27 +97,41 @@ def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, ver
 
 
 def memory_reopen(
-    principal: Principal, memory_id: str, *, proposed: bool = False, version: int | None = None
+    principal: Principal,
+    memory_id: str,
+    *,
+    proposed: bool = False,
+    doubtful: bool = False,
+    version: int | None = None,
 ) -> Memory:
     """Let a memory wait for review again, as it did before it was approved, rejected or archived.
 
-    With ``proposed`` it is in no prompt until it is approved. What staff held back is held back again. Raises
+    With ``proposed`` it is in no prompt until it is approved, and what its approval took the place of is back;
+    with ``doubtful`` it perhaps says the same as another, as it did. What staff held back is held back again. Raises
     NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``, ``similar_exists``,
     ``field_exists``).
     """
-    accounts_policy.must_decide(principal)
-    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
-        memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.PROPOSED, State.ACTIVE, State.ARCHIVED, State.REJECTED)
-        if memory.state in {State.ARCHIVED, State.REJECTED}:
-            bring_back(change, principal, reviewed=False, waits=proposed)
-        elif proposed and memory.state == State.ACTIVE:
-            wait_again(change)
-        elif memory.state == State.ACTIVE and memory.reviewed_at is not None:
-            change.log("RESTORE", waits=True)
-        memory.reviewed_at = None
-        change.write.result("memory", memory_id)
+    user_id = accounts_policy.must_decide(principal)
+    rows = Memory.objects.visible_to(principal)
+    displaced: list[Memory] = []
+    with ledger_write(principal.actor, user_id) as write:
+        with memory_under_lock(write, rows, memory_id) as change:
+            memory = change.memory
+            writing.check_version(memory, version)
+            writing.check_state(memory, State.PROPOSED, State.ACTIVE, State.ARCHIVED, State.REJECTED)
+            if memory.state in {State.ARCHIVED, State.REJECTED}:
+                bring_back(change, principal, reviewed=False, waits=proposed)
+            elif proposed and memory.state == State.ACTIVE:
+                displaced = displaced_by(memory)
+                wait_again(change)
+            elif memory.state == State.ACTIVE and memory.reviewed_at is not None:
+                change.log("RESTORE", waits=True)
+            memory.reviewed_at = None
+            memory.needs_check = memory.needs_check or doubtful
+        for other in displaced:
+            with memory_changing(write, other) as change:
+                bring_back(change, principal, reviewed=False)
+        write.result("memory", memory_id)
     return memory
 
 

@@ -6,7 +6,7 @@ Where a function takes ``version``, it is the wording that the caller saw; about
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import EllipsisType
 from typing import Any
@@ -26,7 +26,7 @@ from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
 from ..wording import Embedded
 from .moving import bring_back, put_away, state_before
-from .proposing import propose_change
+from .proposing import as_json, propose_change
 from .single import MemoryWrite, author, memory_write, relink
 from .tombstones import tombstone_pass
 from .uses import memories_used
@@ -185,7 +185,7 @@ def memory_amend(
             change.write.result("memory", memory.pk)
             return Changed(memory)
         if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
-            values = {name: _as_json(value) for name, value in filing.items()}
+            values = {name: as_json(value) for name, value in filing.items()}
             proposal = propose_change(
                 change.write, principal, Proposal.Kind.UPDATE, memory, values, written_by=written_by
             )
@@ -198,17 +198,23 @@ def memory_amend(
     return Changed(memory)
 
 
-def refile(change: MemoryWrite, principal: Principal, filing: dict[str, Any], **meta: Any) -> None:
+def refile(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any], **meta: Any) -> None:
     """File a memory that is locked already otherwise. Raises Refused (400) for a subject of a field."""
+    memory = change.memory
+    put_filing(change, principal, filing)
+    change.file()
+    change.log("UPDATE", old_version=memory.version, changed=sorted(filing), **meta)
+
+
+def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any]) -> None:
+    """Set how a memory that is locked already is filed, and have searches find it so. Raises Refused (400) as above."""
     memory = change.memory
     if memory.field and filing.get("subject"):
         raise Refused("A field is about the person: it has no subject.", code="bad_field")
     for name, value in filing.items():
         setattr(memory, name, value)
-    change.file()
     if "subject" in filing:
         change.find_by_subject(principal.language)
-    change.log("UPDATE", old_version=memory.version, changed=sorted(filing), **meta)
 
 
 def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: int | None = None) -> Memory:
@@ -285,7 +291,3 @@ def _must_be_own(principal: Principal, versions: MemoryVersionQuerySet) -> None:
     """Raise NotYoursToDecide unless the agent recorded every one of the versions itself."""
     if any(version.actor_id != principal.actor_id for version in versions.only("actor_id")):
         raise NotYoursToDecide
-
-
-def _as_json(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value

@@ -56,6 +56,18 @@ def displace(write: LedgerWrite, memory: Memory) -> None:
         put_away(change, Why.REPLACED)
 
 
+def displaced_by(memory: Memory) -> list[Memory]:
+    """What was archived when an active memory became so, because it took its place; oldest first."""
+    superseded = {"relations_to__from_memory": memory, "relations_to__type": Relation.Type.SUPERSEDES}
+    rows = Memory.objects.filter(**superseded, state=State.ARCHIVED, deleted_why=Why.REPLACED)
+    others = {other.pk: other for other in rows.without_vectors()}
+    since = memory.active_rev or 0
+    log = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id__in=others, event="DELETE")
+    # An approval takes its revision, then each that goes takes the next.
+    gone = log.filter(rev__gt=since, rev__lte=since + len(others)).order_by("rev")
+    return [others[memory_id] for memory_id in gone.values_list("object_id", flat=True)]
+
+
 def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", **meta: Any) -> None:
     """Archive a memory. It can be restored until it is purged."""
     memory = change.memory

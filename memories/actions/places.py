@@ -181,17 +181,24 @@ def place_mention(principal: Principal, place: UUID, message_id: UUID) -> bool:
     return noted
 
 
-def place_approve(write: LedgerWrite, principal: Principal, proposal: Proposal, given: Mapping[str, Any]) -> None:
+def place_approve(
+    write: LedgerWrite, principal: Principal, proposal: Proposal, given: Mapping[str, Any], version: int | None
+) -> None:
     """Do what a proposal about a place says, with another name or other notes if they are given, and end it.
 
-    Inside the person's decision. Raises Refused (400), Gated (422), NotFound (a removal of what is gone).
+    Inside the person's decision. Raises Refused (400), Gated (422), NotFound (a removal of what is gone), Conflict (409
+    ``version_conflict``).
     """
-    user_id = proposal.user_id
+    user_id, by = proposal.user_id, str(proposal.pk)
     row = _places(user_id).filter(place_id=proposal.values["place_id"]).first()
+    if row is not None:
+        _check_version(row, version)
+        proposal.before = {"name": row.name, "notes": row.notes, "present": row.deleted_at is None}
     if proposal.values.get("removed"):
         if row is None or row.deleted_at is not None:
             raise NotFound("This place is gone already.")
-        take_away(write, row, proposal=str(proposal.pk))
+        take_away(write, row, proposal=by)
+        stored = row
     else:
         values, own_word = {**proposal.values}, writing.speaks_as_person(principal)
         if "name" in given:
@@ -199,9 +206,29 @@ def place_approve(write: LedgerWrite, principal: Principal, proposal: Proposal, 
         if "notes" in given:
             values["notes"] = _clean_notes(given["notes"], own_word=own_word)
         lift_place(write, user_id, values)
-        stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=str(proposal.pk))
+        stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=by)
         mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])
+    proposal.before |= {"now": stored.version}
     end(proposal, Proposal.State.APPROVED, timezone.now())
+
+
+def place_reopen(write: LedgerWrite, proposal: Proposal) -> None:
+    """Undo what an approved proposal about a place did, inside the person's decision.
+
+    Mentions stay. Raises NotFound after a purge, Gated (422 ``budget``), Conflict (409 ``version_conflict``,
+    ``wrong_state``) when the place was changed since.
+    """
+    row = _places(proposal.user_id).filter(place_id=proposal.values["place_id"]).first()
+    if row is None:
+        raise NotFound("There is no such place.")
+    was, by = proposal.before, {"proposal": str(proposal.pk), "undo": True}
+    _check_version(row, was["now"])
+    if (row.deleted_at is not None) != bool(proposal.values.get("removed")):
+        raise Conflict("This place was changed since.", code="wrong_state")
+    if "name" in was and (row.deleted_at is not None or (row.name, row.notes) != (was["name"], was["notes"])):
+        row = store_place(write, row, proposal.user_id, {"name": was["name"], "notes": was["notes"]}, **by)
+    if not was.get("present"):
+        take_away(write, row, **by)
 
 
 def place_refuse(write: LedgerWrite, proposal: Proposal) -> None:
@@ -284,8 +311,12 @@ def _present(rows: PlaceQuerySet, place: UUID, version: int | None) -> Place:
     row = rows.filter(pk=place).first()
     if row is None:
         raise NotFound("There is no such place.")
-    if version is not None and version != row.version:
-        raise Conflict("Somebody changed this place meanwhile.", code="version_conflict", current=row.version)
+    _check_version(row, version)
     if row.deleted_at is not None:
         raise Conflict("This place was removed.", code="wrong_state", state="removed")
     return row
+
+
+def _check_version(row: Place, expected: int | None) -> None:
+    if expected is not None and expected != row.version:
+        raise Conflict("Somebody changed this place meanwhile.", code="version_conflict", current=row.version)

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -19,7 +19,7 @@ from journal.exceptions import Conflict, NotFound, Refused
 from journal.records import Actor
 
 from .. import queries
-from ..models import Memory, Proposal
+from ..models import Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Said
@@ -28,13 +28,13 @@ from .deciding import approve_so
 from .editing import refile
 from .moving import put_away, reject
 from .places import place_approve, place_refuse
-from .proposing import end, log_proposal
+from .proposing import as_json, end, log_proposal, moment
 from .purging import memories_erase
 from .single import MemoryWrite, memory_under_lock, relink
 from .tombstones import tombstone_lay, tombstone_pass
 
 _APPROVED: dict[str, set[str]] = {
-    Proposal.Kind.CREATE: {"content", "category"},
+    Proposal.Kind.CREATE: {"content", "category", "subject"},
     Proposal.Kind.UPDATE: {
         "content", "correction", "valid_from", "subject", "topics", "category", "importance", "expires_at",
     },
@@ -56,13 +56,17 @@ class _Patch:
     filing: dict[str, Any] = field(default_factory=dict)
 
 
-def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping[str, Any] | None = None) -> Proposal:
+def proposal_approve(
+    principal: Principal, proposal_id: UUID, *, values: Mapping[str, Any] | None = None, version: int | None = None
+) -> Proposal:
     """Make a proposed change, with other ``values`` if so given. Other words are the person's own then.
 
-    Of a new memory ``content`` and ``category`` can be given, of an update all that it may hold, of a place ``name``
-    and ``notes``; a service's pass the gates that an agent's words pass. Raises NotYoursToDecide, NotFound, Refused
-    (400), Gated (422), Conflict (409 ``wrong_state``; ``stale_proposal`` with ``memory`` and ``proposed`` when the
-    memory changed meanwhile).
+    Of a new memory ``content``, ``category`` and ``subject`` can be given, of an update all that it may hold, of a
+    place ``name`` and ``notes``; a service's pass the gates that an agent's words pass. ``version`` is the one of the
+    memory or place that the caller saw: the change is made to that, whichever it was meant for. Raises
+    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``wrong_state``; ``version_conflict`` with the
+    current version; without ``version`` ``stale_proposal`` with ``memory`` and ``proposed`` when the memory changed
+    meanwhile).
     """
     accounts_policy.must_decide(principal)
     seen = _read(principal, proposal_id)
@@ -71,7 +75,7 @@ def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping
         raise Refused("These values are not of this kind of proposal.", code="bad_values")
     if seen.kind == Proposal.Kind.PLACE:
         with _deciding(principal, proposal_id) as (write, proposal):
-            place_approve(write, principal, proposal, given)
+            place_approve(write, principal, proposal, given, version)
         return proposal
     kind = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
     patch = _patch(principal, kind, {**seen.values, **given})
@@ -80,13 +84,14 @@ def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping
         rows = Memory.objects.visible_to(principal)
         with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
             if proposal.kind == Proposal.Kind.CREATE:
+                writing.check_version(change.memory, version)
                 writing.check_state(change.memory, State.PROPOSED)
-                approve_so(change, principal, patch.filing.get("category"), text)
+                approve_so(change, principal, patch.filing, text)
                 proposal.refresh_from_db()
             else:
-                _check_fresh(change.memory, proposal)
+                _check_fresh(change.memory, proposal, version)
                 if proposal.kind == Proposal.Kind.UPDATE:
-                    _apply(change, principal, proposal, patch, text)
+                    proposal.before = _apply(change, principal, proposal, patch, text)
                 else:
                     put_away(change, Why.AGENT, proposal=str(proposal.pk))
                 end(proposal, Proposal.State.APPROVED, change.now)
@@ -96,7 +101,8 @@ def proposal_approve(principal: Principal, proposal_id: UUID, *, values: Mapping
 def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -> Proposal:
     """Refuse a proposed change. Words that were proposed can't be learned again.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    ``reason`` is kept with a memory that is rejected so. Raises NotYoursToDecide, NotFound, Conflict (409
+    ``wrong_state``).
     """
     accounts_policy.must_decide(principal)
     seen = _read(principal, proposal_id)
@@ -129,13 +135,15 @@ def proposals_lapse() -> int:
     """End the proposals that nobody decided about in time, and remove their text. Returns how many.
 
     A memory that was only proposed is deleted. No tombstone is left: nobody said no. Each batch is a transaction of
-    one person.
+    one person. Of those that somebody did decide about, the text goes when their time is over too.
     """
     lapsed = 0
     due = Proposal.objects.waiting().filter(expires_at__lte=timezone.now())
     for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
         while done := _lapse_batch(user_id):
             lapsed += done
+    while _forget_batch():
+        pass
     return lapsed
 
 
@@ -160,6 +168,16 @@ def _lapse_batch(user_id: UUID) -> int:
     return len(proposals)
 
 
+def _forget_batch() -> int:
+    """Remove what some proposals hold that were decided about while they could still be reopened. Returns how many."""
+    with transaction.atomic():
+        due = Proposal.objects.to_forget(timezone.now()).order_by("expires_at").values_list("pk", flat=True)
+        # Whoever reopens one at this moment holds it; the next round finds what is left.
+        ended = list(due.select_for_update(skip_locked=True)[:LAPSE_BATCH])
+        ProposalEvidence.objects.filter(proposal__in=ended).delete()
+        return Proposal.objects.filter(pk__in=ended).update(values={}, before={})
+
+
 def _read(principal: Principal, proposal_id: UUID) -> Proposal:
     proposal = Proposal.objects.visible_to(principal).filter(pk=proposal_id).first()
     if proposal is None:
@@ -181,10 +199,11 @@ def _deciding(principal: Principal, proposal_id: UUID) -> Iterator[tuple[LedgerW
         write.result("proposal", proposal.pk)
 
 
-def _check_fresh(memory: Memory, proposal: Proposal) -> None:
-    """Raise Conflict when the memory has another wording by now than the one that the proposal was meant for."""
+def _check_fresh(memory: Memory, proposal: Proposal, seen: int | None) -> None:
+    """Raise Conflict when the memory has another wording by now than the caller saw, or than was meant."""
     writing.check_state(memory, State.ACTIVE)
-    if memory.version != proposal.memory_version:
+    writing.check_version(memory, seen)
+    if seen is None and memory.version != proposal.memory_version:
         raise Conflict(
             "The memory was changed after this was proposed.",
             code="stale_proposal",
@@ -207,24 +226,29 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
         writing.check_importance(values["importance"])
         filing["importance"] = values["importance"]
     if "expires_at" in values:
-        filing["expires_at"] = _moment(values["expires_at"])
+        filing["expires_at"] = moment(values["expires_at"])
         writing.check_expiry(filing["expires_at"], timezone.now())
     return _Patch(
         content=writing.admitted(values["content"], kind, own_word=own_word) if "content" in values else None,
         correction=bool(values.get("correction", False)),
-        valid_from=_moment(values.get("valid_from")),
+        valid_from=moment(values.get("valid_from")),
         filing=filing,
     )
 
 
-def _moment(value: datetime | str | None) -> datetime | None:
-    return parse_datetime(value) if isinstance(value, str) else value
-
-
-def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None) -> None:
-    """Update a memory as proposed; the person who approves it has reviewed it."""
+def _apply(
+    change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None
+) -> dict[str, Any]:
+    """Update a memory as proposed; the person who approves it has reviewed it. Returns what it takes to undo that."""
     memory, by = change.memory, str(proposal.pk)
     filing = {name: value for name, value in patch.filing.items() if getattr(memory, name) != value}
+    before = {
+        "version": memory.version,
+        "filing": {name: as_json(getattr(memory, name)) for name in filing},
+        "reviewed_at": as_json(memory.reviewed_at),
+        "valid_from": as_json(memory.valid_from),
+        "valid_to": as_json(memory.valid_to),
+    }
     if filing:
         refile(change, principal, filing, proposal=by)
     if text is not None:
@@ -241,3 +265,4 @@ def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch:
         )
         relink(change, principal, text)
     memory.reviewed_at = change.now
+    return {**before, "now": memory.version}

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
@@ -137,10 +138,15 @@ def end_create(change: MemoryWrite, state: str) -> None:
 
 
 def end(proposal: Proposal, state: str, now: datetime) -> None:
-    """End a proposal and remove its text."""
-    proposal.evidence.all().delete()
-    proposal.state, proposal.decided_at, proposal.values = state, now, {}
-    proposal.save(update_fields=["state", "decided_at", "values"])
+    """End a proposal. What it holds goes with a lapse; after a decision it stays until its days are over.
+
+    Until then the decision can be taken back.
+    """
+    proposal.state, proposal.decided_at = state, now
+    if state == Proposal.State.LAPSED:
+        proposal.evidence.all().delete()
+        proposal.values = {}
+    proposal.save(update_fields=["state", "decided_at", "values", "before"])
 
 
 def log_proposal(write: LedgerWrite, event: str, proposal: Proposal, *, conversation_id: UUID | None = None) -> None:
@@ -164,3 +170,13 @@ def _waiting_of(principal: Principal, kind: str) -> ProposalQuerySet:
 
 def _lapses(now: datetime) -> datetime:
     return now + timedelta(days=settings.PROPOSAL_DAYS)
+
+
+def as_json(value: Any) -> Any:
+    """A value of a memory's column as it is kept in a proposal."""
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def moment(value: datetime | str | None) -> datetime | None:
+    """A moment that was kept so."""
+    return parse_datetime(value) if isinstance(value, str) else value

@@ -51,7 +51,7 @@ class ProposalDetail(APIView):
 
     @extend_schema(responses=ProposalSerializer)
     def get(self, request: Request, proposal_id: UUID) -> Response:
-        """Read it. When it has ended its values are gone."""
+        """Read it. When its days are over its values are gone."""
         return Response(_show(principal_of(request), proposal_id))
 
 
@@ -74,7 +74,7 @@ class ProposalApprove(_Decision):
         principal = self.caller(request)
         body = ApproveProposalSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        actions.proposal_approve(principal, proposal_id, values=body.validated_data["values"])
+        actions.proposal_approve(principal, proposal_id, **body.validated_data)
         return Response(_show(principal, proposal_id))
 
 

@@ -18,9 +18,10 @@ from .memory import Memory
 class Proposal(models.Model):
     """A change that an agent or extraction would make, waiting for the person. It lapses after 7 days.
 
-    ``values`` holds what would change, by the names of the memory's columns; when the proposal has ended they are
-    removed. A create has a memory in state proposed beside it, which holds its text. ``memory_version`` is the version
-    that an update or archive was meant for. A proposal about a place has its ``values`` alone.
+    ``values`` holds what would change, by the names of the memory's columns, and ``before`` what it takes to undo an
+    approval. Both go when it lapses, or after a decision when its days are over: until then that can be taken back. A
+    create has a memory in state proposed beside it, which holds its text. ``memory_version`` is the version that an
+    update or archive was meant for. A proposal about a place has its ``values`` alone.
     """
 
     class Kind(models.TextChoices):
@@ -44,6 +45,7 @@ class Proposal(models.Model):
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, null=True, related_name="proposals")
     memory_version = models.PositiveIntegerField(null=True)
     values = models.JSONField(default=dict)
+    before = models.JSONField(default=dict, editable=False)
     written_by = models.CharField(max_length=80, blank=True)
     source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
@@ -60,9 +62,10 @@ class Proposal(models.Model):
                 name="proposal_kind_known",
             ),
             models.CheckConstraint(
-                condition=Q(state="waiting", decided_at__isnull=True)
-                | Q(state__in=["approved", "rejected", "lapsed"], decided_at__isnull=False, values={}),
-                name="proposal_ended_holds_no_text",
+                condition=Q(state="waiting", decided_at__isnull=True, before={})
+                | Q(state__in=["approved", "rejected"], decided_at__isnull=False)
+                | Q(state="lapsed", decided_at__isnull=False, values={}, before={}),
+                name="proposal_lapsed_holds_no_text",
             ),
             models.CheckConstraint(
                 condition=Q(kind__in=["merge", "preference", "place"]) | Q(memory__isnull=False),
@@ -75,6 +78,11 @@ class Proposal(models.Model):
         indexes = [
             models.Index(fields=["user", "state", "-created_at"], name="proposal_by_user"),
             models.Index(fields=["expires_at"], condition=Q(state="waiting"), name="proposal_by_expiry"),
+            models.Index(
+                fields=["expires_at"],
+                condition=Q(state__in=["approved", "rejected"]) & ~Q(values={}),
+                name="proposal_to_forget",
+            ),
         ]
 
     def __str__(self) -> str:

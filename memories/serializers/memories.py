@@ -226,10 +226,11 @@ class PinSerializer(serializers.Serializer[Any]):
 
 
 class ApproveMemorySerializer(serializers.Serializer[Any]):
-    """Another wording or category, if it is not to be approved as it is; ``version`` is the one that the caller saw."""
+    """How it is to be worded and filed, if not as it is; ``version`` is the one that the caller saw."""
 
     content = serializers.CharField(required=False)
     category = serializers.CharField(max_length=50, required=False)
+    subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
     version = serializers.IntegerField(min_value=1, required=False)
 
 

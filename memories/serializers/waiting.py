@@ -23,7 +23,7 @@ class ProposedMemorySerializer(serializers.ModelSerializer[Memory]):
 class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
     """A change that waits for the person until ``expires_at``.
 
-    ``values`` are what would change, by the names of the memory's fields; when it has ended they are gone. What a
+    ``values`` are what would change, by the names of the memory's fields; after ``expires_at`` they are gone. What a
     create would add is the text of its ``memory``. ``memory_version`` is the version that the change was meant for.
     """
 
@@ -64,7 +64,7 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
 class OtherValuesSerializer(serializers.Serializer[Any]):
     """What to take instead of what was proposed.
 
-    Of a new memory content and category, of a place name and notes, of an update the others.
+    Of a new memory content, category and subject; of a place name and notes; of an update all but what a place has.
     """
 
     content = serializers.CharField(required=False)
@@ -87,9 +87,13 @@ class OtherValuesSerializer(serializers.Serializer[Any]):
 
 
 class ApproveProposalSerializer(serializers.Serializer[Any]):
-    """Values to take instead of those that were proposed, if any."""
+    """Values to take instead of those that were proposed, if any.
+
+    ``version`` is the one of the memory or place that the caller saw: the change is made to that.
+    """
 
     values = OtherValuesSerializer(required=False, allow_null=True, default=None)
+    version = serializers.IntegerField(min_value=1, required=False)
 
 
 class RejectProposalSerializer(serializers.Serializer[Any]):

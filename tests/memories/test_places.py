@@ -334,7 +334,7 @@ class TestReviewedBefore:
         assert not Place.objects.exists()
         assert memory_block(me(owner)).text == ""
         proposal = actions.proposal_approve(me(owner), added.proposal.pk)
-        assert (proposal.state, proposal.values) == ("approved", {})
+        assert proposal.state == "approved"
         place = Place.objects.get()
         assert (place.name, place.notes, place.mentions.count()) == ("Home", "123 Main St, Seattle", 2)
         check(owner)

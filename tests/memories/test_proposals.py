@@ -64,11 +64,10 @@ class TestYes:
         memory = now(bees)
         assert (memory.content, memory.version, memory.written_by) == (HENS, 2, "agent")
         assert memory.reviewed_at
-        assert (proposal.state, proposal.values) == ("approved", {})
+        assert (proposal.state, proposal.values) == ("approved", {"content": HENS})
         version = versions(bees)[1]
         assert version.evidence.get().quote == "We have hens."
         assert version.source_conversation_id == memory.source_conversation_id == update.source_conversation_id
-        assert not ProposalEvidence.objects.exists()
         change = Change.objects.last()
         assert (change.event, change.object_id, change.meta) == ("UPDATE", bees.pk, {"proposal": str(update.pk)})
         check(owner)
@@ -177,10 +176,9 @@ class TestNo:
 
     def test_to_another_wording_keeps_it_away(self, me, bot, owner, bees, update, add):
         proposal = actions.proposal_reject(me, update.pk)
-        assert (proposal.state, proposal.values, now(bees).content) == ("rejected", {}, BEES)
+        assert (proposal.state, proposal.values, now(bees).content) == ("rejected", {"content": HENS}, BEES)
         stone = Tombstone.objects.get()
         assert (stone.object_id, stone.embedding_model) == (str(update.pk), "hashing:384")
-        assert not ProposalEvidence.objects.exists()
         change = Change.objects.last()
         assert (change.event, change.object_type, change.object_id) == ("REJECT", "proposal", str(update.pk))
         with pytest.raises(Gated):
