@@ -258,13 +258,15 @@ def test_the_mark_of_a_memory_that_is_gone_keeps_its_vector_and_is_told(remember
     assert Tombstone.objects.get().embedding_model == OLD
 
 
-def test_a_memory_that_came_before_the_move_is_checked_after_it(remembered, owner, switch):
+def test_a_memory_that_came_before_the_move_is_compared_again_after_it(remembered, owner, switch):
     switch()
     person = principal_for_person(owner.pk)
     fresh = memory_add(person, NewMemory("The user swims each morning.", "context")).memory
-    assert not Memory.objects.get(pk=fresh.pk).needs_check
+    assert Memory.objects.get(pk=fresh.pk).index_not_before is None
     run()
-    assert [memory.pk for memory in Memory.objects.filter(needs_check=True)] == [fresh.pk]
+    waiting = Memory.objects.filter(index_not_before__isnull=False)
+    assert [memory.pk for memory in waiting] == [fresh.pk]
+    assert waiting[0].index_not_before > timezone.now()
 
 
 def test_a_memory_reworded_meanwhile_keeps_the_vector_of_its_new_words(remembered, owner, switch, meanwhile):
