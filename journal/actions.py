@@ -132,6 +132,25 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
 
 
+@contextmanager
+def write_part(write: LedgerWrite) -> Iterator[None]:
+    """A part of an action that can fail by itself: an exception takes back all of the part, and goes on to the caller.
+
+    That is its rows, its revisions and its counts; what the action did before stays.
+    """
+    changes = len(write.changes)
+    before = {pk: {name: getattr(ledger, name) for name in ("rev", *COUNTS)} for pk, ledger in write.ledgers.items()}
+    try:
+        with transaction.atomic():
+            yield
+    except BaseException:
+        del write.changes[changes:]
+        for pk, values in before.items():
+            for name, value in values.items():
+                setattr(write.ledgers[pk], name, value)
+        raise
+
+
 _CLAIM = """
 INSERT INTO journal_idempotencyrecord AS r (owner, key, request_hash, object_type, object_ids, created_at)
 VALUES (%(owner)s, %(key)s, %(hash)s, '', '[]', now())

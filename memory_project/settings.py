@@ -323,10 +323,19 @@ SUMMARY_THRESHOLD_MESSAGES = 30
 SUMMARY_BATCH_MESSAGES = 20
 WINDOW_MESSAGES = 20
 EXTRACTED_PER_USER_MESSAGE = 3
-EXTRACTED_PER_USER_AND_DAY = 200
+# What is learned from one person in 24 hours, facts and memories together, bounds the cost and what is to be reviewed.
+EXTRACTED_PER_USER_AND_DAY = env.int("EXTRACTED_PER_USER_AND_DAY", default=200)
+# How often a model is asked about one part of a conversation: to choose, then to mend what was not taken.
+EXTRACTION_ROUNDS = env.int("EXTRACTION_ROUNDS", default=3)
+EXTRACTION_CONTEXT_MESSAGES = 6
+HOLD_SECONDS = 86_400
+# A stream of updates holds a thread, so it ends by itself, and a process has fewer of them than threads.
+UPDATES_STREAM_SECONDS = 30
+UPDATES_STREAMS = 16
+UPDATES_KEPT_SECONDS = 600
 IDLE_FINISH_SECONDS = 3_600
 BATCH_LEASE_SECONDS = 240
-# A batch asks the model twice and embeds twice, all of it while its lease holds.
+# A batch asks the model twice and embeds twice at most, then renews its lease before it goes on.
 MODEL_TIMEOUT_MAX_SECONDS = 75
 EMBEDDER_TIMEOUT_MAX_SECONDS = 40
 TURN_BUDGET_TOKENS = 16_000
@@ -403,6 +412,8 @@ for _holds, _fault in (
         f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {MODEL_TIMEOUT_MAX_SECONDS}",
     ),
     (KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
+    (1 <= EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
+    (EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
     (MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
     (
         0
