@@ -141,11 +141,15 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model asks for. ``id`` is unique within one loop; the arguments have not been checked."""
+    """A call that a model asks for. ``id`` is unique within one loop; the arguments have not been checked.
+
+    ``echo`` is the model's own, what it wants to see again before this call in later rounds: pass the call on whole.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, object]
+    echo: tuple[Mapping[str, object], ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

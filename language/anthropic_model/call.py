@@ -105,18 +105,18 @@ def ask_for_calls(
     instructions: str,
     messages: Sequence[Mapping[str, object]],
     tools: Sequence[Mapping[str, object]],
-) -> tuple[list[ToolUseBlock], Usage]:
-    """Send instructions, the messages so far and the tools; return the calls that the model asks for, and its tokens.
+) -> tuple[list[object], Usage]:
+    """Send instructions, the messages so far and the tools; return the blocks of the answer, and its tokens.
 
-    Tools and instructions are kept in the server's prompt cache. What the calls hold has not been checked: a server may
-    send anything there. Call it from code that runs in no event loop.
+    Tools and instructions are kept in the server's prompt cache. What the blocks hold has not been checked: a server
+    may send anything there. Call it from code that runs in no event loop.
     Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
     """
     answered, usage = _call(endpoint, model, instructions, messages=messages, tools=tools)
-    calls = [block for block in _blocks_of(answered, _WHOLE | {_CALLS}) if isinstance(block, ToolUseBlock)]
-    if answered.stop_reason == _CALLS and not calls:
+    blocks = _blocks_of(answered, _WHOLE | {_CALLS})
+    if answered.stop_reason == _CALLS and not any(isinstance(block, ToolUseBlock) for block in blocks):
         raise ModelAnswerInvalid("The answer says that it calls a tool, and calls none.")
-    return calls, usage
+    return blocks, usage
 
 
 def _call(endpoint: Endpoint, model: str, instructions: str, **rest: object) -> tuple[Message, Usage]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
 
-from anthropic.types import ToolUseBlock
+from anthropic.types import RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock
 
 from language.anthropic_model import prompts
 from language.anthropic_model.answers import find_quote
 from language.base import ModelAnswerInvalid, ToolCall, ToolRequest, ToolRound, Utterance
 
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -22,7 +25,7 @@ def tools_of(request: ToolRequest) -> list[dict[str, object]]:
 
 
 def messages_of(request: ToolRequest) -> list[dict[str, object]]:
-    """What is known and what was said, then each earlier round: the calls, and what came of them.
+    """What is known and what was said, then each earlier round: the calls as they were made, and what came of them.
 
     The marks for the prompt cache stand where the next request goes on differently: what is known is the same for the
     person's next message, what was said for the loop's next round.
@@ -37,30 +40,42 @@ def messages_of(request: ToolRequest) -> list[dict[str, object]]:
     return [told, *(message for earlier in request.rounds if earlier.calls for message in _round(earlier))]
 
 
-def read_calls(blocks: Sequence[ToolUseBlock], request: ToolRequest) -> tuple[tuple[ToolCall, ...], int]:
+def read_calls(blocks: Sequence[object], request: ToolRequest) -> tuple[tuple[ToolCall, ...], int]:
     """Turn the blocks of an answer into calls, at most as many as are left, and say how many were dropped.
 
-    A block without a name or whose input is no object is dropped; a name that no tool has is kept. Ids are given anew:
-    servers there are that number the calls of each answer from 0. A quote that was copied with small changes is put
-    back as it stands in its message.
-    Raises ModelAnswerInvalid when there are blocks and every one of them is broken.
+    A call without a name or whose input is no object is dropped; a name that no tool has is kept. A quote that was
+    copied with small changes is put back as it stands in its message. What the model thought or said before a call
+    goes with it: models that think want to see that again, unchanged, in the next round.
+    Raises ModelAnswerInvalid when there are calls and every one of them is broken.
     """
-    sound = [(block.name, block.input) for block in blocks if _is_sound(block)]
-    if blocks and not sound:
-        raise ModelAnswerInvalid("None of the calls in the answer has a name and an object of arguments.")
     said = {message.index: message for message in request.messages}
-    calls = tuple(
-        ToolCall(f"call_{len(request.rounds) + 1}_{number}", name, _as_said(arguments, said))
-        for number, (name, arguments) in enumerate(sound[: request.calls_left], start=1)
-    )
-    return calls, len(blocks) - len(calls)
+    taken = {call.id for earlier in request.rounds for call in earlier.calls}
+    calls: list[ToolCall] = []
+    before: list[Mapping[str, object]] = []
+    asked = 0
+    for block in blocks:
+        if isinstance(block, (ThinkingBlock, RedactedThinkingBlock, TextBlock)):
+            before.extend(_echo(block))
+        elif isinstance(block, ToolUseBlock):
+            asked += 1
+            name, arguments = getattr(block, "name", None), getattr(block, "input", None)
+            if isinstance(name, str) and name and isinstance(arguments, dict):
+                call_id = _fresh_id(block, taken)
+                taken.add(call_id)
+                calls.append(ToolCall(call_id, name, _as_said(arguments, said), tuple(before)))
+                before.clear()
+    if asked and not calls:
+        raise ModelAnswerInvalid("None of the calls in the answer has a name and an object of arguments.")
+    kept = tuple(calls[: request.calls_left])
+    return kept, asked - len(kept)
 
 
 def _round(earlier: ToolRound) -> tuple[dict[str, object], dict[str, object]]:
     results = {result.call_id: result for result in earlier.results}
-    called = [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)} for call in earlier.calls
-    ]
+    called: list[Mapping[str, object]] = []
+    for call in earlier.calls:
+        called += call.echo
+        called.append({"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)})
     answered = [
         {
             "type": "tool_result",
@@ -73,10 +88,18 @@ def _round(earlier: ToolRound) -> tuple[dict[str, object], dict[str, object]]:
     return {"role": "assistant", "content": called}, {"role": "user", "content": answered}
 
 
-def _is_sound(block: ToolUseBlock) -> bool:
-    """The SDK checks no types of what a server sends."""
-    name, arguments = getattr(block, "name", None), getattr(block, "input", None)
-    return isinstance(name, str) and bool(name) and isinstance(arguments, dict)
+def _echo(block: ThinkingBlock | RedactedThinkingBlock | TextBlock) -> list[Mapping[str, object]]:
+    """The block as the server sent it. An empty text is no block that it would take back."""
+    sent = block.to_dict(warnings=False)
+    return [] if isinstance(block, TextBlock) and not str(sent.get("text") or "").strip() else [sent]
+
+
+def _fresh_id(block: ToolUseBlock, taken: Collection[str]) -> str:
+    """The server's id. Servers there are that send none, or number the calls of each answer from 0."""
+    sent = getattr(block, "id", None)
+    if isinstance(sent, str) and _ID.fullmatch(sent) and sent not in taken:
+        return sent
+    return next(made for number in count(1) if (made := f"call_{number}") not in taken)
 
 
 def _as_said(arguments: Mapping[str, object], said: Mapping[int, Utterance]) -> dict[str, object]:
@@ -84,6 +107,6 @@ def _as_said(arguments: Mapping[str, object], said: Mapping[int, Utterance]) -> 
     if not isinstance(evidence, dict):
         return dict(arguments)
     index, quote = evidence.get("index"), evidence.get("quote")
-    known = isinstance(index, int) and index in said and isinstance(quote, str)
-    found = find_quote(said[index].content, quote) if known else ""
+    known = said.get(index) if isinstance(index, int) else None
+    found = find_quote(known.content, quote) if known is not None and isinstance(quote, str) else ""
     return {**arguments, "evidence": {**evidence, "quote": found}} if found else dict(arguments)

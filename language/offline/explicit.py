@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from language.offline.lexicon import verbs
 from language.offline.lexicon.words import DETERMINERS, by_first_word, listed
+from language.offline.phrases import POLITE, phrase_end, skip_phrases
 from language.offline.tokens import Token
 
-Phrases: TypeAlias = dict[str, tuple[tuple[str, ...], ...]]
-
-_POLITE = by_first_word(
-    (
-        "can you", "could you", "would you", "will you", "i want you to", "i would like you to", "i need you to",
-        "please", "and", "also", "so", "oh", "ok", "okay", "hey", "then", "but", "well", "just", "kindly", ",",
-    )
-)  # fmt: skip
 _REMEMBER = by_first_word(
     (
         "remember", "keep in mind", "bear in mind", "do not forget", "never forget", "make a note", "take note",
@@ -41,11 +33,11 @@ class Request:
 
 def find_request(tokens: Sequence[Token]) -> Request | None:
     """Return what a sentence asks to be remembered, or None if it asks nothing of the kind."""
-    position = _skip(tokens, 0, _POLITE)
-    after = _marker(tokens, position, _REMEMBER)
+    position = skip_phrases(tokens, 0, POLITE)
+    after = phrase_end(tokens, position, _REMEMBER)
     if after is not None:
         return _what(tokens, after)
-    after = _marker(tokens, position, _HENCEFORTH)
+    after = phrase_end(tokens, position, _HENCEFORTH)
     if after is not None:
         rest = tuple(tokens[_links(tokens, after) :])
         return Request(rest, order=_is_order(rest)) if rest else None
@@ -75,7 +67,7 @@ def _trailing(tokens: Sequence[Token]) -> Request | None:
         return Request(tuple(tokens[:end]))
     if words[-3:] == ["from", "now", "on"]:
         end = next(index for index in range(len(tokens) - 1, -1, -1) if tokens[index].low == "from")
-        start = _skip(tokens, 0, _POLITE)
+        start = skip_phrases(tokens, 0, POLITE)
         return Request(tuple(tokens[start:end]), order=_is_order(tokens[start:end]))
     return None
 
@@ -98,23 +90,8 @@ def _links(tokens: Sequence[Token], position: int) -> int:
     return position
 
 
-def _skip(tokens: Sequence[Token], position: int, phrases: Phrases) -> int:
-    while (after := _marker(tokens, position, phrases)) is not None:
-        position = after
-    return position
-
-
-def _marker(tokens: Sequence[Token], position: int, phrases: Phrases) -> int | None:
-    """Return where one of the phrases ends if it stands at ``position``."""
-    for phrase in phrases.get(tokens[position].low, ()) if position < len(tokens) else ():
-        end = position + len(phrase)
-        if tuple(token.low for token in tokens[position:end]) == phrase:
-            return end
-    return None
-
-
 def _is_order(tokens: Sequence[Token]) -> bool:
-    position = _skip(tokens, 0, _POLITE)
+    position = skip_phrases(tokens, 0, POLITE)
     if position >= len(tokens):
         return False
     low = tokens[position].low
@@ -130,7 +107,7 @@ def _is_order(tokens: Sequence[Token]) -> bool:
 
 def order_words(tokens: Sequence[Token]) -> tuple[bool, tuple[Token, ...]]:
     """Return whether an order forbids something, and its words from the verb on."""
-    position = _skip(tokens, 0, _POLITE)
+    position = skip_phrases(tokens, 0, POLITE)
     if tokens[position].low == "do" and tokens[position + 1].low == "not":
         return True, tuple(tokens[position + 2 :])
     return False, tuple(tokens[position:])

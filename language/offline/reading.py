@@ -9,6 +9,7 @@ from language.base import ExtractionRequest, Utterance
 from language.offline import modality
 from language.offline.discourse import Discourse
 from language.offline.explicit import Request, find_request
+from language.offline.forgetting import Forgetting, find_forgetting, meant
 from language.offline.lines import Line, Lines
 from language.offline.people import Cast, Person
 from language.offline.reader import Reader
@@ -41,10 +42,13 @@ def read_statements(request: ExtractionRequest, lines: Lines) -> list[Found]:
         discourse.next_message()
         if modality.is_instruction(message.content):
             continue
-        if any(modality.is_retraction(line.sentence.text) for line in lines[message.index]):
+        if any(_takes_back(line) for line in lines[message.index]):
             if _is_only_retraction(lines[message.index]) and found:
                 found.pop()
             continue
+        for line in lines[message.index]:
+            if (forgetting := _forgetting(line)) is not None:
+                found = _without_forgotten(found, forgetting)
         found.append(reading.statements(message, lines[message.index]))
     return [statement for batch in found for statement in batch]
 
@@ -52,6 +56,22 @@ def read_statements(request: ExtractionRequest, lines: Lines) -> list[Found]:
 def _readable(request: ExtractionRequest, lines: Lines, role: str) -> list[Sequence[Token]]:
     messages = [message for message in request.messages if message.role == role]
     return [line.tokens for message in messages for line in lines[message.index] if line.readable]
+
+
+def _forgetting(line: Line) -> Forgetting | None:
+    return find_forgetting(line.tokens) if line.readable else None
+
+
+def _takes_back(line: Line) -> bool:
+    """Whether a line takes back what was said with it or just before, without saying what."""
+    forgetting = _forgetting(line)
+    return modality.is_retraction(line.sentence.text) if forgetting is None else not forgetting.tokens
+
+
+def _without_forgotten(found: list[list[Found]], forgetting: Forgetting) -> list[list[Found]]:
+    told = {one.statement.content: one.statement for group in found for one in group}
+    gone = {statement.content for statement in meant(forgetting, list(told.values()))}
+    return [[one for one in group if one.statement.content not in gone] for group in found]
 
 
 def _is_only_retraction(lines: Sequence[Line]) -> bool:
@@ -81,8 +101,12 @@ class _Reading:
             if not line.readable:
                 done.append([])
                 continue
+            forgetting = find_forgetting(line.tokens)
             request = find_request(line.tokens)
-            if request is None:
+            if forgetting is not None:
+                done = _without_forgotten(done, forgetting)
+                done.append(list(self._told(message, forgetting.rest)))
+            elif request is None:
                 if modality.is_doubt(line.tokens) and done:
                     done[-1] = []
                 done.append(list(self._told(message, line.tokens)))
