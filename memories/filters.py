@@ -29,6 +29,15 @@ class MemoryFilters(filters.FilterSet):
     category = _Names(method="filed_under", label="Categories or aliases, any of them.")
     kind = filters.ChoiceFilter(choices=Kind.choices)
     state = filters.ChoiceFilter(choices=[*Memory.State.choices, ("all", "All")], method="in_state")
+    subject = filters.CharFilter(lookup_expr="iexact", label="Whom or what it is about, whatever the case.")
+    agent = filters.UUIDFilter(field_name="agent_id", label="The agent that added it.")
+    pinned = filters.BooleanFilter(label="Only what is pinned, or what is not.")
+    reviewed = filters.BooleanFilter(
+        field_name="reviewed_at",
+        lookup_expr="isnull",
+        exclude=True,
+        label="Only what the person has reviewed, or what they have not.",
+    )
     sort_by = filters.ChoiceFilter(choices=[(name, name) for name in SORTED_BY], method="unchanged")
     sort_order = filters.ChoiceFilter(choices=[("asc", "asc"), ("desc", "desc")], method="unchanged")
 

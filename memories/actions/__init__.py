@@ -1,7 +1,7 @@
 """Changes to what is remembered: the only code that writes it. Pages, API, tools and tasks call these functions."""
 
 from .adding import Manner, PreparedMemory, admit_new, memory_add, prepare_new, record_new
-from .bulk import BULK_LIMIT, memories_delete
+from .bulk import BULK_DECISIONS, BULK_LIMIT, memories_decide, memories_delete, memories_undo, memories_weigh
 from .deciding import (
     memory_approve,
     memory_quarantine,
@@ -14,22 +14,31 @@ from .editing import memory_amend, memory_archive, memory_pin, memory_restore, m
 from .opening import memory_open
 from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
+from .recording import record_archive, record_update
+from .reopening import proposal_reopen
+from .taking_back import memories_decline, memories_take_back
 from .tombstones import tombstone_lay, tombstone_lift
 from .upkeep import memories_expire, memories_index, memories_purge
 from .uses import memories_used
 from .vectors import memories_compare_later, tombstones_follow
 
 __all__ = [
+    "BULK_DECISIONS",
     "BULK_LIMIT",
     "Manner",
     "PreparedMemory",
     "admit_new",
     "memories_compare_later",
+    "memories_decide",
+    "memories_decline",
     "memories_delete",
     "memories_expire",
     "memories_index",
     "memories_purge",
+    "memories_take_back",
+    "memories_undo",
     "memories_used",
+    "memories_weigh",
     "memory_add",
     "memory_amend",
     "memory_approve",
@@ -53,8 +62,11 @@ __all__ = [
     "prepare_new",
     "proposal_approve",
     "proposal_reject",
+    "proposal_reopen",
     "proposals_lapse",
+    "record_archive",
     "record_new",
+    "record_update",
     "tombstone_lay",
     "tombstone_lift",
     "tombstones_follow",

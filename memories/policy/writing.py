@@ -55,6 +55,13 @@ def is_unused(memory: Memory, review: str) -> bool:
     return waits and not is_used(memory.state, memory.reviewed_at, review)
 
 
+def standing(memory: Memory) -> str:
+    """How a memory stands, in one word: its state, or for an active one "waiting" or "reviewed"."""
+    if memory.state != State.ACTIVE:
+        return str(memory.state)
+    return "waiting" if memory.reviewed_at is None else "reviewed"
+
+
 def must_file_under(principal: Principal, category: str) -> str:
     """The category that a name or alias means.
 

@@ -1,0 +1,244 @@
+"""One decision about many memories: weighed, carried out, taken back."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.queries import principal_for_person
+from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
+from journal.models import Change
+from memories import actions
+from memories.models import Memory, Proposal, Tombstone
+from memories.policy.writing import standing
+from tests.factories import rev_of
+
+from .rows import remember
+from .state import check, now
+
+pytestmark = pytest.mark.django_db
+
+ALL = ["proposed", "waiting", "reviewed", "quarantined", "archived", "rejected"]
+# What becomes of a memory that stands so: nothing is said of those where it is just done.
+LEFT = {
+    "approve": {"reviewed": "nothing_to_do"} | dict.fromkeys(["quarantined", "archived", "rejected"], "wrong_state"),
+    "reject": {"archived": "wrong_state", "rejected": "nothing_to_do"},
+    "archive": {"archived": "nothing_to_do", "rejected": "wrong_state"},
+    "restore": {"reviewed": "nothing_to_do", "quarantined": "nothing_to_do"}
+    | dict.fromkeys(["proposed", "waiting"], "wrong_state"),
+    "pin": dict.fromkeys(["archived", "rejected"], "wrong_state") | {"quarantined": "wrong_state"},
+    "unpin": dict.fromkeys(["proposed", "waiting", "reviewed"], "nothing_to_do")
+    | dict.fromkeys(["archived", "rejected", "quarantined"], "wrong_state"),
+}
+LEADS_TO = {"approve": "reviewed", "reject": "rejected", "archive": "archived", "restore": "reviewed"}
+
+
+@pytest.fixture
+def each(me, bot, cautious, moderator, add):
+    """A memory in each standing."""
+    made = {
+        "proposed": add(cautious, "The user keeps hens.", "event").memory,
+        "waiting": add(bot, "The user rows on Tuesdays.", "interests").memory,
+        "reviewed": add(me, "The user plays the cello.").memory,
+        "quarantined": add(me, "The user owns a tandem.").memory,
+        "archived": add(bot, "The user has been to Malta.", "history").memory,
+        "rejected": add(bot, "The user was born in Ghent.", "profile").memory,
+    }
+    actions.memory_quarantine(moderator, made["quarantined"].pk, "odd")
+    actions.memory_archive(bot, made["archived"].pk)
+    actions.memory_reject(me, made["rejected"].pk, "In Bruges")
+    return made
+
+
+def as_wanted(memories):
+    return {memory.pk: now(memory).version for memory in memories}
+
+
+def as_they_stand(each):
+    return {name: (standing(now(memory)), now(memory).pinned) for name, memory in each.items()}
+
+
+@pytest.mark.parametrize("decision", LEFT)
+def test_what_is_weighed_happens_and_can_be_taken_back(me, owner, each, decision):
+    wanted, before = as_wanted(each.values()), as_they_stand(each)
+    expected = {memory.pk: LEFT[decision].get(name, "done") for name, memory in each.items()}
+    at = rev_of(owner)
+    weighed = actions.memories_weigh(me, wanted, decision)
+    assert weighed.outcomes == expected
+    assert (weighed.first_rev, weighed.last_rev, rev_of(owner)) == (0, 0, at)
+    result = actions.memories_decide(me, wanted, decision, reason="So it is")
+    assert result.outcomes == expected
+    assert result.done == sum(outcome == "done" for outcome in expected.values())
+    check(owner)
+    after = as_they_stand(each)
+    for name, memory in each.items():
+        stands = LEADS_TO.get(decision, before[name][0])
+        pinned = before[name][1] if decision in LEADS_TO else decision == "pin"
+        assert after[name] == ((stands, pinned) if expected[memory.pk] == "done" else before[name])
+    if not result.done:
+        assert (result.first_rev, result.last_rev) == (0, 0)
+        return
+    assert (result.first_rev, result.last_rev) == (at + 1, at + result.done)
+    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert undone.outcomes == dict.fromkeys(result.ids, "done")
+    assert as_they_stand(each) == before
+    check(owner)
+
+
+def test_rejecting_keeps_the_reason_and_taking_it_back_lifts_the_tombstone(me, each):
+    result = actions.memories_decide(me, as_wanted([each["waiting"]]), "reject", reason=" Not  so ")
+    assert now(each["waiting"]).state_reason == "Not so"
+    assert Tombstone.objects.filter(object_id=each["waiting"].pk).exists()
+    actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert not Tombstone.objects.filter(object_id=each["waiting"].pk).exists()
+
+
+def test_what_an_agent_put_away_is_so_again_without_a_tombstone(me, each):
+    result = actions.memories_decide(me, as_wanted([each["archived"], each["rejected"]]), "restore")
+    actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert (now(each["archived"]).deleted_why, now(each["rejected"]).deleted_why) == ("agent", "rejected")
+    assert set(Tombstone.objects.values_list("object_id", flat=True)) == {each["rejected"].pk}
+
+
+def test_what_waited_waits_again_with_its_proposal(me, each):
+    for decision in ("approve", "reject", "archive"):
+        result = actions.memories_decide(me, as_wanted([each["proposed"]]), decision)
+        assert not Proposal.objects.waiting().exists()
+        actions.memories_undo(me, result.first_rev, result.last_rev)
+        assert Proposal.objects.waiting().get().memory_id == each["proposed"].pk
+
+
+def test_what_staff_refused_is_held_back_when_restored_and_refused_when_that_is_undone(me, moderator, each):
+    actions.memory_refuse(moderator, each["quarantined"].pk, "An order")
+    result = actions.memories_decide(me, as_wanted([each["quarantined"]]), "restore")
+    assert now(each["quarantined"]).state == "quarantined"
+    actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert (now(each["quarantined"]).state, now(each["quarantined"]).deleted_why) == ("rejected", "staff")
+
+
+def test_another_wording_than_the_one_seen_is_left_alone(me, owner, each):
+    wanted = as_wanted([each["reviewed"], each["waiting"]])
+    actions.memory_update(me, each["reviewed"].pk, "The user plays the viola.")
+    wanted["Nowhere1"] = None
+    result = actions.memories_decide(me, wanted, "archive")
+    assert result.outcomes == {each["waiting"].pk: "done", each["reviewed"].pk: "changed", "Nowhere1": "not_there"}
+    assert result.skipped == {"changed": 1, "not_there": 1}
+    assert actions.memories_decide(me, {each["reviewed"].pk: None}, "archive").done == 1
+    check(owner)
+
+
+def test_what_changed_since_is_not_taken_back(me, moderator, owner, each):
+    wanted = as_wanted([each["reviewed"], each["waiting"], each["proposed"]])
+    result = actions.memories_decide(me, wanted, "pin")
+    actions.memory_update(me, each["reviewed"].pk, "The user plays the viola.")
+    actions.memory_pin(me, each["waiting"].pk, False)
+    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert undone.outcomes == {
+        each["proposed"].pk: "done",
+        each["waiting"].pk: "changed",
+        each["reviewed"].pk: "changed",
+    }
+    result = actions.memories_decide(me, as_wanted([each["waiting"]]), "archive")
+    Memory.objects.filter(pk=each["waiting"].pk).update(purge_at="2020-01-01T00:00Z")
+    actions.memories_purge()
+    assert actions.memories_undo(me, result.first_rev, result.last_rev).outcomes == {each["waiting"].pk: "not_there"}
+    check(owner)
+
+
+def test_what_was_said_again_meanwhile_is_not_brought_back_twice(me, owner, each, add):
+    result = actions.memories_decide(me, as_wanted([each["reviewed"], each["waiting"]]), "archive")
+    again = add(me, "The user plays the cello.").memory
+    assert again.pk != each["reviewed"].pk
+    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert undone.skipped == {"similar_exists": 1}
+    assert actions.memories_decide(me, as_wanted([each["reviewed"]]), "restore").skipped == {"similar_exists": 1}
+    check(owner)
+
+
+def test_values_of_one_field_give_way_to_each_other_and_come_back(me, owner, bot, add):
+    lisbon = add(me, "The user lives in Lisbon.", "profile", field="city").memory
+    porto = add(bot, "The user lives in Porto.", "profile", field="city").memory
+    assert porto.state == "proposed"
+    result = actions.memories_decide(me, as_wanted([lisbon, porto]), "approve")
+    assert result.outcomes == {lisbon.pk: "nothing_to_do", porto.pk: "done"}
+    assert (now(lisbon).state, now(porto).state) == ("archived", "active")
+    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert undone.done == 1
+    assert (now(lisbon).state, now(porto).state) == ("active", "proposed")
+    check(owner)
+
+
+def test_one_that_gave_way_to_an_earlier_one_is_weighed_again(me, owner, bot, add, monkeypatch):
+    porto = add(bot, "The user lives in Porto.", "profile", field="city").memory
+    lisbon = add(me, "The user lives in Lisbon.", "profile", field="city").memory
+    Memory.objects.filter(pk=lisbon.pk).update(reviewed_at=None)
+    result = actions.memories_decide(me, as_wanted([lisbon, porto]), "approve")
+    assert result.outcomes == {porto.pk: "done", lisbon.pk: "wrong_state"}
+    check(owner)
+
+
+def test_a_doubt_that_an_approval_settles_is_back_when_that_is_undone(me, each):
+    Memory.objects.filter(pk=each["reviewed"].pk).update(needs_check=True)
+    result = actions.memories_decide(me, as_wanted([each["reviewed"]]), "approve")
+    assert not now(each["reviewed"]).needs_check
+    actions.memories_undo(me, result.first_rev, result.last_rev)
+    assert now(each["reviewed"]).needs_check
+    assert standing(now(each["reviewed"])) == "reviewed"
+
+
+def test_only_the_person_decides_about_many(me, bot, backend, moderator, stranger, owner, each):
+    wanted = as_wanted(each.values())
+    result = actions.memories_decide(me, wanted, "pin")
+    at = rev_of(owner)
+    for principal in (bot, backend):
+        for call in (
+            lambda who: actions.memories_weigh(who, wanted, "archive"),
+            lambda who: actions.memories_decide(who, wanted, "archive"),
+            lambda who: actions.memories_undo(who, result.first_rev, result.last_rev),
+        ):
+            with pytest.raises(NotYoursToDecide):
+                call(principal)
+    other = principal_for_person(stranger.pk)
+    assert set(actions.memories_decide(other, wanted, "archive").outcomes.values()) == {"not_there"}
+    with pytest.raises(NotFound):
+        actions.memories_undo(other, result.first_rev, result.last_rev)
+    assert rev_of(owner) == at
+
+
+def test_what_is_no_decision_or_too_many_is_refused(me, owner, each):
+    at = rev_of(owner)
+    for wanted, decision, error, code in (
+        ({}, "applaud", Refused, "unknown_decision"),
+        (dict.fromkeys(f"{n:08}" for n in range(actions.BULK_LIMIT + 1)), "pin", Refused, "too_many"),
+    ):
+        with pytest.raises(error) as refused:
+            actions.memories_decide(me, wanted, decision)
+        assert refused.value.code == code
+    with pytest.raises(Gated):
+        actions.memories_decide(me, as_wanted(each.values()), "reject", reason="My card is 4111 1111 1111 1111")
+    assert rev_of(owner) == at
+
+
+def test_revisions_that_hold_no_such_decision_hold_nothing_to_take_back(me, owner, each):
+    with pytest.raises(NotFound):
+        actions.memories_undo(me, 1, rev_of(owner))
+
+
+def test_undoing_is_logged_as_that(me, owner, each):
+    result = actions.memories_decide(me, as_wanted([each["reviewed"], each["proposed"]]), "archive")
+    before = rev_of(owner)
+    actions.memories_undo(me, result.first_rev, result.last_rev)
+    log = Change.objects.of_owner(owner.pk).filter(rev__gt=before, object_type="memory")
+    assert {(each.event, each.meta["undo"]) for each in log} == {("RESTORE", True)}
+
+
+def test_weighing_and_archiving_cost_the_same_however_many(me, owner):
+    costs = set()
+    for much in (2, 200):
+        memories = remember(owner, *(f"The user knows {much} and {n} songs." for n in range(much)))
+        wanted = {memory.pk: 1 for memory in memories}
+        with CaptureQueriesContext(connection) as asked:
+            assert actions.memories_weigh(me, wanted, "archive").done == much
+            assert actions.memories_decide(me, wanted, "archive").done == much
+        costs.add(len(asked))
+    assert len(costs) == 1
+    check(owner)
