@@ -42,6 +42,9 @@ class Card(Decidable):
     ``unused`` says that no prompt holds it before they approve it.
     """
 
+    noun = "fact"
+    route = "fact-decide"
+
     fact: LegacyFact
     mine: bool
     kept: bool
@@ -49,6 +52,16 @@ class Card(Decidable):
     related: list[Related]
     offers: list[str]
     unused: bool = False
+
+    @property
+    def key(self) -> str:
+        """The id of the fact."""
+        return str(self.fact.pk)
+
+    @property
+    def version(self) -> int:
+        """The number of the present wording."""
+        return self.fact.version
 
     @property
     def content(self) -> str:

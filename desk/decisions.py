@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from accounts.principals import Principal
 from facts import actions
 from facts.models import FactVersion, LegacyFact
 from facts.policy import standing
-from journal.exceptions import Conflict, NotFound
+from journal.exceptions import Conflict, NotFound, Refused
+from memories.models import MemoryVersion
 
-from .outcomes import Done
+from .outcomes import Done, Refusal
 
 Typed = Mapping[str, str]
 Visibility = LegacyFact.Visibility
@@ -75,6 +77,26 @@ def _wording(fact: LegacyFact, number: int) -> FactVersion:
     if found is None:
         raise NotFound("There is no such wording.")
     return found
+
+
+def attempt(
+    change: Callable[[], Done],
+    decision: str,
+    typed: Typed,
+    versions: QuerySet[FactVersion] | QuerySet[MemoryVersion],
+) -> Done | Refusal:
+    """Carry a decision out, or say why it was refused, with what had been typed and the wording that it was about.
+
+    ``versions`` are the wordings that there are. Raises NotFound as ``change`` does.
+    """
+    try:
+        return change()
+    except NotFound:
+        raise
+    except Refused as error:
+        seen = versions.none() if error.code != "version_conflict" else versions.filter(number=seen_version(typed) or 0)
+        wording = seen.values_list("content", flat=True).first() or ""
+        return Refusal(decision, error.detail, error.status, typed, wording)
 
 
 def seen_version(typed: Typed) -> int | None:

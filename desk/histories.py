@@ -52,21 +52,22 @@ def make_history(principal: Principal, fact: LegacyFact) -> list[Entry]:
         each.number: each
         for each in FactVersion.objects.filter(fact=fact, number__in=[number for number in numbers if number])
     }
-    agents = _agents(changes)
-    reasons = _reasons(changes, fact)
+    agents = agent_names(changes)
+    held = fact.state_reason if fact.state == LegacyFact.State.REJECTED else ""
+    reasons = stated_reasons(changes, held)
     return [_entry(change, fact, versions, agents, reasons.get(change.rev, "")) for change in changes]
 
 
-def _reasons(changes: Iterable[Change], fact: LegacyFact) -> Mapping[int, str]:
-    """Why something was done, by revision: what staff gave, and the author's own for the rejection that holds."""
+def stated_reasons(changes: Iterable[Change], of_rejection: str) -> Mapping[int, str]:
+    """Why something was done, by revision: what staff gave, and ``of_rejection`` for the last one, which holds."""
     reasons = {each.rev: str(each.meta["reason"]) for each in changes if "reason" in each.meta}
     rejected = next((each.rev for each in changes if each.event == "REJECT"), None)
-    if rejected is not None and fact.state == LegacyFact.State.REJECTED:
-        reasons.setdefault(rejected, fact.state_reason)
+    if rejected is not None and of_rejection:
+        reasons.setdefault(rejected, of_rejection)
     return reasons
 
 
-def _agents(changes: Iterable[Change]) -> Mapping[str, str]:
+def agent_names(changes: Iterable[Change]) -> Mapping[str, str]:
     """The names of the agents that did something, by id."""
     ids = {each.actor_id for each in changes if each.actor_kind == ActorKind.AGENT}
     rows = Agent.objects.filter(pk__in=ids).values_list("pk", "name") if ids else []

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
+
+from memories.policy import LONGEST
 
 from .differences import Piece, word_diff
 
@@ -33,14 +36,34 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decidable:
-    """What every card has: what was just done about its subject, or could not be done."""
+    """What every card has: what it is about, and what was just done about that, or could not be done.
 
+    ``noun`` names such a thing, ``route`` the address that decisions about it are sent to.
+    """
+
+    noun: ClassVar[str]
+    route: ClassVar[str]
     outcome: Done | Refusal | None = None
+
+    @property
+    def key(self) -> str:
+        """The id of what the card is about."""
+        raise NotImplementedError
+
+    @property
+    def version(self) -> int:
+        """The number of the present wording."""
+        raise NotImplementedError
 
     @property
     def content(self) -> str:
         """The present wording."""
         raise NotImplementedError
+
+    @property
+    def longest(self) -> int:
+        """How many characters a wording may have."""
+        return LONGEST
 
     @property
     def stored(self) -> Mapping[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -15,6 +16,9 @@ from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 
 from .shelves import SHELVES, ShelfName, on_shelf
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 PER_PAGE = (20, 50, 100)
 SORTS = {
@@ -64,13 +68,13 @@ class View:
         size = query.get("per_page", "")
         return cls(
             show=show,
-            search=_words(query, "search", 200),
-            legacy=_id(query.get("legacy", "")),
-            category=_one_of(query, "category", LegacyFact.Category.values),
-            visibility=_one_of(query, "visibility", LegacyFact.Visibility.values) if show == "mine" else "",
-            state=_one_of(query, "state", STATES[show]),
-            written_by=_words(query, "written_by", 80),
-            sort=_one_of(query, "sort", SORTS),
+            search=words(query, "search", 200),
+            legacy=as_id(query.get("legacy", "")),
+            category=one_of(query, "category", LegacyFact.Category.values),
+            visibility=one_of(query, "visibility", LegacyFact.Visibility.values) if show == "mine" else "",
+            state=one_of(query, "state", STATES[show]),
+            written_by=words(query, "written_by", 80),
+            sort=one_of(query, "sort", SORTS),
             per_page=next((number for number in PER_PAGE if str(number) == size), PER_PAGE[0]),
             page=query.get("page", "1"),
         )
@@ -78,9 +82,7 @@ class View:
     @property
     def query(self) -> str:
         """This view as the query of an address, with its question mark; what is usual is left out."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        usual = {"per_page": PER_PAGE[0]}
-        return "?" + urlencode({name: value for name, value in values.items() if value and value != usual.get(name)})
+        return as_query(self, {"per_page": PER_PAGE[0]})
 
     def on(self, shelf: ShelfName) -> View:
         """The same search on another shelf, from its first page, without what that shelf can't be narrowed to."""
@@ -130,16 +132,25 @@ class View:
         return self.narrow(facts).filter(on_shelf(self.show, principal)).order_by(*_ORDERS[self.order])
 
 
-def _words(query: Mapping[str, str], name: str, most: int) -> str:
+def as_query(view: DataclassInstance, usual: Mapping[str, object]) -> str:
+    """The fields of a view as the query of an address, with its question mark; what is empty or usual is left out."""
+    values = {each.name: getattr(view, each.name) for each in fields(view)}
+    return "?" + urlencode({name: value for name, value in values.items() if value and value != usual.get(name)})
+
+
+def words(query: Mapping[str, str], name: str, most: int) -> str:
+    """What stands in a field for words, cut to what may be looked for."""
     return query.get(name, "").replace("\x00", "").strip()[:most]
 
 
-def _one_of(query: Mapping[str, str], name: str, known: Mapping[str, str] | list[str] | tuple[str, ...]) -> str:
+def one_of(query: Mapping[str, str], name: str, known: Collection[str]) -> str:
+    """A value of a choice; empty for what is none of its values."""
     value = query.get(name, "")
     return value if value in known else ""
 
 
-def _id(value: str) -> str:
+def as_id(value: str) -> str:
+    """A UUID in its usual form; empty for what is none."""
     try:
         return str(UUID(value))
     except ValueError:

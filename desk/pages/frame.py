@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Page
 from django.http import Http404, HttpRequest, HttpResponseBase
-from django.urls import reverse
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
@@ -64,6 +65,14 @@ def came_from(request: PageRequest, otherwise: str) -> str:
     back = request.POST.get("next", "")
     ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
     return back if ours else otherwise
+
+
+def origin_of(back: str, otherwise: str) -> ResolverMatch:
+    """The page of ours that an address leads to; another one when it leads to none."""
+    try:
+        return resolve(urlsplit(back).path)
+    except Resolver404:
+        return resolve(otherwise)
 
 
 def neighbours_of(page: Page[Any], address: Callable[[int], str]) -> dict[str, str]:
