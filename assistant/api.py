@@ -20,8 +20,15 @@ from conversations.models import Message
 from journal.models import IdempotencyRecord, JobRun
 
 from . import actions
+from .command import CommandAnswer, repeat_answer, run_command
 from .imports import api as imports
-from .serializers import JobSerializer, TurnRequestSerializer, TurnSerializer
+from .serializers import (
+    CommandAnswerSerializer,
+    CommandSerializer,
+    JobSerializer,
+    TurnRequestSerializer,
+    TurnSerializer,
+)
 from .turn import Turn as PreparedTurn
 from .turn import prepare_turn
 
@@ -76,6 +83,34 @@ class Finish(WritesOnce):
         return JobSerializer(job).data if job else {"detail": "Nothing was left to summarise."}
 
 
+class Command(WritesOnce):
+    """What somebody types to see and change what is remembered."""
+
+    reads_only = True
+
+    @extend_schema(request=CommandSerializer, responses={200: CommandAnswerSerializer, 202: CommandAnswerSerializer})
+    def post(self, request: Request) -> Response:
+        """Carry out `/memory`, `/memory list [category] [page]`, `/memory delete <id>` or `/memory restore <id>`.
+
+        A list needs the scope read, a change write too. 202: the change waits for the person.
+        """
+        return _answer_command(run_command(self.caller(request), self._typed(request)))
+
+    def replay(self, request: Request, record: IdempotencyRecord) -> Response:
+        """What became of the memory when the first request named it."""
+        return _answer_command(repeat_answer(principal_of(request), self._typed(request), record))
+
+    def _typed(self, request: Request) -> str:
+        body = CommandSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return str(body.validated_data["text"])
+
+
+def _answer_command(answer: CommandAnswer) -> Response:
+    waits = answer.data.get("outcome") == "waiting"
+    return Response(CommandAnswerSerializer(answer).data, status=202 if waits else 200)
+
+
 class Job(APIView):
     """A background job."""
 
@@ -89,6 +124,7 @@ class Job(APIView):
 urlpatterns = [
     path("conversations/<uuid:conversation_id>/turn/", Turn.as_view(), name="turn"),
     path("conversations/<uuid:conversation_id>/finish/", Finish.as_view(), name="finish"),
+    path("command/", Command.as_view(), name="command"),
     path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
     *imports.urlpatterns,
 ]

@@ -8,7 +8,9 @@ from django.conf import settings
 from rest_framework import serializers
 
 from journal.models import JobRun
+from memories.models import Memory
 
+from .command import LONGEST_ANSWER
 from .turn import FORMATS
 
 
@@ -87,3 +89,37 @@ class JobSerializer(serializers.ModelSerializer[JobRun]):
     def get_progress(self, job: JobRun) -> float | None:
         """How far it is, from 0 to 1; null when that is not known."""
         return progress_of(job.done, job.total)
+
+
+class CommandSerializer(serializers.Serializer[Any]):
+    """What somebody typed."""
+
+    text = serializers.CharField(max_length=LONGEST_ANSWER, trim_whitespace=False)
+
+
+class CommandMemorySerializer(serializers.ModelSerializer[Memory]):
+    """A memory as the command tells of it. ``purge_at`` is until when an archived one can be restored."""
+
+    class Meta:
+        model = Memory
+        fields = ["id", "category", "subject", "content", "state", "purge_at"]
+
+
+class CommandDataSerializer(serializers.Serializer[Any]):
+    """What came of a command. A list has its page, a change the memory and what became of it."""
+
+    command = serializers.ChoiceField(choices=["list", "delete", "restore", "help"])
+    category = serializers.CharField(required=False, help_text="Of a list; empty for all.")
+    page = serializers.IntegerField(required=False)
+    pages = serializers.IntegerField(required=False)
+    count = serializers.IntegerField(required=False, help_text="So many are active on all pages together.")
+    memories = CommandMemorySerializer(many=True, required=False)
+    outcome = serializers.ChoiceField(choices=["archived", "restored", "unchanged", "waiting"], required=False)
+    memory = CommandMemorySerializer(required=False)
+
+
+class CommandAnswerSerializer(serializers.Serializer[Any]):
+    """What to show, at most 4,096 characters of plain text, and the same for programs."""
+
+    text = serializers.CharField()
+    data = CommandDataSerializer()

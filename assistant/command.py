@@ -1,0 +1,364 @@
+"""The ``/memory`` command: somebody sees, deletes and restores what is remembered by typing, without any model.
+
+It is parsed and carried out here for every way in which it can be typed. Answers are plain text that fits into one
+message of a messenger: stored text stands in them as it is, one line each, and means nothing to whoever shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import regex
+from django.utils import timezone
+from django.utils.dateformat import format as format_date
+
+from accounts import categories
+from accounts.policy import must_act_for, must_read
+from accounts.principals import Principal
+from journal.exceptions import Conflict, NotFound, Refused
+from journal.models import Change, IdempotencyRecord
+from memories.actions import memory_archive, memory_restore
+from memories.models import Memory, Proposal
+from memories.models.memory import ID_CHARACTERS
+from memories.policy import writing
+from memories.querysets import MemoryQuerySet
+
+LONGEST_ANSWER = 4_096
+"""UTF-16 code units, which are at least as many as characters however a messenger counts."""
+HELP = """\
+/memory shows what is remembered about you.
+/memory list <category> <page> shows a category, or a page of a long list.
+/memory delete <id> removes a memory.
+/memory restore <id> brings it back, for 30 days.
+/memory help shows this."""
+
+_LONGEST_LINE = 1_100
+_AROUND_THE_LIST = 600
+_BEGINNING = regex.compile(r"/(\w{1,32})(?:@(\w{1,64}))?", regex.ASCII)
+# Messengers and keyboards put some of these where a blank is meant.
+_BLANKS = regex.compile(r"[\s\u200b\u2060\ufeff]+")
+_PAGE = regex.compile(r"[0-9]{1,6}")
+_ID = regex.compile(rf"[A-Za-z0-9]{{{ID_CHARACTERS}}}")
+_AROUND_AN_ID = "[](){}<>\"'`´‘’“”«».,;:!"
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A message that begins with a command: its name in small letters, the bot it names, and the words after it."""
+
+    name: str
+    bot: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What ``/memory`` is to do. ``memory_id`` and ``category`` are as they were typed; a page counts from 1."""
+
+    name: Literal["list", "delete", "restore", "help"]
+    memory_id: str = ""
+    category: str = ""
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAnswer:
+    """What came of a command: a ``text`` of at most ``LONGEST_ANSWER`` to show, and the same as ``data``.
+
+    ``data`` has ``command``; a list has ``category`` (empty for all), ``page``, ``pages``, ``count`` of active ones and
+    ``memories``, those of the page; a change has ``memory`` and ``outcome``: archived, restored, unchanged (it was so
+    before) or waiting (for the person).
+    """
+
+    text: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def read_words(text: str) -> Spoken | None:
+    """Take a message apart that begins with a command such as ``/memory`` or ``/memory@some_bot``; None for others."""
+    first, *words = [word for word in _BLANKS.split(text) if word] or [""]
+    begins = _BEGINNING.fullmatch(first)
+    return Spoken(begins[1].lower(), begins[2] or "", tuple(words)) if begins else None
+
+
+def parse(text: str) -> Command | None:
+    """What a message asks of ``/memory``, ``help`` when that can't be told; None when it isn't that command."""
+    spoken = read_words(text)
+    if spoken is None or spoken.name != "memory":
+        return None
+    if not spoken.words:
+        return Command("list")
+    name, *rest = spoken.words
+    match name.lower():
+        case "list":
+            page = int(rest.pop()) if rest and _PAGE.fullmatch(rest[-1]) else 1
+            return Command("list", category="_".join(rest), page=page)
+        case "delete":
+            return Command("delete", memory_id=_bare_id(rest))
+        case "restore":
+            return Command("restore", memory_id=_bare_id(rest))
+        case _:
+            return Command("help")
+
+
+def _bare_id(words: Iterable[str]) -> str:
+    """An id without what is copied along with it, as in ``[id:a1b2c3d4]``."""
+    return "".join(words).strip(_AROUND_AN_ID).removeprefix("id:").strip(_AROUND_AN_ID)
+
+
+def run_command(principal: Principal, text: str) -> CommandAnswer:
+    """Do what a message asks of ``/memory``.
+
+    A list needs the scope read, a change write too, since its answer quotes the memory. Doing the same again changes
+    nothing and says so. Raises Refused (400 ``no_command``, ``no_page``, ``bad_id``, ``unknown_category``), NotFound
+    (``purged`` where the person had it once), NotAllowed, and what ``memory_archive`` and ``memory_restore`` raise.
+    """
+    must_read(principal)
+    must_act_for(principal)
+    command = _parsed(text)
+    match command.name:
+        case "list":
+            return _list(principal, command)
+        case "delete":
+            return _delete(principal, _checked_id(command))
+        case "restore":
+            return _restore(principal, _checked_id(command))
+        case "help":
+            return CommandAnswer(HELP, {"command": "help"})
+
+
+def repeat_answer(principal: Principal, text: str, record: IdempotencyRecord) -> CommandAnswer:
+    """The answer to a command that was carried out before under the same key, on the memory as it is now."""
+    command = _parsed(text)
+    waits = record.object_type == "proposal"
+    memory_id = record.object_ids[0]
+    if waits:
+        proposals = Proposal.objects.visible_to(principal).filter(pk=memory_id)
+        memory_id = proposals.values_list("memory_id", flat=True).first()
+    memory = _find(principal, memory_id)
+    if command.name == "delete":
+        return _deleted(memory, "waiting" if waits else "archived")
+    return _restored(memory, _come_back(memory))
+
+
+def _parsed(text: str) -> Command:
+    command = parse(text)
+    if command is None:
+        raise Refused("A command begins with /memory. /memory help shows what it can do.", code="no_command")
+    return command
+
+
+# --- One memory -------------------------------------------------------------------------------------------------
+
+
+def _delete(principal: Principal, memory_id: str) -> CommandAnswer:
+    try:
+        change = memory_archive(principal, memory_id)
+    except NotFound as error:
+        raise _no_such(principal, memory_id) from error
+    except Conflict as error:
+        if error.extra.get("state") != Memory.State.ARCHIVED:
+            raise
+        return _deleted(_find(principal, memory_id), "unchanged")
+    return _deleted(change.memory, "archived" if change.proposal is None else "waiting")
+
+
+def _deleted(memory: Memory, outcome: str) -> CommandAnswer:
+    said = {"archived": "Deleted", "unchanged": "Deleted already", "waiting": "To be deleted when you approve it"}
+    back = "" if outcome == "waiting" else f"/memory restore {memory.pk} brings it back, for 30 days."
+    return _about(memory, "delete", outcome, said[outcome], back)
+
+
+def _restore(principal: Principal, memory_id: str) -> CommandAnswer:
+    try:
+        memory = memory_restore(principal, memory_id)
+    except NotFound as error:
+        raise _no_such(principal, memory_id) from error
+    except Conflict as error:
+        if error.extra.get("state") != Memory.State.ACTIVE:
+            raise
+        return _restored(_find(principal, memory_id), "unchanged")
+    return _restored(memory, _come_back(memory))
+
+
+def _come_back(memory: Memory) -> str:
+    return "waiting" if memory.state in {Memory.State.PROPOSED, Memory.State.QUARANTINED} else "restored"
+
+
+def _restored(memory: Memory, outcome: str) -> CommandAnswer:
+    said = {"restored": "Restored", "unchanged": "It is there already", "waiting": "Restored, and waits to be reviewed"}
+    return _about(memory, "restore", outcome, said[outcome], "")
+
+
+def _about(memory: Memory, command: str, outcome: str, said: str, after: str) -> CommandAnswer:
+    content = shortened(memory.content, LONGEST_ANSWER - _AROUND_THE_LIST)
+    text = "\n".join(filter(None, (f"{said}: '{content}'", after)))
+    return CommandAnswer(text, {"command": command, "outcome": outcome, "memory": _shown(memory)})
+
+
+def _checked_id(command: Command) -> str:
+    if not command.memory_id:
+        raise Refused(f"Say which one: /memory {command.name} <id>. /memory list shows the ids.", code="bad_id")
+    if not _ID.fullmatch(command.memory_id):
+        raise Refused(
+            f"An id has {ID_CHARACTERS} letters and digits, and one is named at a time. /memory list shows them.",
+            code="bad_id",
+        )
+    return command.memory_id
+
+
+def _find(principal: Principal, memory_id: str) -> Memory:
+    memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=memory_id).first()
+    if memory is None:
+        raise _no_such(principal, memory_id)
+    return memory
+
+
+def _no_such(principal: Principal, memory_id: str) -> NotFound:
+    """Whoever may decide for the person, and the person, may know what there was; to others it never was."""
+    if writing.decides_what_returns(principal):
+        log = Change.objects.of_owner(must_act_for(principal)).filter(object_type="memory", object_id=memory_id)
+        purged_at = log.filter(event=Change.Event.PURGE).values_list("at", flat=True).last()
+        if purged_at is not None:
+            on = _day(principal, purged_at)
+            return NotFound(f"The memory {memory_id} was purged on {on}. It can't come back.", code="purged")
+    return NotFound(f"There is no memory {memory_id}. /memory list shows those that there are.")
+
+
+# --- Lists ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a list, under its heading."""
+
+    heading: str
+    text: str
+    memory: Memory
+
+
+def _list(principal: Principal, command: Command) -> CommandAnswer:
+    visible = Memory.objects.visible_to(principal)
+    category = _canonical(principal, command.category) if command.category else ""
+    if category:
+        visible = visible.filter(category=category)
+    active, archived = _rows(visible)
+    lines = [
+        *(_Line(_heading(memory.category), _line(memory), memory) for memory in active),
+        *(_Line("Archived", _line(memory, _day(principal, memory.purge_at)), memory) for memory in archived),
+    ]
+    pages = list(_in_pages(lines, LONGEST_ANSWER - _AROUND_THE_LIST))
+    if not 1 <= command.page <= len(pages):
+        some = "one page" if len(pages) == 1 else f"{len(pages)} pages"
+        raise Refused(f"There is no page {command.page}: this list has {some}.", code="no_page")
+    page = pages[command.page - 1]
+    data = {
+        "command": "list",
+        "category": category,
+        "page": command.page,
+        "pages": len(pages),
+        "count": len(active),
+        "memories": [_shown(line.memory) for line in page],
+    }
+    return CommandAnswer(_list_text(page, command.page, len(pages), category), data)
+
+
+def _rows(visible: MemoryQuerySet) -> tuple[list[Memory], list[Memory]]:
+    """What is remembered, category by category, and what can be restored, the latest first."""
+    rows = visible.only("id", "category", "subject", "content", "state", "purge_at")
+    active = rows.active().unexpired(timezone.now()).order_by("category", "created_at", "pk")
+    archived = rows.filter(state=Memory.State.ARCHIVED).order_by("-deleted_at", "pk")
+    return list(active), list(archived)
+
+
+def _canonical(principal: Principal, name: str) -> str:
+    """The category that a typed name means. Raises Refused with the names that there are, NotAllowed."""
+    known = categories.load()
+    if known.canonical(name) is None:
+        names = ", ".join(sorted(known.by_name))
+        raise Refused(f"There is no category {shortened(name, 50)}. There are: {names}.", code="unknown_category")
+    return writing.must_file_under(principal, name)
+
+
+def _in_pages(lines: Sequence[_Line], longest: int) -> Iterator[list[_Line]]:
+    """Fill pages with whole lines, at most ``longest`` units a page with the headings; one empty page for no lines."""
+    page: list[_Line] = []
+    used = 0
+    for line in lines:
+        cost = _units(line.text) + 1
+        heading = _units(line.heading) + 2
+        begins = not page or page[-1].heading != line.heading
+        if page and used + cost + begins * heading > longest:
+            yield page
+            page, used, begins = [], 0, True
+        page.append(line)
+        used += cost + begins * heading
+    yield page
+
+
+def _list_text(page: Sequence[_Line], number: int, pages: int, category: str) -> str:
+    what = f"Your memories under {_words(category)}" if category else "Your memories"
+    if not page:
+        where = f" under {_words(category)}" if category else " about you yet"
+        return f"Nothing is remembered{where}."
+    parts = [f"{what}, page {number} of {pages}:" if pages > 1 else f"{what}:"]
+    heading = ""
+    for line in page:
+        if line.heading != heading:
+            heading = line.heading
+            parts += ["", heading]
+        parts.append(line.text)
+    parts += ["", "Use /memory delete <id> to remove a memory."]
+    if any(line.memory.state == Memory.State.ARCHIVED for line in page):
+        parts.append("Use /memory restore <id> to bring an archived one back.")
+    if number < pages:
+        parts.append(f"Use /memory list {f'{category} ' if category else ''}{number + 1} to see more.")
+    return "\n".join(parts)
+
+
+def _line(memory: Memory, until: str = "") -> str:
+    after = f" (until {until})" if until else ""
+    return f"• [{memory.pk}] {shortened(memory.content, _LONGEST_LINE)}{after}"
+
+
+def _heading(category: str) -> str:
+    return _words(category).capitalize()
+
+
+def _words(category: str) -> str:
+    return category.replace("_", " ")
+
+
+# --- Text -------------------------------------------------------------------------------------------------------
+
+
+def _shown(memory: Memory) -> dict[str, Any]:
+    return {name: getattr(memory, name) for name in ("id", "category", "subject", "content", "state", "purge_at")}
+
+
+def _day(principal: Principal, at: datetime | None) -> str:
+    """A day where the person is, as in ``3 May 2026``; empty without one."""
+    return format_date(timezone.localtime(at, ZoneInfo(principal.time_zone)), "j F Y") if at else ""
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def shortened(text: str, longest: int = LONGEST_ANSWER) -> str:
+    """At most ``longest`` UTF-16 code units of a text, on one line, with … for the rest. Cuts no character in two."""
+    text = " ".join(text.split())
+    if _units(text) <= longest:
+        return text
+    kept: list[str] = []
+    left = longest - 1
+    for character in regex.findall(r"\X", text):
+        left -= _units(character)
+        if left < 0:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + "…"
