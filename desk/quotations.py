@@ -10,11 +10,11 @@ from uuid import UUID
 from accounts.principals import Principal
 from conversations.models import Message
 from facts.models import FactEvidence
-from memories.models import MemoryEvidence
+from memories.models import MemoryEvidence, ProposalEvidence
 
 from .excerpts import Excerpt, excerpt
 
-Evidence = FactEvidence | MemoryEvidence
+Evidence = FactEvidence | MemoryEvidence | ProposalEvidence
 
 
 @dataclass(frozen=True, slots=True)
