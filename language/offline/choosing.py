@@ -1,23 +1,24 @@
 """Which tools to call for what a person said: by rule, from the statements and requests that the reader finds.
 
 The first round adds, changes and deletes. The second takes up additions that were refused because something about the
-same subject is known: that is then changed. After it there is nothing left to do.
+same subject is known: that is changed if it can hold both, otherwise the addition is made beside it. After that nothing
+is left to do.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
+from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound
 from language.offline import modality
 from language.offline.candidates import memory_candidates
-from language.offline.compare import compare, compare_senses, sense_of
+from language.offline.compare import compare, sense_of
 from language.offline.forgetting import find_ended, find_forgetting, meant
 from language.offline.joining import in_one_sentence
-from language.offline.lines import Line, Lines, lines_of
+from language.offline.lines import Lines, lines_of
 from language.offline.reading import read_statements
-from language.offline.rewrite import MAX_CONTENT
 
 ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
 
@@ -29,13 +30,21 @@ _ANY_MORE = re.compile(r" any ?more\b")
 _STATES = ({"live", "move"}, {"work"}, {"study"})
 _MOST_WORDS_TO_POINT = 8
 
-Wish = tuple[str, dict[str, object]]
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A call to make: for what the message ``index`` says from its character ``at`` on."""
+
+    name: str
+    arguments: dict[str, object]
+    index: int
+    at: int
 
 
 def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
     """The calls of the coming round; none when there is nothing, or nothing more, to do."""
     if not request.rounds:
-        wishes = _first_round(request)
+        wishes = [(wish.name, wish.arguments) for wish in _first_round(request)]
     elif len(request.rounds) == 1:
         wishes = list(_second_round(request, request.rounds[0]))
     else:
@@ -48,30 +57,30 @@ def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
     )
 
 
-def _first_round(request: ToolRequest) -> list[Wish]:
+def _first_round(request: ToolRequest) -> list[_Wish]:
     """In the order in which things were said."""
     lines = lines_of(request.messages)
     reading = ExtractionRequest(request.messages, request.user_name, None, (), request.memory_categories)
-    found: list[tuple[int, Wish]] = []
-    changed = set()
+    contents = {message.index: message.content for message in request.messages}
+    wishes: list[_Wish] = []
+    changed: set[object] = set()
     for candidate in _latest(memory_candidates(read_statements(reading, lines), reading)):
         outdated, known = _outdated(candidate, request.memories)
+        index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
         if outdated is not None:
             changed.add(outdated.id)
-            found.append((candidate.indices[0], (UPDATE, _change(outdated.id, candidate))))
+            wishes.append(_Wish(UPDATE, _change(outdated.id, candidate), index, at))
         elif not known:
-            found.append((candidate.indices[0], (ADD, _addition(candidate))))
-    for message, line, memory in _forgotten(request, reading, lines):
-        if memory.id not in changed:
-            changed.add(memory.id)
-            quote = message.content[line.sentence.start : line.sentence.end]
-            evidence = {"index": message.index, "quote": quote}
-            found.append((message.index, (DELETE, {"memory_id": memory.id, "evidence": evidence})))
-    return [wish for _, wish in sorted(found, key=lambda one: one[0])]
+            wishes.append(_Wish(ADD, _addition(candidate), index, at))
+    for wish in _deletions(request, reading, lines):
+        if wish.arguments["memory_id"] not in changed:
+            changed.add(wish.arguments["memory_id"])
+            wishes.append(wish)
+    return sorted(wishes, key=lambda wish: (wish.index, wish.at))
 
 
-def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[Wish]:
-    """Change what a refused addition ran into, keeping what is known beside it."""
+def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[tuple[str, dict[str, object]]]:
+    """What becomes of each addition that ran into something known."""
     results = {result.call_id: result for result in earlier.results}
     memories = {memory.id: memory for memory in request.memories}
     changed = {call.arguments.get("memory_id") for call in earlier.calls}
@@ -79,25 +88,30 @@ def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[Wish]:
         result = results.get(call.id)
         if call.name != ADD or result is None or result.ok:
             continue
-        named = [memories[code] for code in _NAMED_ID.findall(result.content) if code in memories]
-        content = _brought_together(named[0], str(call.arguments["content"])) if len(named) == 1 else None
-        if content is None or named[0].id in changed:
+        named = {memories[code] for code in _NAMED_ID.findall(result.content) if code in memories}
+        known = named.pop() if len(named) == 1 else None
+        if known is None or known.id in changed or compare(known.content, str(call.arguments["content"])) == "same":
             continue
-        changed.add(named[0].id)
-        rest = {name: call.arguments[name] for name in ("explicit", "evidence") if name in call.arguments}
-        yield UPDATE, {"memory_id": named[0].id, "content": content, **rest}
+        content = _brought_together(known.content, str(call.arguments["content"]))
+        if content is not None:
+            changed.add(known.id)
+            rest = {name: call.arguments[name] for name in ("explicit", "evidence") if name in call.arguments}
+            yield UPDATE, {"memory_id": known.id, "content": content, **rest}
+        elif _may_insist(request):
+            yield ADD, {**call.arguments, "insist": True}
 
 
-def _brought_together(known: KnownMemory, new: str) -> str | None:
-    """What a memory says once it says the new thing too, or None when it does already or can't hold it."""
-    one, other = sense_of(known.content), sense_of(new)
-    verdict = compare_senses(one, other)
-    if verdict == "same":
-        return None
-    if verdict == "contradicts" or any(one.bag & verbs and other.bag & verbs for verbs in _STATES):
-        return new
-    both = in_one_sentence((known.content, new)) or f"{known.content.rstrip()} {new}"
-    return both if len(both) <= MAX_CONTENT else None
+def _brought_together(known: str, new: str) -> str | None:
+    """What a memory says once it says the new thing too, or None when that needs judgement."""
+    one, other = sense_of(known), sense_of(new)
+    over = _verdict(known, new) == "contradicts" or any(one.bag & verbs and other.bag & verbs for verbs in _STATES)
+    return new if over else in_one_sentence((known, new))
+
+
+def _may_insist(request: ToolRequest) -> bool:
+    schema = next((tool.input_schema for tool in request.tools if tool.name == ADD), {})
+    properties = schema.get("properties")
+    return isinstance(properties, Mapping) and "insist" in properties
 
 
 def _latest(candidates: Sequence[MemoryCandidate]) -> list[MemoryCandidate]:
@@ -133,25 +147,27 @@ def _verdict(known: str, new: str) -> str:
     return compare(*(_ANY_MORE.sub("", _NO_LONGER.sub("not", content)) for content in (known, new)))
 
 
-def _forgotten(
-    request: ToolRequest, reading: ExtractionRequest, lines: Lines
-) -> Iterator[tuple[Utterance, Line, KnownMemory]]:
-    """The memories that the person asks to be forgotten or says to be over, with the message and sentence for each."""
+def _deletions(request: ToolRequest, reading: ExtractionRequest, lines: Lines) -> Iterator[_Wish]:
+    """Of what the person asks to be forgotten or says to be over."""
     for position, message in enumerate(request.messages):
         if message.role != "user" or modality.is_instruction(message.content):
             continue
-        for line in lines[message.index]:
-            forgetting = (find_forgetting(line.tokens) or find_ended(line.tokens)) if line.readable else None
+        short = len(message.content.split()) <= _MOST_WORDS_TO_POINT
+        for line in (line for line in lines[message.index] if line.readable):
+            asked = find_forgetting(line.tokens)
+            forgetting = asked or find_ended(line.tokens)
             if forgetting is None:
                 continue
             if forgetting.tokens:
                 memories = meant(forgetting, request.memories)
-            elif len(message.content.split()) <= _MOST_WORDS_TO_POINT:
-                memories = _just_said(request, reading, lines, position)
             else:
-                memories = []
+                memories = _just_said(request, reading, lines, position) if short else []
+            start, end = line.sentence.start, line.sentence.end
+            explicit: dict[str, object] = {"explicit": True} if asked is not None else {}
+            evidence = {"index": message.index, "quote": message.content[start:end]}
             for memory in memories:
-                yield message, line, memory
+                arguments: dict[str, object] = {"memory_id": memory.id, **explicit, "evidence": evidence}
+                yield _Wish(DELETE, arguments, message.index, start)
 
 
 def _just_said(request: ToolRequest, reading: ExtractionRequest, lines: Lines, position: int) -> list[KnownMemory]:

@@ -60,6 +60,7 @@ _THAT_AT_THE_END = (
     ("forget", "it"),
 )  # fmt: skip
 _BEFORE_THE_END = listed(", ; - – — please and but so just now you can could")
+_UNRESOLVED = listed("it this that these those them there here")
 _OF_NOBODY = listed("user i me mine we")
 _VAGUE = listed("memory information info detail fact thing preference data note old current")
 _FIELDS = {
@@ -74,6 +75,7 @@ _FIELDS = {
 }
 # What "my …" is called where it is said with another word.
 _SAID_AS = {"allergy": "allergic", "birthday": "born", "birth": "born", "birthplace": "born"}
+_LINKS = listed("and or")
 _MOST_BESIDE = 1
 
 
@@ -153,7 +155,8 @@ def meant(request: Forgetting, known: Sequence[ToldT]) -> list[ToldT]:
     if not words:
         return []
     if not request.whole and _is_clause(request.tokens):
-        return _said(words, sense.denied, known)
+        unclear = any(token.low in _UNRESOLVED for token in request.tokens)
+        return [] if unclear else _said(words, sense, known)
     found = _about(request.tokens, words, known)
     return found if request.whole or len(found) == 1 else []
 
@@ -199,13 +202,15 @@ def _is_clause(tokens: Sequence[Token]) -> bool:
     return tokens[0].low in SUBJECT_PRONOUNS or any(token.low in AUXILIARIES for token in tokens)
 
 
-def _said(words: Sequence[str], denied: bool, known: Sequence[ToldT]) -> list[ToldT]:
+def _said(words: Sequence[str], asked: Sense, known: Sequence[ToldT]) -> list[ToldT]:
     """What says it in these words and at most one more; what says only it goes before."""
     found: list[tuple[int, ToldT]] = []
     for one in known:
         sense = sense_of(one.content)
         beside = _beside(words, sense)
-        if beside is not None and sense.denied == denied and beside <= _MOST_BESIDE:
+        # Who says no more of tea should keep what is known of "tea and coffee".
+        also = bool(beside) and not _LINKS.isdisjoint(sense.text.split()) and _LINKS.isdisjoint(asked.text.split())
+        if beside is not None and beside <= _MOST_BESIDE and not also and sense.denied == asked.denied:
             found.append((beside, one))
     least = min((beside for beside, _ in found), default=0)
     nearest = [one for beside, one in found if beside == least]

@@ -27,7 +27,7 @@ MAX_CONTENT = 280
 
 _PAST_OR_PRESENT = listed("read put cut cost hit quit set let hurt shut beat spread bet split upset")
 _TRAILING = OPENERS | listed(
-    "too either though tho lol haha of_course you_know right btw anyway really either.. again then well already now"
+    "too either though tho lol haha of_course you_know right btw anyway really again then well already now sorry"
 )
 _TAGS = {("by", "the", "way"), ("to", "be", "honest"), ("i", "must", "say"), ("as", "you", "know")}
 _POINTING = listed("here this these those there")
