@@ -29,6 +29,7 @@ from .serializers import (
     TurnRequestSerializer,
     TurnSerializer,
 )
+from .tools import api as tools
 from .turn import Turn as PreparedTurn
 from .turn import prepare_turn
 
@@ -127,4 +128,5 @@ urlpatterns = [
     path("command/", Command.as_view(), name="command"),
     path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
     *imports.urlpatterns,
+    *tools.urlpatterns,
 ]

@@ -79,6 +79,27 @@ def test_the_walk_through_memories(live_server):
     assert Memory.objects.get().user_id == maria.pk
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_walk_through_tools(live_server):
+    page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
+    walk = re.search(r"<!-- walk:begin -->\n```sh\n(.*?)```\n<!-- walk:end -->", page, re.DOTALL)[1]
+    maria = factories.UserFactory(username="maria")
+    key = factories.AgentKeyFactory(agent=factories.AgentFactory(owner=maria)).credential
+    told = shell(walk.replace("curl -s ", "curl -sSf -w '\\n' "), KEY=key, API=f"{live_server.url}/api/v1")
+    listed, same, updated, bad, fact, place, whole, gone = [json.loads(line) for line in told.splitlines() if line]
+    assert [tool["name"] for tool in listed["tools"]][:2] == ["add_to_memory", "update_memory"]
+    assert listed["guidance"].count("update_memory") == 1
+    sarah = updated["data"]["memory"]["id"]
+    assert (same["ok"], same["data"]["code"]) == (False, "subject_exists")
+    assert f'call update_memory with memory_id "{sarah}"' in same["content"]
+    assert updated["data"]["previous"]["content"] == "Sarah works on the Platform team."
+    assert [error["argument"] for error in bad["data"]["errors"]] == ["memory_id"]
+    assert (fact["data"]["outcome"], place["data"]["outcome"]) == ("created", "kept")
+    assert whole["data"]["metadata"]["total_active_facts"] == 2
+    assert (gone["data"]["outcome"], Memory.objects.get(pk=sarah).state) == ("deactivated", "archived")
+    assert Memory.objects.filter(user=maria).count() == 2
+
+
 def test_every_setting_is_documented_and_every_documented_one_is_read():
     code = "\n".join(
         path.read_text(encoding="utf-8") for path in [*ROOT.glob("memory_project/**/*.py"), ROOT / "manage.py"]

@@ -10,10 +10,15 @@ from accounts.etags import with_etag
 from accounts.idempotency import WritesOnce
 from accounts.principals import Principal
 from journal.exceptions import NotFound
+from journal.models import Change, IdempotencyRecord
 
 from ..models import Memory
 from ..records import Changed, Updated
 from ..serializers import MemorySerializer, ProposalSerializer
+
+STATUS = {"created": 201, "reinforced": 200, "proposed": 202, "quarantined": 202}
+"""How an answer says what became of something to be remembered."""
+_BEGUN_AS = {"ADD": "created", "PROPOSE": "proposed", "QUARANTINE": "quarantined"}
 
 
 def find_memory(principal: Principal, memory_id: str) -> Memory:
@@ -42,6 +47,14 @@ def answer_change(principal: Principal, change: Changed | Updated) -> Response:
     if change.proposal is not None:
         shown["proposal"] = ProposalSerializer(change.proposal, context={"principal": principal}).data
     return with_etag(shown, version=change.memory.version, status=200 if change.proposal is None else 202)
+
+
+def outcome_of(record: IdempotencyRecord, memory: Memory) -> str:
+    """What became of something to be remembered, from the record of the request that brought it."""
+    if record.status_code != STATUS["reinforced"]:
+        changes = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id=memory.pk)
+        return _BEGUN_AS[changes.values_list("event", flat=True)[0]]
+    return "reinforced"
 
 
 class ChangesMemory(WritesOnce):

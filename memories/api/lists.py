@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.idempotency import WritesOnce
 from accounts.policy import may_see_sources, must_act_for
-from journal.models import Change, IdempotencyRecord
+from journal.models import IdempotencyRecord
 
 from .. import actions
 from ..cache import Family, Reading, read_through
@@ -31,10 +31,7 @@ from ..serializers import (
     RememberedSerializer,
     TopicsSerializer,
 )
-from .answers import find_memory, show_memory
-
-_STATUS = {"created": 201, "reinforced": 200, "proposed": 202, "quarantined": 202}
-_BEGUN_AS = {"ADD": "created", "PROPOSE": "proposed", "QUARANTINE": "quarantined"}
+from .answers import STATUS, find_memory, outcome_of, show_memory
 
 
 class Memories(WritesOnce, ListAPIView):
@@ -93,17 +90,14 @@ class Memories(WritesOnce, ListAPIView):
         shown = {"outcome": outcome.outcome, **show_memory(principal, outcome.memory)}
         if principal.kind != "agent":
             shown["evicted"] = outcome.evicted
-        return Response(shown, status=_STATUS[outcome.outcome])
+        return Response(shown, status=STATUS[outcome.outcome])
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """The memory as it is now, and what became of the first request."""
         principal = principal_of(request)
         memory = find_memory(principal, record.object_ids[0])
-        outcome = "reinforced"
-        if record.status_code != _STATUS[outcome]:
-            changes = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id=memory.pk)
-            outcome = _BEGUN_AS[changes.values_list("event", flat=True)[0]]
-        return Response({"outcome": outcome, **show_memory(principal, memory)}, status=record.status_code)
+        shown = {"outcome": outcome_of(record, memory), **show_memory(principal, memory)}
+        return Response(shown, status=record.status_code)
 
 
 class Topics(APIView):

@@ -127,7 +127,7 @@ class PlaceMentions(WritesOnce, ListAPIView):
     def get_queryset(self) -> QuerySet[PlaceMention]:
         """Of a place that the principal may see; none for one that may not read turns."""
         principal = principal_of(self.request)
-        place = _find(principal, self.kwargs["place_id"])
+        place = find_place(principal, self.kwargs["place_id"])
         mentions = PlaceMention.objects.filter(place=place) if may_see_sources(principal) else self.queryset
         return mentions.select_related("message").order_by("rev", "id")
 
@@ -152,7 +152,8 @@ def _shown(principal: Principal) -> PlaceQuerySet:
     return Place.objects.visible_to(principal).annotate(conversations=conversations)
 
 
-def _find(principal: Principal, place_id: UUID) -> Place:
+def find_place(principal: Principal, place_id: UUID) -> Place:
+    """A place that the principal sees. Raises NotFound for any other id, whosever it is."""
     place = _shown(principal).filter(pk=place_id).first()
     if place is None:
         raise NotFound("There is no such place.")
@@ -160,12 +161,12 @@ def _find(principal: Principal, place_id: UUID) -> Place:
 
 
 def _answer(principal: Principal, place_id: UUID, status: int = 200) -> Response:
-    place = _find(principal, place_id)
+    place = find_place(principal, place_id)
     return with_etag(PlaceSerializer(place).data, version=place.version, status=status)
 
 
 def _answer_waiting(principal: Principal, place: Place | None, proposal: Proposal | None) -> Response:
-    shown = None if place is None else PlaceSerializer(_find(principal, place.pk)).data
+    shown = None if place is None else PlaceSerializer(find_place(principal, place.pk)).data
     waiting = ProposalSerializer(proposal, context={"principal": principal}).data
     return Response({"place": shown, "proposal": waiting}, status=202)
 
@@ -178,7 +179,7 @@ def _message_of(request: Request) -> UUID:
 
 
 def _answer_mention(principal: Principal, place_id: UUID, message_id: UUID, status: int) -> Response:
-    place = _find(principal, place_id)
+    place = find_place(principal, place_id)
     mention = PlaceMention.objects.select_related("message").get(place=place, message=message_id)
     return Response(PlaceMentionSerializer(mention).data, status=status)
 
