@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 from accounts.principals import Principal
 from conversations.models import Message
-from facts.models import FactEvidence
-from memories.models import MemoryEvidence, ProposalEvidence
 
 from .excerpts import Excerpt, excerpt
 
-Evidence = FactEvidence | MemoryEvidence | ProposalEvidence
+
+class Evidence(Protocol):
+    """What names a message and the words that are quoted of it."""
+
+    @property
+    def message_id(self) -> UUID:
+        """The message."""
+
+    @property
+    def quote(self) -> str:
+        """The words."""
 
 
 @dataclass(frozen=True, slots=True)
