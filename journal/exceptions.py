@@ -61,6 +61,13 @@ class Gated(Refused):
     code = "gate"
 
 
+class TooMany(Refused):
+    """The caller has had as many of these as there are for now; later it works again."""
+
+    status = 429
+    code = "too_many_for_now"
+
+
 class Unavailable(Refused):
     """Something Keepsake needs is away; trying again later may work."""
 

@@ -13,6 +13,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connection, models
 from django.db.models import Func, Min, Q
+from django.utils import timezone
 from pgvector import HalfVector
 
 from language.base import Vectors
@@ -23,7 +24,17 @@ from . import policy
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import Memory, MemoryVersion, Place, Proposal, Tombstone  # noqa: F401 - named in the generic bases
+    from .models import (  # noqa: F401 - named in the generic bases
+        Memory,
+        MemoryPlan,
+        MemoryPlanItem,
+        MemoryPlanSource,
+        MemoryVersion,
+        Place,
+        Proposal,
+        Relation,
+        Tombstone,
+    )
 
 PLACES_CATEGORY = "context"
 """Places have no category of their own: an agent sees them with this one."""
@@ -79,6 +90,16 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """
         active = self.active()
         return active.exclude(pk__in=self._unreviewed(principal.user_id)) if principal.review == "before" else active
+
+    def mergeable(self, principal: Principal, *, pinned: bool = False) -> MemoryQuerySet:
+        """Memories that may be said together with others: those in use that nothing sets apart.
+
+        Left alone are fields and procedures, what ends by itself or holds only from some day on, what a client has
+        under an id of its own, and, unless ``pinned``, what is pinned.
+        """
+        rows = self.in_use(principal).filter(field="", external_id="", expires_at__isnull=True, valid_to__isnull=True)
+        rows = rows.exclude(kind="procedural").exclude(valid_from__gt=timezone.now())
+        return rows if pinned else rows.filter(pinned=False)
 
     def active(self) -> MemoryQuerySet:
         """What is remembered now: neither waiting nor gone."""
@@ -202,6 +223,73 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
     def to_forget(self, now: datetime) -> ProposalQuerySet:
         """Those that were decided about, whose days are over, and that still hold what they would have changed."""
         return self.filter(state__in=["approved", "rejected"], expires_at__lte=now).exclude(values={})
+
+
+class RelationQuerySet(models.QuerySet["Relation"]):
+    """How memories of the person are related."""
+
+    def visible_to(self, principal: Principal) -> RelationQuerySet:
+        """All for staff; for others those between two memories that are visible."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        memories = apps.get_model("memories", "Memory").objects.visible_to(principal).values("pk")
+        return self.filter(user_id=principal.user_id, from_memory__in=memories, to_memory__in=memories)
+
+    def of(self, memory_id: str) -> RelationQuerySet:
+        """Those of one memory, whichever way round."""
+        return self.filter(Q(from_memory_id=memory_id) | Q(to_memory_id=memory_id))
+
+
+class PlanQuerySet(models.QuerySet["MemoryPlan"]):
+    """Plans to say a person's memories in fewer."""
+
+    def visible_to(self, principal: Principal) -> PlanQuerySet:
+        """All for staff; the person's own; for an agent those that it made, as long as it sees all their categories."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        if principal.kind != "agent":
+            return own
+        if not (principal.has_memory and principal.may_decide):
+            return self.none()
+        made = own.filter(agent_id=principal.agent_id)
+        if principal.categories is None:
+            return made
+        return made.filter(categories__contained_by=sorted(principal.categories))
+
+    def open(self) -> PlanQuerySet:
+        """Those that are being made or looked at."""
+        return self.filter(state__in=["making", "preview"])
+
+    def due(self, now: datetime) -> PlanQuerySet:
+        """Open ones whose day is over."""
+        return self.open().filter(expires_at__lte=now)
+
+
+class PlanItemQuerySet(models.QuerySet["MemoryPlanItem"]):
+    """What plans would make of memories."""
+
+    def visible_to(self, principal: Principal) -> PlanItemQuerySet:
+        """Those of the plans that are visible."""
+        if principal.kind == "staff":
+            return self
+        plans = apps.get_model("memories", "MemoryPlan").objects.visible_to(principal)
+        return self.filter(plan__in=plans.values("pk"))
+
+
+class PlanSourceQuerySet(models.QuerySet["MemoryPlanSource"]):
+    """Which memories plans are about."""
+
+    def visible_to(self, principal: Principal) -> PlanSourceQuerySet:
+        """Those of the plans that are visible."""
+        if principal.kind == "staff":
+            return self
+        items = apps.get_model("memories", "MemoryPlanItem").objects.visible_to(principal)
+        return self.filter(item__in=items.values("pk"))
 
 
 @cache

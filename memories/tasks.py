@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from celery import shared_task
 
 from . import actions
@@ -23,6 +25,18 @@ def expire_memories() -> None:
 def lapse_proposals() -> None:
     """End the proposals that nobody decided about in time."""
     actions.proposals_lapse()
+
+
+@shared_task(name="memories.optimize")
+def make_plan(job_id: str) -> None:
+    """Work on a plan to say memories in fewer for one turn."""
+    actions.plan_make(UUID(job_id))
+
+
+@shared_task(name="memories.tidy_plans")
+def tidy_plans() -> None:
+    """End plans whose day is over, and go on with those that were lost."""
+    actions.plans_tidy()
 
 
 @shared_task(name="memories.purge")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -90,7 +91,20 @@ class Embedded:
     @classmethod
     def of(cls, content: str) -> Embedded:
         """Ask the embedder. Call it before the transaction."""
-        return cls(content, *embed(content))
+        return cls.of_each([content])[0]
+
+    @classmethod
+    def of_each(cls, contents: Sequence[str]) -> list[Embedded]:
+        """Ask the embedder once for several. Call it before the transaction."""
+        embedder = get_embedder()
+        if not contents:
+            return []
+        try:
+            vectors = embedder.embed_passages(contents)
+        except EmbedderUnavailable as error:
+            log.warning("stored_without_vector", error=type(error).__name__)
+            return [cls(content, None, "") for content in contents]
+        return [cls(content, vector, embedder.name) for content, vector in zip(contents, vectors, strict=True)]
 
     def worded(self, principal: Principal, user_id: UUID, heading: str) -> Wording:
         """All that is derived from it; the words of ``heading`` are found by searches too."""
@@ -99,9 +113,5 @@ class Embedded:
 
 def embed(content: str) -> tuple[Vectors | None, str]:
     """The vector of a content and the name of its model; None while the embedder is away: it comes later."""
-    embedder = get_embedder()
-    try:
-        return embedder.embed_passages([content])[0], embedder.name
-    except EmbedderUnavailable as error:
-        log.warning("stored_without_vector", error=type(error).__name__)
-        return None, ""
+    text = Embedded.of(content)
+    return text.vector, text.embedding_model

@@ -111,6 +111,7 @@ CELERY_BEAT_SCHEDULE = {
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
     "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
     "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},
+    "tidy-plans": {"task": "memories.tidy_plans", "schedule": timedelta(minutes=2)},
     "purge-memories": {"task": "memories.purge", "schedule": crontab(minute=27, hour=3)},
     "trim": {"task": "journal.trim", "schedule": crontab(minute=37, hour=3)},
 }
@@ -286,6 +287,8 @@ SPECTACULAR_SETTINGS = {
         "MemoryState": "memories.models.Memory.State",
         "MessageRole": "conversations.models.Message.Role",
         "ProposalKind": "memories.models.Proposal.Kind",
+        "PlanState": "memories.models.MemoryPlan.State",
+        "PlanItemState": "memories.models.MemoryPlanItem.State",
         "ProposalState": "memories.models.Proposal.State",
         "Scope": [(scope, scope) for scope in ("read", "write", "admin")],
     },
@@ -399,6 +402,14 @@ MEMORY_NEIGHBOURS = 8
 # Of a new memory's neighbours, those that it is linked to.
 MEMORY_LINKS = 3
 PROPOSAL_DAYS = 7
+# Saying memories in fewer: how many a plan is about, how many of them a request waits for, how long a plan is kept.
+OPTIMIZE_MOST_MEMORIES = 1_000
+OPTIMIZE_AT_ONCE_MEMORIES = 200
+OPTIMIZE_PLAN_HOURS = 24
+OPTIMIZE_PLANS_PER_DAY = 20
+# A batch asks the model once and embeds once, while its lease holds.
+OPTIMIZE_LEASE_SECONDS = 240
+OPTIMIZE_SLICE_SECONDS = 30
 
 # --- What can't be right together -----------------------------------------------------------------------------
 

@@ -11,7 +11,9 @@ from .deciding import (
     memory_reopen,
 )
 from .editing import memory_amend, memory_archive, memory_pin, memory_restore, memory_revert, memory_update
+from .merging import optimize_apply, optimize_revert
 from .opening import memory_open
+from .optimizing import optimize_discard, optimize_plan, plan_make, plans_tidy
 from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .recording import record_archive, record_update
@@ -53,12 +55,18 @@ __all__ = [
     "memory_restore",
     "memory_revert",
     "memory_update",
+    "optimize_apply",
+    "optimize_discard",
+    "optimize_plan",
+    "optimize_revert",
     "place_add",
     "place_edit",
     "place_mention",
     "place_remove",
     "place_restore",
     "places_purge",
+    "plan_make",
+    "plans_tidy",
     "prepare_new",
     "proposal_approve",
     "proposal_reject",

@@ -16,7 +16,7 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict
 from language.base import Comparison
 from language.offline.third_person import in_third_person
-from retrieval.text import SIMPLE, detect_config
+from retrieval.text import detect_config
 
 from .. import queries
 from ..models import Memory, Proposal
@@ -30,9 +30,6 @@ from .proposing import propose_change, propose_create
 from .single import Beginning, author, insert, memory_changing, relink
 from .tombstones import tombstone_pass
 from .uses import memories_used
-
-# Short English texts are often too short to be sure of.
-_READ_AS_ENGLISH = {"english", SIMPLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,7 @@ def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewM
     filed = writing.clean(principal, new, now)
     admitted = admit(filed.content, own_word=own_word, longest=writing.longest(filed.kind))
     content = admitted.content
-    if not own_word and not admitted.held_back and detect_config(content) in _READ_AS_ENGLISH:
+    if not own_word and not admitted.held_back and detect_config(content) in writing.READ_AS_ENGLISH:
         content = check_form(in_third_person(content), longest=writing.longest(filed.kind))
         check_third_person(content)
     return replace(filed, content=content), admitted.held_back

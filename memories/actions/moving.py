@@ -20,7 +20,7 @@ from .proposing import end_create, propose_create
 from .single import MemoryWrite, memory_changing
 from .tombstones import tombstone_lift
 
-_LEAVING = ("DELETE", "REJECT", "TTL", "EVICT")
+_LEAVING = ("DELETE", "REJECT", "TTL", "EVICT", "MERGE")
 
 
 def approve(change: MemoryWrite, **meta: Any) -> None:

@@ -2,6 +2,7 @@
 
 from .memory import Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
+from .plans import MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .proposals import Proposal, ProposalEvidence
 from .tombstones import Tombstone
 
@@ -9,6 +10,9 @@ __all__ = [
     "Kind",
     "Memory",
     "MemoryEvidence",
+    "MemoryPlan",
+    "MemoryPlanItem",
+    "MemoryPlanSource",
     "MemoryUse",
     "MemoryVersion",
     "Place",

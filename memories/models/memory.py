@@ -18,7 +18,7 @@ from conversations.models import Conversation, Message
 from journal.models import ActorKind
 from retrieval.fields import Searchable
 
-from ..querysets import MemoryQuerySet, MemoryVersionQuerySet
+from ..querysets import MemoryQuerySet, MemoryVersionQuerySet, RelationQuerySet
 
 ID_CHARACTERS = 8
 RESERVED_IDS = frozenset({"document", "optimize"})
@@ -309,6 +309,8 @@ class Relation(models.Model):
     type = models.CharField(max_length=12, choices=Type.choices)
     strength = models.FloatField()
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = RelationQuerySet.as_manager()
 
     class Meta:
         constraints = [

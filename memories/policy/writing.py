@@ -10,11 +10,11 @@ from typing import Any
 from accounts import categories, policy
 from accounts.principals import Principal
 from journal.exceptions import Conflict, Gated, NotAllowed, NotYoursToDecide, Refused
-from retrieval.text import list_words
+from retrieval.text import SIMPLE, detect_config, list_words
 
 from ..models import Kind, Memory
 from ..records import NewMemory
-from .form import LONGEST, check_characters
+from .form import LONGEST, LONGEST_EXTRACTED, check_characters, check_third_person
 from .gates import admit
 from .instructions import find_instructions
 from .sensitive import check_sensitive
@@ -26,6 +26,9 @@ LONGEST_PROCEDURE = 4_000
 MOST_TOPICS = 20
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
 """Fields of which a person can have several at once."""
+
+READ_AS_ENGLISH = frozenset({"english", SIMPLE})
+"""Short English texts are often too short to be sure of."""
 
 RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
 
@@ -100,6 +103,19 @@ def admitted(content: str, kind: str, *, own_word: bool) -> str:
     passed = admit(content, own_word=own_word, longest=longest(kind))
     if passed.held_back:
         raise Gated(passed.held_back)
+    return passed.content
+
+
+def admitted_from_model(content: str) -> str:
+    """What a model or rules word for the person out of what is there, in its stored form: short, in the third person.
+
+    Raises Gated (422), also for what would be held back.
+    """
+    passed = admit(content, own_word=False, longest=LONGEST_EXTRACTED)
+    if passed.held_back:
+        raise Gated(passed.held_back)
+    if detect_config(passed.content) in READ_AS_ENGLISH:
+        check_third_person(passed.content)
     return passed.content
 
 

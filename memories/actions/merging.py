@@ -1,0 +1,339 @@
+"""Carrying out a plan to say memories in fewer, all of it or what the person chose, and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Max, Prefetch, Sum
+from django.utils import timezone
+
+from accounts import policy as accounts_policy
+from accounts.principals import Principal
+from journal.actions import LedgerWrite, ledger_write
+from journal.exceptions import Conflict, Refused
+from journal.models import Change
+
+from .. import queries
+from ..models import (
+    Memory,
+    MemoryEvidence,
+    MemoryPlan,
+    MemoryPlanItem,
+    MemoryPlanSource,
+    MemoryUse,
+    Relation,
+    Tombstone,
+)
+from ..plans import find_plan
+from ..policy import writing
+from ..policy.bands import Band, Thresholds, nearest_band
+from ..policy.writing import State, Why
+from ..records import Said
+from ..wording import Embedded
+from .bulk import archive_many
+from .single import Beginning, insert, memory_changing
+
+Plan = MemoryPlan.State
+Item = MemoryPlanItem.State
+Reason = MemoryPlanItem.Reason
+
+
+def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] | None = None) -> MemoryPlan:
+    """Carry out a plan, or those of its ``items`` that are named: each becomes a memory in place of its sources.
+
+    The person has reviewed what comes of it. Sources are archived and can be fetched back, one by one or all by
+    ``optimize_revert``. An item is skipped, and says why, when a source was changed or put away since, when what it
+    says is remembered elsewhere, or was rejected. Everything in one transaction; the plan's text goes with it.
+
+    Raises NotYoursToDecide, NotAllowed (403 ``memory_off``), NotFound, Refused (400 ``bad_items``), Gated (422
+    ``budget``), Conflict (409 ``wrong_state``).
+    """
+    user_id = accounts_policy.must_decide(principal)
+    accounts_policy.must_remember(principal)
+    seen = _must_be(find_plan(principal, plan_id), Plan.PREVIEW)
+    wanted = _chosen(seen, items)
+    texts = dict(zip(wanted, Embedded.of_each([item.content for item in wanted.values()]), strict=True))
+    with ledger_write(principal.actor, user_id) as write:
+        plan = _must_be(find_plan(principal, plan_id), Plan.PREVIEW)
+        merging = _Merging.of(write, principal, plan, wanted, texts)
+        for item in wanted.values():
+            merging.carry_out(item)
+        plan.items.filter(state=Item.WAITING).delete()
+        plan.state, plan.decided_at, plan.applied_rev = Plan.APPLIED, timezone.now(), write.ledgers[user_id].rev
+        plan.save(update_fields=["state", "decided_at", "applied_rev"])
+        write.result("plan", plan.pk)
+    return plan
+
+
+def optimize_revert(principal: Principal, plan_id: UUID) -> MemoryPlan:
+    """Take a plan back that was carried out: the sources count again, and what they became is archived in their place.
+
+    An item is kept, and says why, when what came of it was changed or put away since, when a source was purged,
+    fetched back or changed, or when there is a memory in a source's words again. Raises NotYoursToDecide, NotAllowed
+    (403 ``memory_off``), NotFound, Gated (422 ``budget``), Conflict (409 ``wrong_state``; ``nothing_to_revert`` with
+    the ``reasons`` when every item would be kept: then nothing was changed).
+    """
+    user_id = accounts_policy.must_decide(principal)
+    accounts_policy.must_remember(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        plan = _must_be(find_plan(principal, plan_id), Plan.APPLIED)
+        reverting = _Reverting.of(write, principal, plan)
+        if not reverting.run():
+            reasons = sorted({item.reason for item in reverting.items})
+            raise Conflict(
+                "Nothing can be taken back: the memories were changed, fetched back or removed since.",
+                code="nothing_to_revert",
+                reasons=reasons,
+            )
+        plan.state, plan.decided_at = Plan.REVERTED, timezone.now()
+        plan.save(update_fields=["state", "decided_at"])
+        write.result("plan", plan.pk)
+    return plan
+
+
+def _must_be(plan: MemoryPlan, state: str) -> MemoryPlan:
+    """The plan. Raises Conflict with its state unless that is the one wanted."""
+    late = plan.state in MemoryPlan.OPEN and plan.expires_at <= timezone.now()
+    now = Plan.LAPSED if late else plan.state
+    if now != state:
+        raise Conflict(f"This plan is {now}.", code="wrong_state", state=now)
+    return plan
+
+
+def _chosen(plan: MemoryPlan, items: Collection[UUID] | None) -> dict[UUID, MemoryPlanItem]:
+    """The items that are meant, in their order. Raises Refused (400 ``bad_items``) for none and for others' items."""
+    sources = MemoryPlanSource.objects.order_by("position")
+    rows = plan.items.filter(state=Item.WAITING).order_by("position").prefetch_related(Prefetch("sources", sources))
+    found = {item.pk: item for item in rows}
+    if items is None:
+        return found
+    if not items or not found.keys() >= set(items):
+        raise Refused("Choose items of this plan, at least one.", code="bad_items")
+    return {pk: item for pk, item in found.items() if pk in set(items)}
+
+
+def _end(item: MemoryPlanItem, state: str, *, reason: str = "", merged: Memory | None = None) -> None:
+    """Say what became of an item. Its text goes: it is in what came of it, or nowhere."""
+    item.state, item.reason = state, reason
+    item.content, item.subject, item.topics = "", "", []
+    if merged is not None:
+        item.merged = merged
+    item.save(update_fields=["state", "reason", "content", "subject", "topics", "merged"])
+
+
+# --- Carrying out -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Merging:
+    """What carrying out a plan works on: the sources as they are now, and what stands against the new texts."""
+
+    write: LedgerWrite
+    principal: Principal
+    plan: MemoryPlan
+    memories: Mapping[str, Memory]
+    mergeable: Collection[str]
+    texts: Mapping[UUID, Embedded]
+    buried: Collection[UUID]
+
+    @classmethod
+    def of(
+        cls,
+        write: LedgerWrite,
+        principal: Principal,
+        plan: MemoryPlan,
+        items: Mapping[UUID, MemoryPlanItem],
+        texts: Mapping[UUID, Embedded],
+    ) -> _Merging:
+        """Read it, in as many statements for many items as for one."""
+        ids = [source.memory_id for item in items.values() for source in item.sources.all()]
+        rows = Memory.objects.visible_to(principal).filter(pk__in=ids)
+        statements = [(text.content, text.vector) for text in texts.values()]
+        model = next((text.embedding_model for text in texts.values()), "")
+        stones = Tombstone.objects.matching(plan.user_id, None, statements, model)
+        return cls(
+            write,
+            principal,
+            plan,
+            memories={memory.pk: memory for memory in rows.without_vectors()},
+            mergeable=set(rows.mergeable(principal, pinned=plan.pinned).values_list("pk", flat=True)),
+            texts=texts,
+            buried={pk for pk, is_buried in zip(texts, stones, strict=True) if is_buried},
+        )
+
+    def carry_out(self, item: MemoryPlanItem) -> None:
+        """Merge the sources of an item, or say why not."""
+        reason = self.why_not(item)
+        if reason:
+            _end(item, Item.SKIPPED, reason=reason)
+        else:
+            sources = [self.memories[str(source.memory_id)] for source in item.sources.all()]
+            _end(item, Item.APPLIED, merged=self.merge(item, sources, self.texts[item.pk]))
+
+    def why_not(self, item: MemoryPlanItem) -> str:
+        """Why an item can't be carried out any more; empty when it can."""
+        for source in item.sources.all():
+            memory = self.memories.get(str(source.memory_id))
+            if memory is None or memory.state != State.ACTIVE:
+                return Reason.GONE
+            filed = (memory.version, memory.category) == (source.version, item.category)
+            if not filed or memory.pk not in self.mergeable:
+                return Reason.CHANGED
+        if item.pk in self.buried:
+            return Reason.REJECTED_BEFORE
+        twin = queries.same_words(self.principal, self.plan.user_id, item.kind, item.content, item.subject)
+        own = {source.memory_id for source in item.sources.all()}
+        return Reason.SIMILAR_EXISTS if twin is not None and twin.pk not in own else ""
+
+    def merge(self, item: MemoryPlanItem, sources: Sequence[Memory], text: Embedded) -> Memory:
+        """Archive the sources and remember what they say as one, with what bears them out and how they were used."""
+        # First, so that the block has room for what takes their place, and none of them is a neighbour of it.
+        archive_many(self.write, self.plan.user_id, sources, Why.MERGED, event="MERGE")
+        near = queries.neighbours(self.principal, self.plan.user_id, text, kind=item.kind, subject=item.subject)
+        band, _ = nearest_band(text.content, near, Thresholds.of(""))
+        ids = [memory.pk for memory in sources]
+        meta = {"plan": str(self.plan.pk), "sources": ids}
+        beginning = Beginning(State.ACTIVE, "MERGE", reviewed=True, said=_evidence(sources), meta=meta)
+        wording = text.worded(self.principal, self.plan.user_id, item.subject)
+        change = insert(self.write, self.new_row(item, sources, doubtful=band > Band.NEW), wording, beginning)
+        change.link(near)
+        Relation.objects.bulk_create(
+            Relation(
+                user_id=self.plan.user_id,
+                from_memory=change.memory,
+                to_memory_id=memory_id,
+                type=Relation.Type.DERIVED_FROM,
+                strength=1.0,
+                created_at=change.now,
+            )
+            for memory_id in ids
+        )
+        used = MemoryUse.objects.filter(memory__in=ids).aggregate(uses=Sum("uses"), last=Max("last_used_at"))
+        if used["uses"]:
+            MemoryUse.objects.create(memory=change.memory, uses=used["uses"], last_used_at=used["last"])
+        return change.memory
+
+    def new_row(self, item: MemoryPlanItem, sources: Sequence[Memory], *, doubtful: bool) -> Memory:
+        """The memory as it is filed: what all its sources share it has too."""
+        begun = [memory.valid_from for memory in sources if memory.valid_from is not None]
+        return Memory(
+            user_id=self.plan.user_id,
+            agent_id=self.principal.agent_id,
+            kind=item.kind,
+            category=item.category,
+            subject=item.subject,
+            topics=item.topics,
+            importance=item.importance,
+            pinned=any(memory.pinned for memory in sources),
+            run_id=_shared(sources, "run_id") or "",
+            actor_id=_shared(sources, "actor_id") or "",
+            role=_shared(sources, "role") or "",
+            # All of it is true since the last of it is.
+            valid_from=max(begun, default=None),
+            written_by=next(
+                (each.written_by for each in sources if each.content == item.content), self.plan.written_by
+            ),
+            source_conversation_id=_shared(sources, "source_conversation_id"),
+            needs_check=doubtful,
+        )
+
+    def writer(self, item: MemoryPlanItem, sources: Sequence[Memory]) -> str:
+        """Whose wording it is: the model's, or that of the source whose words stand on."""
+        return next((each.written_by for each in sources if each.content == item.content), self.plan.written_by)
+
+
+def _shared(sources: Sequence[Memory], name: str) -> Any:
+    values = {getattr(memory, name) for memory in sources}
+    return values.pop() if len(values) == 1 else None
+
+
+def _evidence(sources: Sequence[Memory]) -> list[Said]:
+    """What bears the present wordings of memories out, each message once."""
+    current = MemoryEvidence.objects.filter(version__memory__in=sources, version__recorded_to__isnull=True)
+    said: dict[UUID, Said] = {}
+    for message_id, quote in current.order_by("id").values_list("message_id", "quote"):
+        said.setdefault(message_id, Said(message_id, quote))
+    return list(said.values())
+
+
+# --- Taking back ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Reverting:
+    """What taking a plan back works on: the memories of both sides as they are now."""
+
+    write: LedgerWrite
+    plan: MemoryPlan
+    items: Sequence[MemoryPlanItem]
+    memories: Mapping[str, Memory]
+    changed: Collection[str]
+    said_again: Collection[str]
+
+    @classmethod
+    def of(cls, write: LedgerWrite, principal: Principal, plan: MemoryPlan) -> _Reverting:
+        """Read it, in as many statements for many items as for one."""
+        sources = MemoryPlanSource.objects.order_by("position")
+        rows = plan.items.filter(state=Item.APPLIED).order_by("position").prefetch_related(Prefetch("sources", sources))
+        items = list(rows)
+        merged = {item.merged_id for item in items if item.merged_id}
+        olds = {source.memory_id for item in items for source in item.sources.all() if source.memory_id}
+        visible = Memory.objects.visible_to(principal).filter(pk__in=merged | olds).without_vectors()
+        memories = {memory.pk: memory for memory in visible}
+        log = Change.objects.of_owner(plan.user_id).filter(rev__gt=plan.applied_rev, event="UPDATE")
+        changed = log.filter(object_type="memory", object_id__in=merged).values_list("object_id", flat=True)
+        return cls(write, plan, items, memories, set(changed), _said_again(plan.user_id, memories, olds, merged))
+
+    def run(self) -> int:
+        """Take every item back that can be, and say of the others why not. Returns how many were."""
+        for item in self.items:
+            reason = self.why_not(item)
+            if reason:
+                _end(item, Item.KEPT, reason=reason)
+            else:
+                self.put_back(item)
+                _end(item, Item.REVERTED)
+        return sum(item.state == Item.REVERTED for item in self.items)
+
+    def why_not(self, item: MemoryPlanItem) -> str:
+        """Why an item can't be taken back; empty when it can."""
+        merged = self.memories.get(str(item.merged_id))
+        if merged is None or merged.state != State.ACTIVE or merged.version != 1 or merged.pk in self.changed:
+            return Reason.MERGED_CHANGED
+        for source in item.sources.all():
+            memory = self.memories.get(str(source.memory_id))
+            if memory is None:
+                return Reason.GONE
+            as_merged = (memory.state, memory.deleted_why, memory.version)
+            if as_merged != (State.ARCHIVED, Why.MERGED, source.version):
+                return Reason.CHANGED
+            if memory.pk in self.said_again:
+                return Reason.SIMILAR_EXISTS
+        return ""
+
+    def put_back(self, item: MemoryPlanItem) -> None:
+        """Archive what came of an item, and let its sources count as they did."""
+        archive_many(self.write, self.plan.user_id, [self.memories[str(item.merged_id)]], Why.REPLACED)
+        for source in item.sources.all():
+            with memory_changing(self.write, self.memories[str(source.memory_id)]) as change:
+                change.activate(change.log("RESTORE", plan=str(self.plan.pk)), reviewed=False)
+
+
+def _said_again(
+    user_id: UUID, memories: Mapping[str, Memory], olds: Collection[str], merged: Collection[str]
+) -> set[str]:
+    """The archived ones of which there is another present memory with the same words by now."""
+    gone = [memories[pk] for pk in olds if pk in memories]
+    prints = {memory.fingerprint for memory in gone}
+    twins = Memory.objects.filter(user_id=user_id, fingerprint__in=prints).present().exclude(pk__in=merged)
+    present = list(twins.only("fingerprint", "kind", "subject"))
+    return {
+        memory.pk
+        for memory in gone
+        for twin in present
+        if (twin.fingerprint, twin.kind) == (memory.fingerprint, memory.kind)
+        and not writing.are_apart(twin.subject, memory.subject)
+    }

@@ -1,0 +1,175 @@
+"""How memories could be said in fewer: a plan that a person looks at, carries out in part or whole, and takes back.
+
+A plan's text lives for a day at most. What was carried out is in the memories themselves, and which came of which is in
+their relations.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts.models import Agent, User
+
+from ..querysets import PlanItemQuerySet, PlanQuerySet, PlanSourceQuerySet
+from .memory import Kind, Memory
+
+
+class MemoryPlan(models.Model):
+    """What a strategy would make of a person's memories. It lapses after a day.
+
+    ``categories`` are those that it is narrowed to, null for all. ``looked_at`` holds the ids of the memories that the
+    strategy has seen, and ``left_over`` says how many more there were. ``written_by`` names the model whose wordings
+    it holds. ``applied_rev`` is the person's revision after it was carried out.
+    """
+
+    class State(models.TextChoices):
+        MAKING = "making"  # -> preview, discarded, lapsed
+        PREVIEW = "preview"  # -> applied, discarded, lapsed
+        APPLIED = "applied"  # -> reverted
+        REVERTED = "reverted"
+        DISCARDED = "discarded"
+        LAPSED = "lapsed"
+
+    OPEN = (State.MAKING, State.PREVIEW)
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memory_plans", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, null=True, related_name="+")
+    strategy = models.CharField(max_length=40)
+    categories = ArrayField(models.CharField(max_length=50), null=True)
+    pinned = models.BooleanField(default=False)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.MAKING)
+    looked_at = ArrayField(models.CharField(max_length=8), default=list)
+    left_over = models.PositiveIntegerField(default=0)
+    written_by = models.CharField(max_length=80, blank=True)
+    applied_rev = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+
+    objects = PlanQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            # Items refer to both, so that none can cross people.
+            models.UniqueConstraint(fields=["user", "id"], name="memory_plan_of_user"),
+            models.UniqueConstraint(
+                fields=["user", "agent"],
+                condition=Q(state__in=["making", "preview"]),
+                nulls_distinct=False,
+                name="memory_plan_open_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["making", "preview"], decided_at__isnull=True)
+                | Q(state__in=["applied", "reverted", "discarded", "lapsed"], decided_at__isnull=False),
+                name="memory_plan_decided_means_dated",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["applied", "reverted"], applied_rev__isnull=False)
+                | ~Q(state__in=["applied", "reverted"]) & Q(applied_rev__isnull=True),
+                name="memory_plan_applied_means_since",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="memory_plan_by_user"),
+            models.Index(
+                fields=["expires_at"], condition=Q(state__in=["making", "preview"]), name="memory_plan_by_expiry"
+            ),
+            models.Index(fields=["decided_at"], condition=Q(decided_at__isnull=False), name="memory_plan_by_decision"),
+        ]
+
+    def __str__(self) -> str:
+        return f"plan {self.id}"
+
+
+class MemoryPlanItem(models.Model):
+    """One memory that would take the place of several of one kind and category.
+
+    ``tokens_before`` is what the lines of those cost, ``tokens_after`` what its own would. While it waits it holds its
+    text; afterwards that is in ``merged``, the memory that came of it. ``reason`` says why it was skipped, or kept
+    when the plan was taken back.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"  # -> applied, skipped, gone (not chosen, discarded, lapsed)
+        APPLIED = "applied"  # -> reverted, kept
+        SKIPPED = "skipped"
+        REVERTED = "reverted"
+        KEPT = "kept"
+
+    class Reason(models.TextChoices):
+        CHANGED = "changed"
+        GONE = "gone"
+        SIMILAR_EXISTS = "similar_exists"
+        REJECTED_BEFORE = "rejected_before"
+        MERGED_CHANGED = "merged_changed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    plan = models.ForeignKey(MemoryPlan, on_delete=models.CASCADE, related_name="items", db_index=False)
+    position = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    category = models.CharField(max_length=50)
+    subject = models.CharField(max_length=200, blank=True)
+    topics = ArrayField(models.CharField(max_length=50), default=list, blank=True)
+    content = models.CharField(max_length=500, blank=True)
+    importance = models.PositiveSmallIntegerField()
+    tokens_before = models.PositiveIntegerField()
+    tokens_after = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    reason = models.CharField(max_length=20, choices=Reason.choices, blank=True)
+    merged = models.ForeignKey(Memory, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects = PlanItemQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["plan", "position"], name="memory_plan_item_once"),
+            models.UniqueConstraint(fields=["user", "id"], name="memory_plan_item_of_user"),
+            models.CheckConstraint(
+                condition=(Q(state="waiting") & ~Q(content=""))
+                | (~Q(state="waiting") & Q(content="", subject="", topics=[])),
+                name="memory_plan_item_ended_holds_no_text",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["applied", "reverted", "kept"]) | Q(merged__isnull=True),
+                name="memory_plan_item_merged_means_applied",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state__in=["skipped", "kept"]) & ~Q(reason=""))
+                | (~Q(state__in=["skipped", "kept"]) & Q(reason="")),
+                name="memory_plan_item_left_means_why",
+            ),
+            models.CheckConstraint(
+                condition=Q(tokens_after__lt=F("tokens_before")), name="memory_plan_item_costs_less"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"item {self.position} of plan {self.plan_id}"
+
+
+class MemoryPlanSource(models.Model):
+    """One of the memories that an item says, with the version that it had. Null when it was purged since."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    item = models.ForeignKey(MemoryPlanItem, on_delete=models.CASCADE, related_name="sources", db_index=False)
+    position = models.PositiveIntegerField()
+    memory = models.ForeignKey(Memory, on_delete=models.SET_NULL, null=True, related_name="+")
+    version = models.PositiveIntegerField()
+
+    objects = PlanSourceQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "position"], name="memory_plan_source_once"),
+            models.UniqueConstraint(fields=["item", "memory"], name="memory_plan_source_memory_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"source {self.position} of {self.item_id}"

@@ -1,0 +1,73 @@
+"""Reads behind plans: which memories a plan may be about, and a plan with all that is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import OuterRef, Prefetch, Subquery
+from django.utils import timezone
+
+from accounts.principals import Principal
+from journal.exceptions import NotFound
+from journal.models import JobRun
+
+from .models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource, MemoryVersion
+
+JOB = "optimize"
+
+
+def mergeable_memories(
+    principal: Principal, categories: Collection[str] | None, *, pinned: bool
+) -> tuple[list[Memory], int]:
+    """The memories of these categories (None: of all) that a plan may be about, and how many more there are.
+
+    At most ``OPTIMIZE_MOST_MEMORIES``: first those that every prompt carries, each time the oldest first.
+    """
+    rows = Memory.objects.visible_to(principal).mergeable(principal, pinned=pinned)
+    if categories is not None:
+        rows = rows.filter(category__in=sorted(categories))
+    most = settings.OPTIMIZE_MOST_MEMORIES
+    chosen = list(rows.order_by("-in_block", "created_at", "id").defer("search", "search_text")[:most])
+    return chosen, rows.count() - most if len(chosen) == most else 0
+
+
+def find_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
+    """A plan that the principal sees. Raises NotFound for any other id, whosever it is."""
+    plan = MemoryPlan.objects.visible_to(principal).filter(pk=plan_id).first()
+    if plan is None:
+        raise NotFound("There is no such plan.")
+    return plan
+
+
+def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
+    """The plan with its items, their sources as they read when it was made, and what came of them.
+
+    In a constant number of queries. ``content``, ``subject`` and ``at`` of a source are None when the principal sees
+    its memory no more. Raises NotFound.
+    """
+    find_plan(principal, plan_id)
+    then = MemoryVersion.objects.visible_to(principal).filter(memory=OuterRef("memory"), number=OuterRef("version"))
+    sources = MemoryPlanSource.objects.order_by("position").annotate(
+        content=Subquery(then.values("content")[:1]),
+        subject=Subquery(then.values("subject")[:1]),
+        at=Subquery(then.values("recorded_from")[:1]),
+    )
+    items = MemoryPlanItem.objects.order_by("position").prefetch_related(
+        Prefetch("sources", sources),
+        Prefetch("merged", Memory.objects.visible_to(principal).without_vectors()),
+    )
+    return MemoryPlan.objects.prefetch_related(Prefetch("items", items)).get(pk=plan_id)
+
+
+def open_plan(principal: Principal) -> MemoryPlan | None:
+    """The plan of the person's own that is being made or looked at."""
+    now = timezone.now()
+    mine = MemoryPlan.objects.visible_to(principal).filter(agent=principal.agent_id)
+    return mine.open().filter(expires_at__gt=now).first()
+
+
+def job_of(plan: MemoryPlan) -> JobRun | None:
+    """The work on a plan that is made in the background, None for one that was made at once."""
+    return JobRun.objects.filter(kind=JOB, subject_id=str(plan.pk)).order_by("-created_at").first()
