@@ -1,0 +1,111 @@
+"""What a model found about memories that there are: done inside a transaction of the finder's, for the person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from accounts import policy as accounts_policy
+from accounts.principals import Principal
+from journal.actions import LedgerWrite
+
+from ..models import Memory, Proposal
+from ..policy import writing
+from ..policy.writing import State, Why
+from ..records import Changed, Said, Updated
+from ..wording import Embedded
+from .editing import settle_edit
+from .moving import put_away
+from .proposing import propose_change
+from .single import memory_under_lock, relink
+from .tombstones import tombstone_pass
+from .uses import memories_used
+
+
+def record_update(
+    write: LedgerWrite,
+    principal: Principal,
+    memory_id: str,
+    text: Embedded,
+    *,
+    version: int,
+    correction: bool,
+    consent: bool,
+    written_by: str,
+    conversation_id: UUID,
+    said: Sequence[Said],
+) -> Updated:
+    """Give a memory the wording that was found, inside a transaction that holds the person's ledger.
+
+    ``text`` has passed the gates that need no database. ``version`` is the wording that the finder saw. With
+    ``consent`` the person's own words ask for it: it does not wait, and it lifts a tombstone.
+
+    Raises NotFound, Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``version_conflict``, ``wrong_state``).
+    """
+    user_id = accounts_policy.must_act_for(principal)
+    with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        writing.check_version(memory, version)
+        writing.check_state(memory, State.ACTIVE)
+        previous = memory.content, memory.version
+        tombstone_pass(write, user_id, text, own_word=consent)
+        if not consent and writing.waits(principal, memory.field):
+            proposal = propose_change(
+                write,
+                principal,
+                Proposal.Kind.UPDATE,
+                memory,
+                {"content": text.content, **({"correction": True} if correction else {})},
+                written_by=written_by[:80],
+                conversation_id=conversation_id,
+                said=said,
+            )
+            return Updated(memory, *previous, proposal)
+        change.reword(
+            text.worded(principal, user_id, memory.subject),
+            "UPDATE",
+            written_by=written_by[:80],
+            conversation_id=conversation_id,
+            said=said,
+            correction=correction,
+        )
+        settle_edit(change, own_word=False)
+        relink(change, principal, text)
+        memories_used([memory.pk], change.now)
+    return Updated(memory, *previous)
+
+
+def record_archive(
+    write: LedgerWrite,
+    principal: Principal,
+    memory_id: str,
+    *,
+    version: int,
+    consent: bool,
+    written_by: str,
+    conversation_id: UUID,
+    said: Sequence[Said],
+) -> Changed:
+    """Put a memory away that the person's words take back, inside a transaction that holds the person's ledger.
+
+    With ``consent`` they asked for it to be forgotten: it goes at once, as if they had deleted it, and is not learned
+    again. Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    """
+    with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        writing.check_version(memory, version)
+        writing.check_state(memory, State.ACTIVE)
+        if not consent and writing.waits(principal, memory.field):
+            proposal = propose_change(
+                write,
+                principal,
+                Proposal.Kind.ARCHIVE,
+                memory,
+                {},
+                written_by=written_by[:80],
+                conversation_id=conversation_id,
+                said=said,
+            )
+            return Changed(memory, proposal)
+        put_away(change, Why.PERSON if consent else Why.AGENT, conversation_id=conversation_id)
+    return Changed(memory)
