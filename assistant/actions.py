@@ -7,9 +7,11 @@ twice, or half, changes nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import structlog
@@ -40,17 +42,22 @@ from journal.actions import (
 from journal.exceptions import NotFound
 from journal.models import JobRun
 from language.backends import get_embedder, get_model
-from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Utterance
-from language.fencing import without_fences
+from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Vectors
 from memories.models import Memory
 from memories.policy import mask_sensitive
+
+from .extraction import actions as extracting
+from .extraction.learning import Found, Part, find_memories, learns_memories, note_refusals
+from .extraction.mentions import mention_places
+from .extraction.updates import telling
+from .extraction.writing import Carrying, learned_today
 
 log = structlog.get_logger(__name__)
 
 JOB = "summarize"
 SUMMARY_MAX_CHARACTERS = 2_000
 SWEEP_LIMIT = 500
-NOTHING_NEW = "These messages only repeat what was recalled from memory."
+NOTHING_NEW = "These messages hold nothing new: they repeat what was recalled, or are not to be remembered."
 
 
 class _LeaseLostError(Exception):
@@ -123,85 +130,173 @@ def _due(conversation: Conversation) -> tuple[int, int] | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Messages ``start`` … ``end - 1`` that are being summarised under a job's lease, as they were read at ``now``.
+
+    Of the user's messages in ``part`` those teach memories that are not read by themselves.
+    """
+
+    job: JobRun
+    conversation: Conversation
+    start: int
+    end: int
+    now: datetime
+    part: Part
+
+    @classmethod
+    def read(cls, job: JobRun, conversation: Conversation, start: int, end: int) -> _Batch:
+        """Read the messages."""
+        now = timezone.now()
+        messages = _open_messages(conversation, start, end, now)
+        return cls(job, conversation, start, end, now, Part.of(list(messages.values()), _teaches))
+
+    def keep(self) -> None:
+        """Hold the lease for the next step. Raises when it was lost."""
+        if not renew_lease(self.job, lease_seconds=settings.BATCH_LEASE_SECONDS):
+            raise _LeaseLostError
+
+    def still_open(self) -> dict[int, Message]:
+        """Those of the messages that were read from which something may still be learned."""
+        messages = _open_messages(self.conversation, self.start, self.end, self.now)
+        return {index: message for index, message in messages.items() if index in self.part.at}
+
+
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    """All that a batch needs a model and the embedder for."""
+
+    extraction: Extraction
+    vector: Vectors
+    embedding_model: str
+    facts: list[PreparedFact]
+    memories: Found
+
+
 def _summarize_batch(job: JobRun, conversation: Conversation, start: int, end: int) -> None:
     principal = principal_for_job(conversation.user_id)
-    messages = list(
-        Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).order_by("index")
+    batch = _Batch.read(job, conversation, start, end)
+    reads = bool(batch.part.said) and learns_memories(principal, conversation)
+    with telling(conversation, len(batch.part.said)) if reads else nullcontext(Counter[str]()) as told:
+        computed = _compute(principal, batch, reads=reads)
+        extraction, found = computed.extraction, computed.memories
+        facts, counts = _write(principal, batch, computed)
+        told.update(counts)
+    note_operation("episodic", "create", user_id=conversation.user_id, thread_id=conversation.pk)
+    note_refusals(conversation, found)
+    log.info(
+        "batch_summarized",
+        conversation=str(conversation.pk),
+        start=start,
+        end=end,
+        facts=facts,
+        candidates=len(extraction.facts),
+        memories=dict(counts),
+        input_tokens=extraction.usage.input_tokens + found.usage.input_tokens,
+        output_tokens=extraction.usage.output_tokens + found.usage.output_tokens,
     )
-    extraction = _extract(principal, conversation, messages)
+
+
+def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
+    """Ask the model and the embedder about a batch; ``reads`` says whether for memories too. Raises LanguageError."""
+    conversation = batch.conversation
+    extraction = _extract(principal, conversation, batch.part)
     embedder = get_embedder()
     vector = embedder.embed_passages([extraction.summary])[0]
-    prepared: list[PreparedFact] = []
-    owners = [conversation.user_id]
-    if conversation.legacy_id and _learns(principal, conversation):
-        owners.append(conversation.legacy_id)
-        prepared = prepare_extracted(
+    facts: list[PreparedFact] = []
+    if conversation.legacy_id and _learns_facts(principal, conversation):
+        facts = prepare_extracted(
             conversation.legacy_id, conversation.user_id, extraction.facts, written_by=extraction.model
         )
+    found = Found(extraction.model)
+    if reads:
+        found = find_memories(
+            principal,
+            get_model(),
+            batch.part,
+            candidates=lambda: extraction.memories,
+            episodes=extraction.episodes,
+            keep=batch.keep,
+        )
+    return _Computed(extraction, vector, embedder.name, facts, found)
+
+
+def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[int, Counter[str]]:
+    """Store the summary and all that was found, or nothing. Returns how many facts, and what became of memories."""
+    conversation, start, end = batch.conversation, batch.start, batch.end
+    owners = [conversation.user_id]
+    if conversation.legacy_id and computed.facts:
+        owners.append(conversation.legacy_id)
     with ledger_write(principal.actor, *owners) as write:
-        if not hold_job(job):
+        if not hold_job(batch.job):
             raise _LeaseLostError
         # The model took its time: what the person has decided meanwhile counts, and can't change under the lock.
         principal = principal_for_job(conversation.user_id)
-        if not _learns(principal, conversation):
-            prepared = []
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
         if locked.summarized_upto != start or locked.message_count < end:
             raise _LeaseLostError
         chunk_write(
             write,
             locked,
-            content=extraction.summary,
-            written_by=extraction.model,
-            embedding=vector,
-            embedding_model=embedder.name,
+            content=computed.extraction.summary,
+            written_by=computed.extraction.model,
+            embedding=computed.vector,
+            embedding_model=computed.embedding_model,
             start=start,
             end=end,
         )
-        facts: list[LegacyFact] = []
-        allowed = _left_today(conversation.user_id)
-        for _ in prepared[allowed:]:
-            note_operation("extract", "cap", "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
-        prepared = prepared[:allowed]
-        if prepared:
-            facts = record_extracted(
-                write, principal, locked, prepared, {message.index: message for message in messages}
-            )
-    note_operation("episodic", "create", user_id=conversation.user_id, thread_id=conversation.pk)
-    log.info(
-        "batch_summarized",
-        conversation=str(conversation.pk),
-        start=start,
-        end=end,
-        facts=len(facts),
-        candidates=len(extraction.facts),
-        input_tokens=extraction.usage.input_tokens,
-        output_tokens=extraction.usage.output_tokens,
-    )
+        messages = batch.still_open()
+        said = [message for message in messages.values() if message.role == Message.Role.USER]
+        left = min(
+            settings.EXTRACTED_PER_USER_MESSAGE * len(said),
+            settings.EXTRACTED_PER_USER_AND_DAY - learned_today(conversation.user_id),
+        )
+        facts = 0
+        if computed.facts and _learns_facts(principal, locked):
+            _note_cap(locked, len(computed.facts) - max(0, left))
+            facts = len(record_extracted(write, principal, locked, computed.facts[: max(0, left)], messages))
+        if not learns_memories(principal, locked):
+            return facts, Counter()
+        teaching = {index: messages[index] for index in batch.part.said if index in messages}
+        teaching = {index: message for index, message in teaching.items() if _teaches(message)}
+        found = computed.memories
+        carrying = Carrying(write, principal, locked, teaching, found.written_by, left - facts)
+        carrying.carry_out(found.ready)
+        mention_places(write, principal, list(teaching.values()))
+    return facts, carrying.counts
 
 
-def _learns(principal: Principal, conversation: Conversation) -> bool:
+def _note_cap(conversation: Conversation, over: int) -> None:
+    """Log that so many facts were not stored, because enough was learned."""
+    for _ in range(over):
+        note_operation("extract", "cap", "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
+
+
+def _open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
+    """The messages of a range but those that the person declined, or is asked about, by index."""
+    found = Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).without_vectors()
+    return {message.index: message for message in found.order_by("index") if message.is_open(now)}
+
+
+def _teaches(message: Message) -> bool:
+    """Whether a message's memories are the batch's business: it was not read by itself, and doesn't wait for that."""
+    return not message.processed and message.reading_due is None
+
+
+def _learns_facts(principal: Principal, conversation: Conversation) -> bool:
     """Whether facts are learned from a conversation: the person wants memory and is a member of the legacy."""
     if not principal.has_memory or conversation.private or conversation.legacy_id is None:
         return False
     return Member.objects.filter(legacy_id=conversation.legacy_id, user_id=conversation.user_id).exists()
 
 
-def _left_today(user_id: UUID) -> int:
-    """How many facts may still be learned from a person in this 24 hours. Exact under the person's lock."""
-    since = timezone.now() - timedelta(days=1)
-    learned = LegacyFact.objects.filter(user_id=user_id, extracted_at__gte=since).exclude(written_by="").count()
-    return max(0, settings.EXTRACTED_PER_USER_AND_DAY - learned)
-
-
-def _extract(principal: Principal, conversation: Conversation, messages: Sequence[Message]) -> Extraction:
+def _extract(principal: Principal, conversation: Conversation, part: Part) -> Extraction:
     """Ask the model about a batch and keep of its answer what the messages bear out.
 
     Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
     """
-    utterances = [Utterance(m.index, m.role, m.speaker, _as_read(m), m.at) for m in messages]
     request = ExtractionRequest(
-        messages=[utterance for utterance in utterances if utterance.content],
+        messages=part.messages,
         user_name=principal.name,
         legacy_name=conversation.legacy.name if conversation.legacy else None,
         fact_categories=LegacyFact.Category.values,
@@ -217,15 +312,10 @@ def _extract(principal: Principal, conversation: Conversation, messages: Sequenc
         raise ModelAnswerInvalid(msg)
     if summary != extraction.summary.strip():
         note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
-    said = {utterance.index: utterance.content for utterance in utterances if utterance.role == Message.Role.USER}
+    said = {utterance.index: utterance.content for utterance in part.messages if utterance.role == Message.Role.USER}
     most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
     facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
     return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
-
-
-def _as_read(message: Message) -> str:
-    """A message as the model reads it: without what came out of memory, and without secrets, which it would retell."""
-    return mask_sensitive(without_fences(message.content))
 
 
 def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:
@@ -265,7 +355,7 @@ def finish_idle() -> int:
 
 
 def sweep() -> dict[str, int]:
-    """Find work whose task was lost and start it again: unindexed rows, and batches that are due and not taken.
+    """Find work whose task was lost and start it again: rows without a vector, batches and messages due and not taken.
 
     Everything here is found by its durable state, so running it twice, or beside the tasks themselves, is harmless.
     """
@@ -296,7 +386,11 @@ def sweep() -> dict[str, int]:
     memories_unindexed = Memory.objects.unindexed(now).exists()
     if memories_unindexed:
         enqueue("memories.index")
+    unread = extracting.unread_conversations(SWEEP_LIMIT)
+    for conversation_id in unread:
+        enqueue("assistant.extract_messages", conversation_id)
     return {
+        "unread": len(unread),
         "conversations": len(conversations),
         "messages": int(unindexed),
         "facts": int(facts_unindexed),

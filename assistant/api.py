@@ -21,6 +21,7 @@ from journal.models import IdempotencyRecord, JobRun
 
 from . import actions
 from .command import CommandAnswer, repeat_answer, run_command
+from .extraction import api as extraction
 from .imports import api as imports
 from .serializers import (
     CommandAnswerSerializer,
@@ -127,6 +128,7 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/finish/", Finish.as_view(), name="finish"),
     path("command/", Command.as_view(), name="command"),
     path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
+    *extraction.urlpatterns,
     *imports.urlpatterns,
     *tools.urlpatterns,
 ]

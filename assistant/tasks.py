@@ -7,6 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from . import actions
+from .extraction import actions as extraction
 from .imports import actions as imports
 
 
@@ -14,6 +15,12 @@ from .imports import actions as imports
 def maybe_summarize(conversation_id: str) -> None:
     """Summarise what is due in a conversation."""
     actions.maybe_summarize(UUID(conversation_id))
+
+
+@shared_task(name="assistant.extract_messages")
+def extract_messages(conversation_id: str) -> None:
+    """Read the messages of a conversation that are to be read by themselves for what to remember."""
+    extraction.extract_messages(UUID(conversation_id))
 
 
 @shared_task(name="assistant.finish_idle")

@@ -20,6 +20,7 @@ from facts.actions import facts_take_back
 from journal.actions import ledger_write
 from journal.exceptions import Conflict
 from journal.models import JobRun
+from memories.actions import memories_take_back
 
 from ..actions import JOB as SUMMARIZE_JOB
 from ..actions import maybe_summarize
@@ -154,7 +155,7 @@ def take_back(shift: Shift, upload: ConversationImport) -> None:
         counts = _remove(principal, conversation)
         if counts is not None:
             outcome = Counter(upload.outcome)
-            outcome.update(taken_back=1, facts_removed=counts[0], facts_kept=counts[1])
+            outcome.update(taken_back=1, **counts)
             _note(upload, outcome=dict(outcome))
             shift.report(upload.outcome["taken_back"])
         shift.pause()
@@ -163,16 +164,22 @@ def take_back(shift: Shift, upload: ConversationImport) -> None:
     _note(upload, outcome={**upload.outcome, "not_taken_back": left})
 
 
-def _remove(principal: Principal, conversation: Conversation) -> tuple[int, int] | None:
-    """How many facts went and how many stay; None if something was said there before the ledger was locked."""
+def _remove(principal: Principal, conversation: Conversation) -> dict[str, int] | None:
+    """How much of what was found went and how much stays; None if more was said before the ledger was locked."""
     owners = [owner for owner in (conversation.user_id, conversation.legacy_id) if owner]
     with ledger_write(principal.actor, *owners) as write:
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
         if not locked.is_as_brought:
             return None
-        counts = facts_take_back(write, locked)
+        facts = facts_take_back(write, locked)
+        memories = memories_take_back(write, locked)
         conversation_remove(write, locked)
-    return counts
+    return {
+        "facts_removed": facts[0],
+        "facts_kept": facts[1],
+        "memories_removed": memories[0],
+        "memories_kept": memories[1],
+    }
 
 
 def _enter(upload: ConversationImport, state: str) -> None:

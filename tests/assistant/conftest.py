@@ -4,17 +4,24 @@ import pytest
 
 from accounts.queries import principal_for_person
 from conversations.actions import NewMessage, conversation_create, messages_append
-from language.base import Extraction, FactCandidate, ToolAnswer
+from language.base import Extraction, FactCandidate, ToolAnswer, ToolCall
 
 
 class ScriptedModel:
-    """Answers with what ``answer`` returns for a request; remembers the requests."""
+    """Answers with what ``answer`` returns for a request; remembers the requests.
+
+    It calls the tools that ``calls`` says, one list a round, and compares by ``verdicts``.
+    """
 
     name = "scripted"
     offline = False
 
     def __init__(self):
         self.requests = []
+        self.tool_requests = []
+        self.rounds = []
+        self.verdicts = {}
+        self.asked = []
         self.answer = lambda request: Extraction(
             summary=f"Talk of messages {request.messages[0].index} to {request.messages[-1].index}.", model=self.name
         )
@@ -24,10 +31,25 @@ class ScriptedModel:
         return self.answer(request)
 
     def same_fact(self, pairs):
-        return ["different"] * len(pairs)
+        self.asked.append(list(pairs))
+        return [self.verdicts.get(pair, "different") for pair in pairs]
 
     def choose_tools(self, request):
-        return ToolAnswer((), self.name)
+        self.tool_requests.append(request)
+        number = len(request.rounds)
+        wanted = self.rounds[number] if number < len(self.rounds) else []
+        wanted = wanted(request) if callable(wanted) else wanted
+        calls = [ToolCall(f"call-{number}-{place}", *call) for place, call in enumerate(wanted)]
+        return ToolAnswer(tuple(calls), self.name)
+
+    def calls(self, *rounds):
+        """Let every part of a conversation lead to these rounds of calls: (name, arguments), or what makes them."""
+        self.rounds = list(rounds)
+
+    @property
+    def told(self):
+        """What the calls were answered, in order, as the last request shows it."""
+        return [result for each in self.tool_requests[-1].rounds for result in each.results]
 
     def condense(self, memories):
         return ()
@@ -48,6 +70,7 @@ class ScriptedModel:
 def model(monkeypatch):
     scripted = ScriptedModel()
     monkeypatch.setattr("assistant.actions.get_model", lambda: scripted)
+    monkeypatch.setattr("assistant.extraction.actions.get_model", lambda: scripted)
     monkeypatch.setattr("facts.actions.extraction.get_model", lambda: scripted)
     return scripted
 

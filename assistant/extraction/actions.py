@@ -1,0 +1,303 @@
+"""Reading messages by themselves for what to remember, and what a person decides about one: hold, decline, release.
+
+A message is to be read by itself where that was asked for when it came in, and when it was held. Its batch then leaves
+its memories to this reading. One worker at a time reads a conversation, its messages in order; what it claimed is
+found again by the messages' own marks, whatever happens to the worker or to the task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db.models import CharField, Exists, OuterRef, Q
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from accounts.categories import load as load_categories
+from accounts.policy import must_decide, must_write
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from conversations.actions import messages_mark
+from conversations.models import Conversation, Message
+from journal.actions import (
+    LedgerWrite,
+    claim_job,
+    enqueue,
+    finish_job,
+    hold_job,
+    ledger_write,
+    note_operation,
+    open_job,
+    renew_lease,
+    retry_job_later,
+)
+from journal.exceptions import NotFound, Refused
+from journal.models import JobRun
+from language.backends import get_model
+from language.base import ExtractionRequest, LanguageError, LanguageModel, MemoryCandidate
+from memories.actions import memories_decline, tombstone_lay
+from memories.policy import check_form, check_sensitive
+from memories.wording import Embedded
+
+from .learning import Found, Part, find_memories, learns_memories, note_refusals
+from .mentions import mention_places
+from .updates import telling
+from .writing import Carrying, learned_today
+
+log = structlog.get_logger(__name__)
+
+JOB = "extract_messages"
+TASK = "assistant.extract_messages"
+
+
+class _LeaseLostError(Exception):
+    """Another worker has taken the conversation over; what was computed here is thrown away."""
+
+
+def extract_messages(conversation_id: UUID) -> int:
+    """Read the messages of a conversation that are to be read by themselves, in order. Returns how many were read.
+
+    Only one worker at a time reads a conversation; the others return 0. A failure leaves the messages for a later try
+    and shows on the job.
+    """
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    if conversation is None:
+        return 0
+    waiting = JobRun.objects.filter(kind=JOB, subject_id=str(conversation_id), state=JobRun.State.WAITING)
+    if not _due(conversation) and not waiting.exists():
+        return 0
+    job = claim_job(
+        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
+    )
+    if job is None:
+        return 0
+    read = 0
+    try:
+        while due := _due(conversation):
+            _read(job, conversation, due)
+            read += len(due)
+            _keep(job)
+        finish_job(job, messages=read)
+    except _LeaseLostError:
+        log.info("reading_taken_over", conversation=str(conversation_id))
+        return read
+    except (LanguageError, NotFound) as error:
+        _give_back(job, conversation, error)
+    except Exception as error:
+        _give_back(job, conversation, error)
+        raise
+    # A message that came while the last one was written found the job taken; look once more.
+    if read and _due(conversation):
+        enqueue(TASK, conversation_id)
+    return read
+
+
+def unread_conversations(limit: int) -> list[UUID]:
+    """Conversations with messages that are to be read by themselves by now, and that nobody reads; oldest first."""
+    now = timezone.now()
+    taken = JobRun.objects.filter(kind=JOB, subject_id=OuterRef("subject")).filter(
+        Q(state="waiting", not_before__gt=now)
+        | Q(state="running", lease_until__gt=now)
+        | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
+    )
+    waiting = Message.objects.to_be_read(now).filter(conversation=OuterRef("pk"))
+    rows = Conversation.objects.filter(Exists(waiting), user__is_active=True)
+    rows = rows.annotate(subject=Cast("pk", CharField())).filter(~Exists(taken))
+    return list(rows.order_by("last_message_at").values_list("pk", flat=True)[:limit])
+
+
+def _due(conversation: Conversation) -> list[int]:
+    """The indices of the messages to read next: the first ones, no more than a batch has and not far apart."""
+    waiting = Message.objects.filter(conversation=conversation).to_be_read(timezone.now())
+    indices = list(waiting.order_by("index").values_list("index", flat=True)[: settings.SUMMARY_BATCH_MESSAGES])
+    return [index for index in indices if index < indices[0] + settings.SUMMARY_BATCH_MESSAGES]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Messages that are being read by themselves, by their indices, and the part that they are read in."""
+
+    due: Sequence[int]
+    part: Part
+
+
+def _read(job: JobRun, conversation: Conversation, due: list[int]) -> None:
+    """Read messages with what was said just before them, and store what was found, or nothing."""
+    principal = principal_for_job(conversation.user_id)
+    now = timezone.now()
+    around = Message.objects.filter(
+        conversation=conversation, index__gte=due[0] - settings.EXTRACTION_CONTEXT_MESSAGES, index__lte=due[-1]
+    )
+    messages = [message for message in around.without_vectors().order_by("index") if message.is_open(now)]
+    part = Part.of(messages, lambda message: message.index in due)
+    reading = _Reading(due, part)
+    if not part.said or not learns_memories(principal, conversation):
+        _write(job, principal, conversation, reading, Found(""))
+        return
+    model = get_model()
+    with telling(conversation, len(part.said)) as told:
+        candidates = partial(_candidates, principal, model, part)
+        found = find_memories(principal, model, part, candidates=candidates, keep=partial(_keep, job))
+        counts = _write(job, principal, conversation, reading, found)
+        told.update(counts)
+    note_refusals(conversation, found)
+    log.info(
+        "messages_read",
+        conversation=str(conversation.pk),
+        messages=len(part.said),
+        memories=dict(counts),
+        input_tokens=found.usage.input_tokens,
+        output_tokens=found.usage.output_tokens,
+    )
+
+
+def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:
+    """What the model finds in a part without tools."""
+    request = ExtractionRequest(part.messages, principal.name, None, (), sorted(load_categories().by_name))
+    return model.extract(request).memories
+
+
+def _write(
+    job: JobRun, principal: Principal, conversation: Conversation, reading: _Reading, found: Found
+) -> Counter[str]:
+    """Store what was found and mark the messages as read. Returns what became of it."""
+    due, part = reading.due, reading.part
+    with ledger_write(principal.actor, conversation.user_id) as write:
+        if not hold_job(job):
+            raise _LeaseLostError
+        # As for a batch: what the person has decided while the model took its time counts.
+        principal = principal_for_job(conversation.user_id)
+        locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        rows = Message.objects.filter(conversation=locked, index__in=due).to_be_read(timezone.now())
+        messages = {message.index: message for message in rows.without_vectors()}
+        learns = learns_memories(principal, locked)
+        messages_mark(locked, list(messages), processed=learns, reading_due=None)
+        if not learns:
+            return Counter()
+        teaching = {index: message for index, message in messages.items() if index in part.said}
+        left = settings.EXTRACTED_PER_USER_AND_DAY - learned_today(locked.user_id)
+        most = min(settings.EXTRACTED_PER_USER_MESSAGE * len(teaching), left)
+        carrying = Carrying(write, principal, locked, teaching, found.written_by, most)
+        carrying.carry_out(found.ready)
+        mention_places(write, principal, list(teaching.values()))
+    return carrying.counts
+
+
+def _keep(job: JobRun) -> None:
+    """Hold the lease for the next step. Raises when it was lost."""
+    if not renew_lease(job, lease_seconds=settings.BATCH_LEASE_SECONDS):
+        raise _LeaseLostError
+
+
+def _give_back(job: JobRun, conversation: Conversation, error: Exception) -> None:
+    retry_job_later(job, type(error).__name__)
+    note_operation("worker", JOB, "error", user_id=conversation.user_id, thread_id=conversation.pk)
+    log.warning("reading_failed", conversation=str(conversation.pk), error=type(error).__name__, attempts=job.attempts)
+
+
+# --- What the person decides about a message --------------------------------------------------------------------
+
+
+def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Message:
+    """Keep a message from being learned from while the person is asked about it, for a day at most.
+
+    Then, or when it is released, it is read by itself. One that was read already, or declined, stays as it is. Raises
+    NotAllowed, NotFound, Refused (400 ``not_the_users``).
+    """
+    with _marking(principal, conversation_id, index) as marking:
+        message = marking.message
+        if not message.processed and not message.declined:
+            until = timezone.now() + timedelta(seconds=settings.HOLD_SECONDS)
+            marking.set(held_until=until, reading_due=until)
+    return message
+
+
+def message_decline(principal: Principal, conversation_id: UUID, index: int, candidate: str = "") -> Message:
+    """Never learn from a message: the person does not want it remembered.
+
+    What was learned from it alone, and nobody has looked at, is put away and can't be learned again. ``candidate`` is
+    what the person was asked about, in the words in which it would have been remembered: that can't be learned from
+    anything else either, until they say it themselves. Raises NotAllowed, NotFound, Refused (400 ``not_the_users``),
+    Gated (422).
+    """
+    text = _candidate_text(candidate) if candidate else None
+    with _marking(principal, conversation_id, index) as marking:
+        message, write = marking.message, marking.write
+        if text is not None:
+            vector = None if text.vector is None else text.vector.tolist()
+            tombstone_lay(
+                write,
+                user_id=message.user_id,
+                legacy_id=None,
+                object_id=message.pk,
+                text=text.content,
+                embedding=vector,
+                embedding_model=text.embedding_model,
+            )
+        if not message.declined:
+            marking.set(declined=True, held_until=None, reading_due=None)
+            write.change(message.user_id, "REJECT", "message", message.pk, conversation_id=conversation_id)
+            memories_decline(write, message)
+    return message
+
+
+def message_release(principal: Principal, conversation_id: UUID, index: int) -> Message:
+    """Let a message that was held be learned from: it is read by itself, at once. Also one that was declined.
+
+    Taking a decline back is for the person. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400
+    ``not_the_users``).
+    """
+    with _marking(principal, conversation_id, index) as marking:
+        message = marking.message
+        if message.declined:
+            must_decide(principal)
+        if message.declined or message.held_until is not None:
+            due = None if message.processed else timezone.now()
+            marking.set(declined=False, held_until=None, reading_due=due)
+            if due:
+                enqueue(TASK, conversation_id)
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class _Marking:
+    """A message whose person's ledger is locked."""
+
+    write: LedgerWrite
+    conversation: Conversation
+    message: Message
+
+    def set(self, **marks: bool | datetime | None) -> None:
+        """Change its marks."""
+        messages_mark(self.conversation, [self.message.index], **marks)
+        for name, value in marks.items():
+            setattr(self.message, name, value)
+
+
+@contextmanager
+def _marking(principal: Principal, conversation_id: UUID, index: int) -> Iterator[_Marking]:
+    user_id = must_write(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
+        said = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, index=index)
+        message = said.without_vectors().first()
+        if conversation is None or message is None:
+            raise NotFound("There is no such message.")
+        if message.role != Message.Role.USER:
+            raise Refused("Only what the person said is learned from.", code="not_the_users")
+        yield _Marking(write, conversation, message)
+        write.result("message", message.pk)
+
+
+def _candidate_text(candidate: str) -> Embedded:
+    text = check_form(candidate)
+    check_sensitive(text)
+    return Embedded.of(text)

@@ -1,0 +1,109 @@
+"""Telling whoever listens to a conversation that its person's memory is being updated, and that it was.
+
+The events go through Valkey, which keeps them for some minutes, so that who comes a moment late misses none. They hold
+counts, no text. Nothing depends on them: without Valkey they are in the log alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import orjson
+import structlog
+from django.conf import settings
+from django.db import transaction
+from redis import Redis
+from redis.exceptions import RedisError
+
+from conversations.models import Conversation
+from journal.actions import note_operation
+
+log = structlog.get_logger(__name__)
+
+STARTED, COMPLETED = "memory_update_started", "memory_update_completed"
+BEGINNING = "0"
+"""The id before all others that are still kept."""
+_KEPT = 100
+_WAIT_MILLISECONDS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Something that happened. ``id`` is what to ask with for what comes after it."""
+
+    id: str
+    event: str
+    data: Mapping[str, int | bool]
+
+
+@contextmanager
+def telling(conversation: Conversation, messages: int) -> Iterator[Counter[str]]:
+    """Tell that these many messages are being read for what to remember, and in the end what came of it.
+
+    The counts that are yielded are told by the names of the log of operations. Enter it outside any transaction.
+    """
+    _tell(conversation, STARTED, {"messages": messages})
+    note_operation("extract", "update_started", user_id=conversation.user_id, thread_id=conversation.pk)
+    counts: Counter[str] = Counter()
+    try:
+        yield counts
+    except BaseException:
+        _tell(conversation, COMPLETED, {"ok": False})
+        raise
+    note_operation("extract", "update_completed", user_id=conversation.user_id, thread_id=conversation.pk)
+    _tell(conversation, COMPLETED, {"ok": True, **counts})
+
+
+def _tell(conversation: Conversation, event: str, data: Mapping[str, int | bool]) -> None:
+    log.info(event, conversation=str(conversation.pk), **data)
+    transaction.on_commit(lambda: _publish(conversation.pk, event, data), robust=True)
+
+
+def _publish(conversation_id: UUID, event: str, data: Mapping[str, int | bool]) -> None:
+    key = _key(conversation_id)
+    try:
+        pipeline = _client(settings.REDIS_URL).pipeline()
+        pipeline.xadd(key, {"event": event, "data": orjson.dumps(data)}, maxlen=_KEPT)
+        pipeline.expire(key, settings.UPDATES_KEPT_SECONDS)
+        pipeline.execute()
+    except (RedisError, OSError) as error:
+        log.warning("update_not_told", error=type(error).__name__)
+
+
+def last_update(conversation_id: UUID) -> str:
+    """The id of the latest update that is kept. Raises RedisError or OSError when Valkey is away."""
+    found: Any = _client(settings.REDIS_URL).xrevrange(_key(conversation_id), count=1)
+    return found[0][0].decode() if found else BEGINNING
+
+
+def updates(conversation_id: UUID, after: str, seconds: float) -> Iterator[Update | None]:
+    """What happens in a conversation after an update, as it happens, for so long; None now and then in between.
+
+    Make sure first that the caller may see the conversation. Raises RedisError or OSError when Valkey is away, or goes.
+    """
+    key, ends = _key(conversation_id), time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0:
+        block = max(1, min(_WAIT_MILLISECONDS, round(left * 1_000)))
+        found: Any = _client(settings.REDIS_URL).xread({key: after}, block=block)
+        for entry, fields in found[0][1] if found else ():
+            after = entry.decode()
+            yield Update(after, fields[b"event"].decode(), orjson.loads(fields[b"data"]))
+        if not found:
+            yield None
+
+
+def _key(conversation_id: UUID) -> str:
+    return f"keepsake:updates:{conversation_id}"
+
+
+@cache
+def _client(url: str) -> Redis:
+    # Longer than what a read waits for, so that a server that is silent is told from one that has nothing to say.
+    return Redis.from_url(url, socket_connect_timeout=0.25, socket_timeout=_WAIT_MILLISECONDS / 1_000 + 2)
