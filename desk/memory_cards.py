@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.utils import timezone
 
 from accounts.principals import Principal
 from memories.models import Memory, MemoryEvidence, MemoryVersion
@@ -31,6 +34,11 @@ _GONE_BECAUSE = {
 def category_label(name: str) -> str:
     """A category as a heading."""
     return name.replace("_", " ").capitalize()
+
+
+def last_day(expires_at: datetime | None) -> date | None:
+    """The last day on which something is kept, in the person's time zone."""
+    return None if expires_at is None else (timezone.localtime(expires_at) - timedelta(microseconds=1)).date()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +114,16 @@ class MemoryCard(Decidable):
     def category(self) -> str:
         """Its category as a heading."""
         return category_label(self.memory.category)
+
+    @property
+    def field(self) -> str:
+        """What it says of the person, when it holds one of the fields."""
+        return Memory.Field(self.memory.field).label if self.memory.field else ""
+
+    @property
+    def until(self) -> date | None:
+        """The last day on which it is kept, in the person's time zone; None when it is kept for good."""
+        return last_day(self.memory.expires_at)
 
     @property
     def origin(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from math import ceil
 from types import EllipsisType
 
 from django.urls import reverse
@@ -18,10 +19,12 @@ from memories.policy import writing
 from memories.records import NewMemory
 
 from .decisions import Typed, seen_version
+from .memory_cards import last_day
 from .outcomes import Done
 
 State = Memory.State
 
+_PRESENT = {State.PROPOSED, "waiting", "reviewed"}
 _SAID = {
     "approve": ("Approved", "Approved."),
     "reject": ("Rejected", "Rejected: it is in no prompt and does not come back by itself."),
@@ -97,13 +100,40 @@ def undo_wording(principal: Principal, memory: Memory, before: str, version: int
     ``now`` is the version that the rewording led to. Raises NotFound for a wording or standing that there is not,
     Conflict (409) when it was reworded since, Refused as the actions do.
     """
-    if before not in {State.PROPOSED, "waiting", "reviewed"}:
+    if before not in _PRESENT:
         raise NotFound("There is no such standing.")
     if memory.version != now:
         raise Conflict("This memory was reworded since, so there is nothing to undo.", code="version_conflict")
     actions.memory_revert(principal, memory.pk, version, version=now)
     if before != "reviewed":
         actions.memory_reopen(principal, memory.pk, proposed=before == State.PROPOSED)
+    return Done("Undone", "Undone: it is as it was before.")
+
+
+def undo_filing(
+    principal: Principal, memory: Memory, before: str, version: int, *, category: str, importance: int, until: int
+) -> Done:
+    """File a memory again as it was filed at ``version``, but for ``category``, ``importance`` and ``until``.
+
+    ``until`` is when it was to be forgotten, in seconds, 0 for never. Raises NotFound for a wording or standing that
+    there is not, Refused as the actions do.
+    """
+    worded = MemoryVersion.objects.visible_to(principal).filter(memory=memory, number=version)
+    labels = worded.values_list("subject", "topics").first()
+    if labels is None or before not in _PRESENT:
+        raise NotFound("There is no such standing.")
+    actions.memory_amend(
+        principal,
+        memory.pk,
+        subject=labels[0],
+        topics=labels[1],
+        category=category,
+        importance=importance,
+        expires_at=datetime.fromtimestamp(until, UTC) if until else None,
+        version=version,
+    )
+    if before == "waiting":
+        actions.memory_reopen(principal, memory.pk)
     return Done("Undone", "Undone: it is as it was before.")
 
 
@@ -139,13 +169,6 @@ def importance_of(typed: Typed) -> int:
     return int(chosen) if chosen.isdecimal() and len(chosen) == 1 else 0
 
 
-def last_day(expires_at: datetime | None) -> str:
-    """The last day on which something is remembered, in the person's time zone, as a date field has it."""
-    if expires_at is None:
-        return ""
-    return (timezone.localtime(expires_at) - timedelta(microseconds=1)).date().isoformat()
-
-
 def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
     content, seen = typed.get("content", ""), seen_version(typed)
     proposed = memory.state == State.PROPOSED
@@ -179,7 +202,18 @@ def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
     ).memory
     if _filing(after) == _filing(memory):
         return Done("Unchanged", "Nothing was different, so nothing was saved.")
-    return Done("Filed", "Filed otherwise.")
+    return Done("Filed", "Filed otherwise.", _undo_of_filing(principal, memory))
+
+
+def _undo_of_filing(principal: Principal, before: Memory) -> str:
+    """The address that files a memory as before; none when nothing says any more what its subject and topics were."""
+    versions = MemoryVersion.objects.visible_to(principal).filter(memory=before, number=before.version)
+    if versions.values_list("subject", "topics").first() != (before.subject, before.topics):
+        return ""
+    until = ceil(before.expires_at.timestamp()) if before.expires_at else 0
+    standing = writing.standing(before)
+    as_filed = [before.pk, standing, before.version, before.category, before.importance, until]
+    return reverse("memory-undo-filing", args=as_filed)
 
 
 def _filing(memory: Memory) -> Sequence[object]:
@@ -188,7 +222,8 @@ def _filing(memory: Memory) -> Sequence[object]:
 
 def _expiry(memory: Memory, until: str) -> datetime | EllipsisType | None:
     """The end of the day that was typed; what is stored when that is the day that was shown."""
-    if until == last_day(memory.expires_at):
+    shown = last_day(memory.expires_at)
+    if until == (shown.isoformat() if shown else ""):
         return ...
     if not until:
         return None

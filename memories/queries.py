@@ -8,9 +8,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models.functions import Left
 
+from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from journal.exceptions import NotAllowed, NotFound
+from journal.models import Ledger
 from retrieval.search import nearest
 
 from .models import Memory
@@ -27,6 +29,26 @@ class Source:
 
     conversation_id: UUID | None = None
     said: tuple[Said, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFill:
+    """How much of its budget the memory block of a person takes, in tokens."""
+
+    tokens: int
+    budget: int
+
+    @property
+    def nearly_full(self) -> int:
+        """From how many tokens on little is left."""
+        return self.budget * 9 // 10
+
+
+def block_fill(principal: Principal) -> BlockFill:
+    """How full the memory block of the person is. Raises NotFound for a principal that acts for nobody."""
+    user_id = must_act_for(principal)
+    tokens = Ledger.objects.values_list("block_tokens", flat=True).get(pk=user_id)
+    return BlockFill(tokens, settings.MEMORY_BLOCK_TOKENS)
 
 
 def read_source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> Source:

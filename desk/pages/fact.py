@@ -39,6 +39,7 @@ def show_fact(
         "card": dossier.card,
         "fact": dossier.fact,
         "history": make_history(principal, dossier.fact),
+        "bring_back": "fact-bring-back",
         "categories": LegacyFact.Category.choices,
         "next": reverse("fact-page", args=[fact_id]),
     }
