@@ -29,8 +29,8 @@ PERSON, OTHER, STAFF = "maria", "tom", "admin"
 class Page:
     """A page to take: its address, who looks at it, what they do on it first, and whether the README shows it.
 
-    ``{legacy}``, ``{fact}`` and ``{held_back}`` in an address stand for the demo's legacy, for a fact with a history
-    and for one in quarantine.
+    ``{legacy}``, ``{fact}``, ``{held_back}`` and ``{memory}`` in an address stand for the demo's legacy, for a fact
+    with a history, for one in quarantine and for a memory with a history.
     """
 
     name: str
@@ -58,6 +58,24 @@ def tick_two(page: Any) -> None:
     page.get_by_role("button", name="Reject …").click()
 
 
+def open_adding(page: Any) -> None:
+    """Open the form for something more to remember, and the filters."""
+    page.get_by_text("Remember something").click()
+    page.get_by_text("Filters and order").click()
+
+
+def tick_two_memories(page: Any) -> None:
+    """Choose the first two memories of a list, and ask what archiving them comes to."""
+    for box in page.locator(".pick input").all()[:2]:
+        box.check()
+    page.get_by_role("button", name="Archive …").click()
+
+
+def open_filing(page: Any) -> None:
+    """Open the form that files a memory otherwise."""
+    page.get_by_text("File it otherwise").click()
+
+
 def open_text(page: Any) -> None:
     """Open what a fact says, for a reason, with what can be decided about it."""
     more = page.locator("#header-inner a").filter(has_text="more_horiz")
@@ -74,7 +92,14 @@ PAGES = [
     Page("review", "/review/", readme=True),
     Page("review-edit", "/review/", act=open_editor),
     Page("review-keys", "/review/", act=open_keys),
-    Page("review-end", "/review/?fact=end"),
+    Page("review-end", "/review/?item=end"),
+    Page("memories", "/memories/", readme=True),
+    Page("memories-to-approve", "/memories/?state=proposed"),
+    Page("memories-archived", "/memories/?state=archived"),
+    Page("memories-add", "/memories/", act=open_adding),
+    Page("memories-bulk", "/memories/", act=tick_two_memories),
+    Page("memory", "/memories/{memory}/"),
+    Page("memory-filing", "/memories/{memory}/", act=open_filing),
     Page("facts", "/facts/?sort=changed", readme=True),
     Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
     Page("legacy-removed", "/legacies/{legacy}/?show=gone"),
@@ -196,13 +221,16 @@ def places() -> dict[str, str]:
     """What the placeholders in addresses stand for."""
     from accounts.models import Legacy
     from facts.models import LegacyFact
+    from memories.models import Memory
 
+    memory = Memory.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
     return {
         "legacy": str(Legacy.objects.get().pk),
         "fact": str(fact.pk) if fact else "",
         "held_back": str(held_back.pk) if held_back else "",
+        "memory": memory.pk if memory else "",
     }
 
 

@@ -60,6 +60,26 @@ class DemoDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoMemory:
+    """What the agent remembers about ``person``, in its wordings one after the other, and what they decide about it.
+
+    ``said`` are words of the message that it was taken from, if it was from one.
+    """
+
+    id: str
+    person: str
+    category: str
+    worded: tuple[str, ...]
+    subject: str
+    topics: tuple[str, ...]
+    field: str
+    importance: int
+    said: str
+    decide: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DemoContent:
     """The whole demo."""
 
@@ -72,6 +92,7 @@ class DemoContent:
     issuer: str
     conversations: tuple[DemoConversation, ...]
     decisions: tuple[DemoDecision, ...]
+    memories: tuple[DemoMemory, ...]
 
 
 @cache
@@ -101,6 +122,7 @@ def read_content() -> DemoContent:
         issuer=house["agent"]["issuer"],
         conversations=tuple(conversations),
         decisions=tuple(decisions),
+        memories=tuple(_memory(each) for each in _read(_HERE / "memories.yaml")),
     )
 
 
@@ -131,4 +153,20 @@ def _conversation(given: dict[str, Any]) -> DemoConversation:
         days_ago=given["days_ago"],
         starts=time.fromisoformat(given["starts"]),
         said=said,
+    )
+
+
+def _memory(given: dict[str, Any]) -> DemoMemory:
+    return DemoMemory(
+        id=given["id"],
+        person=given["person"],
+        category=given["category"],
+        worded=tuple(given["worded"]),
+        subject=given.get("subject", ""),
+        topics=tuple(given.get("topics", ())),
+        field=given.get("field", ""),
+        importance=given.get("importance", 2),
+        said=given.get("said", ""),
+        decide=tuple(given.get("decide", ())),
+        reason=given.get("reason", ""),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -18,13 +18,16 @@ from accounts.models import Agent, Legacy, User
 from accounts.principals import Principal
 from accounts.queries import principal_for_person, principal_for_staff
 from conversations import actions as conversations
-from conversations.models import Conversation
+from conversations.models import Conversation, Message
 from facts import actions as facts
 from facts.models import LegacyFact
-from journal.exceptions import Unavailable
+from journal.exceptions import Gated, Unavailable
+from memories import actions as memories
+from memories.models import Memory
+from memories.records import NewMemory
 
 from ..actions import conversation_finish, maybe_summarize
-from .content import DemoContent, DemoConversation, DemoDecision, DemoPerson, read_content
+from .content import DemoContent, DemoConversation, DemoDecision, DemoMemory, DemoPerson, read_content
 
 CHANNEL = "demo"
 PROCESSING_SECONDS = 180
@@ -65,11 +68,15 @@ def demo_load() -> None:
     if not demo_is_loaded():
         _found(content)
     legacy = Legacy.objects.visible_to(_person(content.owner)).get(name=content.legacy)
-    missing = [talk for talk in content.conversations if not _is_done(talk)]
-    if missing:
+    talks = [talk for talk in content.conversations if not _is_done(talk)]
+    unknown = [memory for memory in content.memories if _remembered(memory) is None]
+    if talks or unknown:
         with _agent_principals(content) as principal_of:
-            for talk in missing:
+            for talk in talks:
                 _talk(principal_of(talk.person), legacy.pk, talk)
+            for memory in unknown:
+                with suppress(Gated):  # What its person has let go for good stays gone.
+                    _remember(principal_of(memory.person), memory)
     for decision in content.decisions:
         _decide(content, legacy.pk, decision)
     facts.facts_index()
@@ -143,6 +150,33 @@ def _wait_until_processed(conversation_id: UUID) -> None:
         if time.monotonic() > deadline:
             raise Unavailable("The demo's conversations could not be processed in time. Run seed_demo again.")
         time.sleep(0.2)
+
+
+def _remembered(memory: DemoMemory) -> Memory | None:
+    """A memory of the demo as it is now; None when it is not there."""
+    rows = Memory.objects.visible_to(_person(memory.person)).without_vectors()
+    return rows.filter(external_id=memory.id, agent__name=read_content().agent).first()
+
+
+def _remember(principal: Principal, memory: DemoMemory) -> None:
+    """Have the agent write a memory down and reword it, then its person decide about it: all of that or nothing."""
+    said = Message.objects.visible_to(principal).filter(content__contains=memory.said) if memory.said else None
+    with transaction.atomic():
+        new = NewMemory(
+            content=memory.worded[0],
+            category=memory.category,
+            subject=memory.subject,
+            topics=memory.topics,
+            importance=memory.importance,
+            field=memory.field,
+            external_id=memory.id,
+        )
+        message_id = said.values_list("pk", flat=True).first() if said is not None else None
+        made = memories.memory_add(principal, new, insist=True, message_id=message_id).memory
+        for wording in memory.worded[1:]:
+            memories.memory_update(principal, made.pk, wording)
+        for decision in memory.decide:
+            memories.memories_decide(_person(memory.person), {made.pk: None}, decision, reason=memory.reason)
 
 
 def _decide(content: DemoContent, legacy_id: UUID, decision: DemoDecision) -> None:
