@@ -1,7 +1,10 @@
 """What the scenarios play with: an agent's program over HTTP, and what its model would read."""
 
+from uuid import UUID
+
 import pytest
 
+from assistant.actions import maybe_summarize
 from tests.memories.state import check
 
 
@@ -36,6 +39,11 @@ class Program:
         """What a tool answers the model."""
         body = {"arguments": arguments, "conversation": self.talk, "message": message}
         return self.ask("post", f"tools/{name}/", body)
+
+    def finishes(self):
+        """End the conversation, and let the worker read it, as it would in the background."""
+        self.ask("post", f"conversations/{self.talk}/finish/", {}, 202)
+        assert maybe_summarize(UUID(self.talk)) == 1
 
     def types(self, text):
         """What a typed command is answered with, without any model."""

@@ -27,6 +27,17 @@ def test_scenario_1_proactive_memory_suggestion(program):
     assert (memory["version"], memory["source_conversation"]) == (1, program.talk)
 
 
+def test_scenario_1_what_the_user_is_still_being_asked_about_is_not_learned_behind_their_back(program):
+    program.opens_a_conversation()
+    program.hears("Alec is my boss by the way")
+    program.ask("patch", f"conversations/{program.talk}/messages/0/", {"held": True})
+    program.hears("Would you like me to remember that Alec is your boss for future conversations?", "assistant")
+    program.finishes()
+    assert not Memory.objects.exists()
+    answer = program.tool("add_to_memory", content="Alec is the user's boss.", category="person", subject="Alec")
+    assert answer["data"]["outcome"] == "created"
+
+
 def test_scenario_2_memory_recall_in_a_new_session(program):
     program.opens_a_conversation()
     program.tool("add_to_memory", content="Alec is the user's boss.", category="person", subject="Alec")
@@ -94,6 +105,22 @@ def test_scenario_4_user_declines_memory_storage(program):
     assert "James" not in above
     assert not Memory.objects.exists()
     assert not Change.objects.filter(object_type="memory").exists()
+
+
+def test_scenario_4_what_was_declined_is_not_learned_from_the_conversation_either(program):
+    def told(decline):
+        program.opens_a_conversation()
+        program.hears("James is my colleague.")
+        program.hears("Would you like me to remember that James is your colleague?", "assistant")
+        program.hears("No, it's just for this task")
+        if decline:
+            program.ask("patch", f"conversations/{program.talk}/messages/0/", {"declined": True})
+        program.finishes()
+        return Memory.objects.count()
+
+    assert told(decline=True) == 0
+    # Told again without an answer that is passed on, it would have been.
+    assert told(decline=False) == 1
 
 
 def test_scenario_5_the_memory_command_without_an_agent(program, person):

@@ -109,6 +109,39 @@ def test_write_path_every_tool_call_is_seen_by_the_next_read(owner, program, com
     see("The user is a Rust developer.", [], 0)
 
 
+def test_write_path_in_the_background_what_was_said_is_learned_and_seen_by_the_next_read(program, committed):
+    program.opens_a_conversation()
+    with committed():
+        assert program.ask("get", "memories/context/")["text"] == ""
+    program.hears("I am a Python developer.")
+    program.hears("Good to know!", "assistant")
+    with committed():
+        assert program.ask("get", "memories/context/")["text"] == ""
+    program.finishes()
+    text = program.ask("get", "memories/context/")["text"]
+    assert "The user is a Python developer." in text
+    program.opens_a_conversation()
+    above, _ = program.prepares("What do I do for a living?")
+    assert "The user is a Python developer." in above
+
+
+def test_write_path_in_the_background_adds_nothing_that_the_tool_has_added(program):
+    program.opens_a_conversation()
+    program.hears("I am a Python developer.")
+    program.tool("update_user_memory", operation="add", memory="The user is a Python developer.")
+    program.finishes()
+    memory = Memory.objects.get()
+    assert (memory.version, memory.state) == (1, "active")
+
+
+def test_write_path_in_the_background_stops_with_the_preference(program, person):
+    person.ask("patch", "me/preferences/", {"has_memory": False})
+    program.opens_a_conversation()
+    program.hears("I am a Python developer.")
+    program.finishes()
+    assert not Memory.objects.exists()
+
+
 def test_write_path_nothing_is_evicted_from_the_cache_a_new_revision_is_asked_for(owner, program, committed, kept):
     program.opens_a_conversation()
     for number in (1, 2):
