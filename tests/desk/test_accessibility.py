@@ -48,8 +48,8 @@ def test_pages_keep_nobody_out(tab, owner, legacy, facts, scheme, size):
     for path in (
         "/",
         "/review/",
-        f"/review/?fact={facts[3].pk}",
-        "/review/?fact=end",
+        f"/review/?item=fact-{facts[3].pk}",
+        "/review/?item=end",
         "/facts/",
         "/facts/?search=nothing+like+it",
         f"/legacies/{legacy.pk}/?show=waiting",
