@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -21,9 +21,9 @@ from conversations import actions as conversations
 from conversations.models import Conversation, Message
 from facts import actions as facts
 from facts.models import LegacyFact
-from journal.exceptions import Gated, Unavailable
+from journal.exceptions import Unavailable
 from memories import actions as memories
-from memories.models import Memory
+from memories.models import Memory, Tombstone
 from memories.records import NewMemory
 
 from ..actions import conversation_finish, maybe_summarize
@@ -69,14 +69,13 @@ def demo_load() -> None:
         _found(content)
     legacy = Legacy.objects.visible_to(_person(content.owner)).get(name=content.legacy)
     talks = [talk for talk in content.conversations if not _is_done(talk)]
-    unknown = [memory for memory in content.memories if _remembered(memory) is None]
+    unknown = [memory for memory in content.memories if not _is_known(memory)]
     if talks or unknown:
         with _agent_principals(content) as principal_of:
             for talk in talks:
                 _talk(principal_of(talk.person), legacy.pk, talk)
             for memory in unknown:
-                with suppress(Gated):  # What its person has let go for good stays gone.
-                    _remember(principal_of(memory.person), memory)
+                _remember(principal_of(memory.person), memory)
     for decision in content.decisions:
         _decide(content, legacy.pk, decision)
     facts.facts_index()
@@ -152,10 +151,14 @@ def _wait_until_processed(conversation_id: UUID) -> None:
         time.sleep(0.2)
 
 
-def _remembered(memory: DemoMemory) -> Memory | None:
-    """A memory of the demo as it is now; None when it is not there."""
-    rows = Memory.objects.visible_to(_person(memory.person)).without_vectors()
-    return rows.filter(external_id=memory.id, agent__name=read_content().agent).first()
+def _is_known(memory: DemoMemory) -> bool:
+    """Whether a memory of the demo was written already; what its person let go for good has left a tombstone."""
+    person = User.objects.get(username=memory.person).pk
+    rows = Memory.objects.visible_to(principal_for_person(person))
+    if rows.filter(external_id=memory.id, agent__name=read_content().agent).exists():
+        return True
+    (let_go,) = Tombstone.objects.matching(person, None, [(memory.worded[-1], None)], "")
+    return let_go
 
 
 def _remember(principal: Principal, memory: DemoMemory) -> None:
