@@ -132,6 +132,12 @@ def test_memories_messages_and_tools_are_sent_with_cached_instructions(server, m
     assert all(block["cache_control"] == {"type": "ephemeral"} for block in sent.body["messages"][0]["content"])
 
 
+def test_a_legacy_is_named_so_that_the_model_can_leave_it_out(server, model):
+    server.answers(done())
+    model.choose_tools(replace(asked(), legacy_name='Rosa "Rosi"'))
+    assert '<people user="Olga" legacy="Rosa &quot;Rosi&quot;"/>' in texts(server.requests[0])[1]
+
+
 def test_the_instructions_are_the_same_for_everybody(server, model):
     server.answers(done())
     model.choose_tools(asked())
