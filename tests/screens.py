@@ -76,6 +76,11 @@ def open_filing(page: Any) -> None:
     page.get_by_text("File it otherwise").click()
 
 
+def link_a_chat(page: Any) -> None:
+    """Ask for the code that links a chat of Telegram."""
+    page.get_by_role("button", name="Link a").click()
+
+
 def open_text(page: Any) -> None:
     """Open what a fact says, for a reason, with what can be decided about it."""
     more = page.locator("#header-inner a").filter(has_text="more_horiz")
@@ -106,6 +111,7 @@ PAGES = [
     Page("bulk", "/facts/", act=tick_two),
     Page("fact", "/facts/{fact}/", readme=True),
     Page("preferences", "/preferences/"),
+    Page("telegram", "/preferences/", act=link_a_chat),
     Page("sign-in", "/sign-in/", person=""),
     Page("staff", "/admin/", person=STAFF, readme=True),
     Page("staff-queue", "/admin/facts/legacyfact/?state__exact=quarantined", person=STAFF),
@@ -144,7 +150,11 @@ def demo_served() -> Iterator[str]:
     call_command("seed_demo", if_empty=True, stdout=sys.stderr)
     give_staff_work()
     with override_settings(
-        STORAGES={**settings.STORAGES, "staticfiles": plain}, ALLOWED_HOSTS=["*"], WHITENOISE_AUTOREFRESH=True
+        STORAGES={**settings.STORAGES, "staticfiles": plain},
+        ALLOWED_HOSTS=["*"],
+        WHITENOISE_AUTOREFRESH=True,
+        TELEGRAM_SECRET_TOKEN="pictures",
+        TELEGRAM_BOT_NAME="keepsake_bot",
     ):
         server = LiveServerThread("127.0.0.1", StaticFilesHandler)
         server.daemon = True

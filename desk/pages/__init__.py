@@ -19,5 +19,6 @@ urlpatterns = [
     path("", include("desk.pages.memory")),
     path("", include("desk.pages.places")),
     path("", include("desk.pages.preferences")),
+    path("", include("desk.pages.telegram")),
     path("", include("desk.pages.importing")),
 ]
