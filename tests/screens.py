@@ -51,6 +51,14 @@ def open_keys(page: Any) -> None:
         page.keyboard.press("?")
 
 
+def approve(page: Any) -> None:
+    """Approve the item of the queue, and see it among what was just decided."""
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_role("heading", name="Just decided").wait_for()
+    page.locator("form[action*='/undo/'] button").first.click()
+    page.get_by_role("heading", name="Just decided").wait_for(state="detached")
+
+
 def tick_two(page: Any) -> None:
     """Choose the first two facts of a list, and ask what rejecting them comes to."""
     for box in page.locator(".pick input").all()[:2]:
@@ -98,7 +106,15 @@ PAGES = [
     Page("review-edit", "/review/", act=open_editor),
     Page("review-keys", "/review/", act=open_keys),
     Page("review-end", "/review/?item=end"),
-    Page("memories", "/memories/", readme=True),
+    Page("review-change", "/review/", person=OTHER),
+    Page("review-place", "/review/?item={place_proposal}", person=OTHER),
+    Page("review-forget", "/review/?item={archive_proposal}", person=OTHER, act=approve),
+    Page("review-memory", "/review/?item=memory-{double}"),
+    Page("places", "/places/"),
+    Page("places-removed", "/places/?show=removed"),
+    Page("place", "/places/{place}/"),
+    Page("home-before", "/", person=OTHER),
+    Page("memories", "/memories/"),
     Page("memories-to-approve", "/memories/?state=proposed"),
     Page("memories-archived", "/memories/?state=archived"),
     Page("memories-add", "/memories/", act=open_adding),
@@ -231,8 +247,10 @@ def places() -> dict[str, str]:
     """What the placeholders in addresses stand for."""
     from accounts.models import Legacy
     from facts.models import LegacyFact
-    from memories.models import Memory
+    from memories.models import Memory, Place, Proposal
 
+    waiting = {each.kind: f"proposal-{each.pk}" for each in Proposal.objects.waiting().filter(user__username=OTHER)}
+    double = Memory.objects.filter(user__username=PERSON, state="active", reviewed_at=None).order_by("-needs_check", "pk")
     memory = Memory.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
@@ -241,6 +259,10 @@ def places() -> dict[str, str]:
         "fact": str(fact.pk) if fact else "",
         "held_back": str(held_back.pk) if held_back else "",
         "memory": memory.pk if memory else "",
+        "double": double[0].pk if double else "",
+        "place": str(Place.objects.filter(user__username=PERSON).present().order_by("name")[0].pk),
+        "place_proposal": waiting["place"],
+        "archive_proposal": waiting["archive"],
     }
 
 

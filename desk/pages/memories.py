@@ -121,6 +121,7 @@ def show_memories(
         "bulk": BULK[view.state] if cards else (),
         "bulk_confirm": reverse("memory-bulk-confirm"),
         "most": BULK_LIMIT,
+        **filing_choices(),
         **around_memories(principal, memories, view),
         **neighbours_of(page, lambda number: view.at(number).query),
     }
@@ -137,6 +138,12 @@ def around_memories(principal: Principal, memories: MemoryQuerySet, view: Memory
         ],
         "tabs_label": "Which memories",
         "fill": block_fill(principal),
+    }
+
+
+def filing_choices() -> dict[str, Any]:
+    """What a memory can be filed under."""
+    return {
         "categories": [(name, category_label(name)) for name in categories.load().by_name],
         "importances": IMPORTANCES.items(),
     }

@@ -30,7 +30,7 @@ from ..outcomes import Done, Refusal
 from ..queues import Item
 from ..sittings import Sitting
 from .frame import PageRequest, came_from, for_person, origin_of
-from .memories import around_memories, show_memories
+from .memories import around_memories, filing_choices, show_memories
 from .review import answer_decision, answer_gone, queue_of
 
 
@@ -51,7 +51,6 @@ def show_memory(
     dossier = make_memory_dossier(principal, memory_id, outcome)
     if dossier is None:
         raise NotFound("There is no such memory.")
-    memories = Memory.objects.visible_to(principal)
     context = {
         "principal": principal,
         "dossier": dossier,
@@ -60,7 +59,7 @@ def show_memory(
         "history": make_memory_history(principal, dossier.card.memory),
         "bring_back": "memory-bring-back",
         "next": reverse("memory-page", args=[memory_id]),
-        **around_memories(principal, memories, MemoryView()),
+        **filing_choices(),
     }
     status = outcome.status if isinstance(outcome, Refusal) else 200
     return render(request, "desk/memory.html", context, status=status)
