@@ -29,8 +29,7 @@ PERSON, OTHER, STAFF = "maria", "tom", "admin"
 class Page:
     """A page to take: its address, who looks at it, what they do on it first, and whether the README shows it.
 
-    ``{legacy}``, ``{fact}``, ``{held_back}`` and ``{memory}`` in an address stand for the demo's legacy, for a fact
-    with a history, for one in quarantine and for a memory with a history.
+    Names in braces in an address stand for things of the demo; ``places`` says for which.
     """
 
     name: str
@@ -250,7 +249,8 @@ def places() -> dict[str, str]:
     from memories.models import Memory, Place, Proposal
 
     waiting = {each.kind: f"proposal-{each.pk}" for each in Proposal.objects.waiting().filter(user__username=OTHER)}
-    double = Memory.objects.filter(user__username=PERSON, state="active", reviewed_at=None).order_by("-needs_check", "pk")
+    unreviewed = Memory.objects.filter(user__username=PERSON, state="active", reviewed_at=None)
+    double = unreviewed.order_by("-needs_check", "pk")
     memory = Memory.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()

@@ -63,7 +63,8 @@ class DemoDecision:
 class DemoMemory:
     """What the agent remembers about ``person``, in its wordings one after the other, and what they decide about it.
 
-    ``said`` are words of the message that it was taken from, if it was from one.
+    ``said`` are words of the message that it was taken from, if it was from one. After the decisions the agent
+    ``proposes`` another wording, or to ``forget`` it, which waits where its person has to be asked.
     """
 
     id: str
@@ -77,6 +78,25 @@ class DemoMemory:
     said: str
     decide: tuple[str, ...]
     reason: str
+    proposes: str
+    forget: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPlace:
+    """A place that the agent keeps for ``person``, and what its notes are later, if they change.
+
+    ``said`` are words of messages that name it, one of each. With ``decide`` its person approves what waits of it, or
+    removes it.
+    """
+
+    id: str
+    person: str
+    name: str
+    notes: str
+    said: tuple[str, ...]
+    decide: str
+    later: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +113,7 @@ class DemoContent:
     conversations: tuple[DemoConversation, ...]
     decisions: tuple[DemoDecision, ...]
     memories: tuple[DemoMemory, ...]
+    places: tuple[DemoPlace, ...]
 
 
 @cache
@@ -123,6 +144,7 @@ def read_content() -> DemoContent:
         conversations=tuple(conversations),
         decisions=tuple(decisions),
         memories=tuple(_memory(each) for each in _read(_HERE / "memories.yaml")),
+        places=tuple(_place(each) for each in _read(_HERE / "places.yaml")),
     )
 
 
@@ -169,4 +191,18 @@ def _memory(given: dict[str, Any]) -> DemoMemory:
         said=given.get("said", ""),
         decide=tuple(given.get("decide", ())),
         reason=given.get("reason", ""),
+        proposes=given.get("proposes", ""),
+        forget=given.get("forget", False),
+    )
+
+
+def _place(given: dict[str, Any]) -> DemoPlace:
+    return DemoPlace(
+        id=given["id"],
+        person=given["person"],
+        name=given["name"],
+        notes=given.get("notes", ""),
+        said=tuple(given.get("said", ())),
+        decide=given.get("decide", ""),
+        later=given.get("later", ""),
     )

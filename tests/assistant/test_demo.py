@@ -15,8 +15,8 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import FactEvidence, FactLink, LegacyFact
 from journal.exceptions import Unavailable
 from journal.models import Ledger
-from memories.actions import memories_purge
-from memories.models import Memory
+from memories.actions import memories_purge, proposal_reject
+from memories.models import Memory, Place, PlaceMention, Proposal
 from tests.factories import ConversationFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +102,9 @@ def snapshot():
         FactEvidence,
         FactLink,
         Memory,
+        Place,
+        PlaceMention,
+        Proposal,
     )
     return [table.objects.count() for table in tables], list(Ledger.objects.order_by("pk").values_list("pk", "rev"))
 
@@ -121,6 +124,26 @@ def test_what_the_agent_remembers_can_be_seen_in_every_way(loaded):
     tom = memories.filter(user__username="tom")
     assert {memory.reviewed_at is not None for memory in tom.filter(state="active")} == {True}
     assert tom.filter(state="proposed").exists()
+
+
+def test_something_of_each_kind_waits(loaded):
+    for name, kinds in (("maria", {"create", "update"}), ("tom", {"archive", "create", "place", "update"})):
+        waiting = Proposal.objects.waiting().filter(user__username=name)
+        assert set(waiting.values_list("kind", flat=True)) == kinds
+    maria = Place.objects.filter(user__username="maria")
+    assert maria.present().count() == 2
+    assert maria.exclude(deleted_at=None).count() == 1
+    assert maria.get(name="Nazaré").mentions.count() == 2
+
+
+def test_what_a_person_refused_of_a_place_stays_away(loaded):
+    tom = principal_for_person(User.objects.get(username="tom").pk)
+    waiting = Proposal.objects.waiting().filter(user_id=tom.user_id, kind="place", values__place_id="chess-club").get()
+    proposal_reject(tom, waiting.pk)
+    Proposal.objects.filter(pk=waiting.pk).update(values={})
+    before = Place.objects.count(), Proposal.objects.count()
+    demo.demo_load()
+    assert (Place.objects.count(), Proposal.objects.count()) == before
 
 
 def test_loading_it_again_changes_nothing(loaded):
