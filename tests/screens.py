@@ -78,6 +78,18 @@ def tick_two_memories(page: Any) -> None:
     page.get_by_role("button", name="Archive …").click()
 
 
+def plan_tidying(page: Any) -> None:
+    """Have memories looked through."""
+    page.get_by_role("button", name="Look through them").click()
+
+
+def tidy_and_look(page: Any) -> None:
+    """Have memories looked through, and merge what is ticked."""
+    plan_tidying(page)
+    page.get_by_role("button", name="Merge what is ticked").click()
+    page.get_by_role("button", name="Undo all of it").wait_for()
+
+
 def open_filing(page: Any) -> None:
     """Open the form that files a memory otherwise."""
     page.get_by_text("File it otherwise").click()
@@ -117,6 +129,9 @@ PAGES = [
     Page("memories-to-approve", "/memories/?state=proposed"),
     Page("memories-archived", "/memories/?state=archived"),
     Page("memories-add", "/memories/", act=open_adding),
+    Page("tidy", "/memories/tidy/"),
+    Page("tidy-plan", "/memories/tidy/", act=plan_tidying),
+    Page("tidy-done", "/memories/tidy/", act=tidy_and_look),
     Page("memories-bulk", "/memories/", act=tick_two_memories),
     Page("memory", "/memories/{memory}/"),
     Page("memory-filing", "/memories/{memory}/", act=open_filing),

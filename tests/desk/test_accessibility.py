@@ -7,7 +7,8 @@ from django.utils import timezone
 from accounts.queries import principal_for_person
 from facts import actions
 from facts.models import LegacyFact
-from tests.factories import LegacyFactFactory
+from memories.actions import optimize_plan
+from tests.factories import LegacyFactFactory, MemoryFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -38,9 +39,17 @@ def facts(owner, member, legacy, told):
     return facts
 
 
+@pytest.fixture
+def plan(owner):
+    """A plan that would merge two memories."""
+    for content in ("The user's dog is called Rufus.", "The user has a dog named Rufus."):
+        MemoryFactory(user=owner, content=content)
+    return optimize_plan(principal_for_person(owner.pk))
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_pages_keep_nobody_out(tab, owner, legacy, facts, scheme, size):
+def test_pages_keep_nobody_out(tab, owner, legacy, facts, plan, scheme, size):
     tab.emulate_media(color_scheme=scheme)
     tab.set_viewport_size(SIZES[size])
     found = {"/sign-in/": tab.goto("/sign-in/") and found_on(tab)}
@@ -57,6 +66,8 @@ def test_pages_keep_nobody_out(tab, owner, legacy, facts, scheme, size):
         f"/legacies/{legacy.pk}/?show=gone",
         f"/facts/{facts[1].pk}/",
         "/preferences/",
+        "/memories/tidy/",
+        f"/memories/tidy/{plan.pk}/",
         "/nothing/here/",
     ):
         tab.goto(path)
