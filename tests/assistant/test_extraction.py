@@ -502,7 +502,7 @@ class TestCaps:
         assert not Memory.objects.exists()
 
     def test_nor_for_more_calls_than_it_has(self, batch, model):
-        model.calls([add(quote="not there")] * 6, [add()])
+        model.calls([add(quote="not there")] * 9, [add()])
         batch()
         assert len(model.tool_requests) == 1
 

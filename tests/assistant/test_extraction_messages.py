@@ -538,3 +538,29 @@ def test_conversations_are_found_by_what_waits(owner, talk):
     assert extraction.unread_conversations(10) == [waiting.pk]
     assert extraction.unread_conversations(0) == []
     assert Conversation.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_eight_workers_at_once_read_it_once(owner, talk, model, at_once):
+    model.calls([add()])
+    conversation = talk(owner, channel="assistant")
+    say(owner, conversation, TEA)
+    read = at_once(lambda _: extraction.extract_messages(conversation.pk), 8)
+    assert sorted(read) == [0] * 7 + [1]
+    assert contents() == ["The user drinks green tea."]
+    check(owner)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_cap_of_a_day_is_exact_whoever_writes_beside(owner, talk, model, at_once, settings):
+    settings.EXTRACTED_PER_USER_AND_DAY = 5
+    talks = [talk(owner, channel="assistant") for _ in range(4)]
+    for conversation in talks:
+        say(owner, conversation, TEA)
+    model.calls(
+        lambda request: [add(f"The user has the cup {request.messages[0].at.timestamp()} {n}.") for n in range(3)]
+    )
+    at_once(lambda number: extraction.extract_messages(talks[number].pk), 4)
+    assert len(contents()) == 5
+    assert operations("skipped").count("cap") == 7
+    check(owner)
