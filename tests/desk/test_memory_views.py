@@ -1,13 +1,11 @@
 """What the address of the list of memories says."""
 
-from uuid import uuid4
-
 import pytest
 from django.http import QueryDict
 
 from desk.memory_views import MemoryView
 
-AGENT = str(uuid4())
+AGENT = "0d8f2c1a-6a57-4f0c-9a43-5b1f3a0c7e21"
 
 
 @pytest.mark.parametrize(
