@@ -14,7 +14,7 @@ from conversations.models import Conversation, Message
 from journal.actions import cancel_job, open_job
 from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
 from journal.models import Change, JobRun, OperationEvent
-from language.base import Extraction, MemoryCandidate, ModelUnavailable
+from language.base import EmbedderUnavailable, Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
 from memories.models import Memory, PlaceMention, Tombstone
 from memories.records import NewMemory
@@ -172,6 +172,24 @@ class TestReading:
         say(owner, conversation, "I was at cafe lisboa.")
         extraction.extract_messages(conversation.pk)
         assert PlaceMention.objects.get().message.index == 0
+
+    def test_with_the_embedder_away_stores_it_without_a_vector(self, owner, model, conversation, monkeypatch):
+        class Away:
+            name = "away"
+
+            def embed_passages(self, texts):
+                raise EmbedderUnavailable("away")
+
+            embed_query = embed_passages
+
+        model.calls([add(), add("The user likes to drink green tea.")])
+        say(owner, conversation, TEA)
+        for module in ("assistant.extraction.writing", "assistant.recall"):
+            monkeypatch.setattr(f"{module}.get_embedder", Away)
+        assert extraction.extract_messages(conversation.pk) == 1
+        assert len(contents()) == 2
+        assert not Memory.objects.filter(embedding__isnull=False).exists()
+        check(owner)
 
     def test_without_agentic_memory_only_adds(self, owner, me, model, conversation):
         preferences_set(me, agentic_memory=False)
