@@ -79,7 +79,9 @@ def tick_two_memories(page: Any) -> None:
 
 
 def plan_tidying(page: Any) -> None:
-    """Have memories looked through."""
+    """Have memories looked through, of which some say the same."""
+    say_it_twice()
+    page.reload()
     page.get_by_role("button", name="Look through them").click()
 
 
@@ -218,6 +220,27 @@ def give_staff_work() -> None:
         renew_lease(job, lease_seconds=600, done=done)
         if fault:
             (fail_job if fault == "bad_answer" else retry_job_later)(job, fault)
+
+
+def say_it_twice() -> None:
+    """Memories of which one says what another says; what was merged of them for an earlier picture is taken back."""
+    from accounts.models import User
+    from accounts.queries import principal_for_person
+    from memories.actions import memory_add, optimize_revert
+    from memories.models import Memory, MemoryPlan
+    from memories.records import NewMemory
+
+    person = principal_for_person(User.objects.get(username=PERSON).pk)
+    for plan in MemoryPlan.objects.visible_to(person).filter(state="applied"):
+        optimize_revert(person, plan.pk)
+    for content, category in (
+        ("Maria speaks Portuguese.", "profile"),
+        ("Maria speaks English.", "profile"),
+        ("Maria never drinks coffee.", "preference"),
+        ("Maria does not drink coffee at all.", "preference"),
+    ):
+        if not Memory.objects.visible_to(person).filter(content=content).exists():
+            memory_add(person, NewMemory(content, category), insist=True)
 
 
 def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:

@@ -64,6 +64,14 @@ def test_the_page_offers_the_categories_that_there_are(visit, owner, memories):
     assert "A plan waits" not in words(page)
 
 
+def test_the_list_of_memories_leads_there(visit, owner):
+    link = f'href="{TIDY}"'
+    assert link not in text(visit(owner).get("/memories/"))
+    remember(owner, BEES, HENS)
+    assert link in text(visit(owner).get("/memories/"))
+    assert link not in text(visit(owner).get("/memories/?state=archived"))
+
+
 def test_there_may_be_nothing_to_tidy_up(visit, owner):
     assert "There is nothing to tidy up" in words(visit(owner).get(TIDY))
 
