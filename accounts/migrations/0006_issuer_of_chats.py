@@ -10,20 +10,22 @@ SERVICES = "service:telegram"
 
 def part_from_chats(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Agents that had the issuer, and whom they named under it, get another one; what a code linked is in the log."""
-    linked = apps.get_model("journal", "Change").objects.filter(object_type="identity", event="ADD")
+    owner = schema_editor.connection.alias  # Migrations run as the owner, not through the default connection.
+    log = apps.get_model("journal", "Change").objects.using(owner)
+    linked = log.filter(object_type="identity", event="ADD")
     ids = [int(each) for each in linked.values_list("object_id", flat=True)]
-    apps.get_model("accounts", "ExternalIdentity").objects.filter(issuer=CHATS).exclude(pk__in=ids).update(
-        issuer=SERVICES
-    )
-    apps.get_model("accounts", "Agent").objects.filter(issuer=CHATS).update(issuer=SERVICES)
+    identities = apps.get_model("accounts", "ExternalIdentity").objects.using(owner)
+    identities.filter(issuer=CHATS).exclude(pk__in=ids).update(issuer=SERVICES)
+    apps.get_model("accounts", "Agent").objects.using(owner).filter(issuer=CHATS).update(issuer=SERVICES)
 
 
 def join_chats(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """The other way round, but for names that a chat has by now."""
-    identities = apps.get_model("accounts", "ExternalIdentity").objects
+    owner = schema_editor.connection.alias
+    identities = apps.get_model("accounts", "ExternalIdentity").objects.using(owner)
     taken = identities.filter(issuer=CHATS).values("external_id")
     identities.filter(issuer=SERVICES).exclude(external_id__in=taken).update(issuer=CHATS)
-    apps.get_model("accounts", "Agent").objects.filter(issuer=SERVICES).update(issuer=CHATS)
+    apps.get_model("accounts", "Agent").objects.using(owner).filter(issuer=SERVICES).update(issuer=CHATS)
 
 
 class Migration(migrations.Migration):
