@@ -217,6 +217,13 @@ class TestApplying:
         assert merged(plan).agent_id == backend.agent_id
         check(owner)
 
+    def test_what_made_room_is_not_put_away_again(self, me, owner, two, other, settings):
+        """As when a deployment gave the block less room since."""
+        settings.MEMORY_BLOCK_TOKENS = sum(source.tokens for source in other) + 1
+        actions.optimize_apply(me, two.pk)
+        assert outcome(two) == [("applied", ""), ("skipped", "gone")]
+        assert counted(owner) == recount(owner)
+
     def test_the_block_grows_no_longer_and_nothing_is_evicted(self, me, owner, plan, settings):
         settings.MEMORY_BLOCK_TOKENS = counted(owner)["block_tokens"]
         actions.optimize_apply(me, plan.pk)
@@ -366,6 +373,13 @@ class TestReverting:
             actions.optimize_revert(me, plan.pk)
         assert refused.value.code == "budget"
         assert standing(owner) == before
+
+    def test_what_made_room_for_it_is_not_put_away_again(self, me, owner, two, pair, settings):
+        actions.optimize_apply(me, two.pk)
+        settings.MEMORY_BLOCK_TOKENS = max(source.tokens for source in pair) + 1
+        actions.optimize_revert(me, two.pk)
+        assert outcome(two) == [("reverted", ""), ("kept", "merged_changed")]
+        assert counted(owner) == recount(owner)
 
     @pytest.mark.parametrize("state", ["preview", "discarded"])
     def test_what_was_not_carried_out_is_not_taken_back(self, me, plan, state):
