@@ -1,5 +1,6 @@
 """What waits for the person: their yes, with other words too, their no, and the end of the wait."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from journal.exceptions import Conflict, Gated, NotFound, NotYoursToDecide, Refused
+from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
 from memories import actions, tasks
 from memories.models import Memory, MemoryVersion, Proposal, ProposalEvidence, Tombstone
@@ -286,3 +287,20 @@ def test_who_sees_which(me, bot, backend, moderator, agent, owner, service, crea
         service, owner, scopes=("read", "write", "admin"), categories=frozenset({"goals"})
     )
     assert seen(narrow) == set()
+
+
+def test_an_agent_that_decides_does_so_about_what_it_sees(me, cautious, service, owner):
+    actions.place_add(cautious, "p1", "Blue Door", "by the river")
+    proposal = Proposal.objects.get()
+    narrow, without_memory, made_it = (
+        factories.agent_principal(service, owner, scopes=("read", "write", "admin"), **limits)
+        for limits in ({"categories": frozenset({"goals"})}, {"has_memory": False}, {"categories": frozenset()})
+    )
+    for principal in (narrow, without_memory):
+        assert not Proposal.objects.visible_to(principal).exists()
+        with pytest.raises(NotFound):
+            actions.proposal_approve(principal, proposal.pk)
+    with pytest.raises(NotAllowed):
+        actions.proposal_approve(replace(made_it, agent_id=cautious.agent_id), proposal.pk)
+    actions.proposal_approve(me, proposal.pk)
+    assert Proposal.objects.get().state == "approved"
