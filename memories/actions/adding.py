@@ -187,7 +187,7 @@ class _Recording:
             raise Conflict(
                 "There is a memory with this external_id already.",
                 code="external_id_exists",
-                memory=writing.brief(taken),
+                **queries.in_the_way(self.principal, taken),
                 state=taken.state,
             )
 
