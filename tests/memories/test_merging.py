@@ -231,6 +231,25 @@ class TestApplying:
         assert counted(owner)["block_tokens"] < settings.MEMORY_BLOCK_TOKENS
         assert not Memory.objects.filter(deleted_why="evicted").exists()
 
+    def test_a_block_over_its_budget_evicts_and_what_went_is_no_source_any_more(self, me, owner, way, settings):
+        """As after the budget was lowered: each write makes room, perhaps with what another item is about."""
+        memories = remember(owner, *(f"Statement number {number} stands here." for number in range(12)))
+        for one, other in zip(memories[::2], memories[1::2], strict=True):
+            way.say(f"Statement {memories.index(one)} twice.", one, other)
+        plan = actions.optimize_plan(me, "scripted")
+        settings.MEMORY_BLOCK_TOKENS = counted(owner)["block_tokens"] // 3
+        actions.optimize_apply(me, plan.pk)
+        states = {state for state, _ in outcome(plan)}
+        assert states == {"applied", "skipped"}
+        assert {reason for state, reason in outcome(plan) if state == "skipped"} == {"gone"}
+        assert counted(owner)["block_tokens"] <= settings.MEMORY_BLOCK_TOKENS
+        check(owner)
+        settings.MEMORY_BLOCK_TOKENS //= 2
+        actions.optimize_revert(me, plan.pk)
+        assert ("reverted", "") in outcome(plan)
+        assert counted(owner)["block_tokens"] <= settings.MEMORY_BLOCK_TOKENS
+        assert counted(owner) == recount(owner)
+
     def test_statements_grow_with_the_items_by_a_constant(self, me, owner, way):
         def cost(count):
             person = factories.UserFactory()
