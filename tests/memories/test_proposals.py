@@ -199,6 +199,14 @@ class TestNo:
 
 
 class TestDecidedOnce:
+    def test_one_that_is_taken_back_may_wait_beside_its_like(self, me, cautious, owner, bees, archive):
+        actions.proposal_reject(me, archive.pk)
+        assert actions.memory_archive(cautious, bees.pk).proposal != archive
+        actions.proposal_reopen(me, archive.pk)
+        assert actions.memory_archive(cautious, bees.pk).proposal == archive
+        assert Proposal.objects.waiting().count() == 2
+        check(owner)
+
     @pytest.mark.parametrize("kind", ["create", "update", "archive"])
     @pytest.mark.parametrize("first", [actions.proposal_approve, actions.proposal_reject])
     def test_a_second_decision_is_a_conflict(self, me, owner, kind, first, request):
