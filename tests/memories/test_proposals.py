@@ -198,6 +198,12 @@ class TestNo:
         assert now(bees).state == "active"
 
 
+def test_other_words_are_those_of_whoever_approves(me, backend, service, bees, create, update):
+    actions.proposal_approve(backend, update.pk, values={"content": "The user keeps geese behind the house."})
+    actions.memory_approve(backend, create.memory_id, content="The user grows red tomatoes.")
+    assert now(bees).written_by == now(create.memory).written_by == service.name
+
+
 class TestDecidedOnce:
     def test_one_that_is_taken_back_may_wait_beside_its_like(self, me, cautious, owner, bees, archive):
         actions.proposal_reject(me, archive.pk)
