@@ -104,17 +104,20 @@ def bring_back(principal: Principal, memory: Memory, number: int, typed: Typed) 
 def undo_wording(principal: Principal, memory: Memory, before: str, version: int, now: int) -> Done:
     """Give a memory the wording back that it had before it was reworded, and let it stand as it did.
 
-    ``now`` is the version that the rewording led to. Raises NotFound for a wording or standing that there is not,
-    Conflict (409) when it was reworded since, Refused as the actions do.
+    ``before`` is its standing, with ``-doubtful`` when it perhaps said the same as another; ``now`` is the version that
+    the rewording led to. Raises NotFound for a wording or standing that there is not, Conflict (409) when it was
+    reworded since, Refused as the actions do.
     """
-    if before not in _PRESENT:
+    stood, _, mark = before.partition("-")
+    if stood not in _PRESENT:
         raise NotFound("There is no such standing.")
     if memory.version != now:
         raise Conflict("This memory was reworded since, so there is nothing to undo.", code="version_conflict")
     with transaction.atomic():
         actions.memory_revert(principal, memory.pk, version, version=now)
-        if before != "reviewed":
-            actions.memory_reopen(principal, memory.pk, proposed=before == State.PROPOSED)
+        if stood != "reviewed":
+            proposed, doubtful = stood == State.PROPOSED, mark == "doubtful"
+            actions.memory_reopen(principal, memory.pk, proposed=proposed, doubtful=doubtful)
     return Done("Undone", "Undone: it is as it was before.")
 
 
@@ -206,7 +209,8 @@ def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
 
 
 def _undo_of_wording(before: Memory, after: Memory) -> str:
-    return reverse("memory-undo-wording", args=[before.pk, writing.standing(before), before.version, after.version])
+    stood = writing.standing(before) + ("-doubtful" if before.needs_check else "")
+    return reverse("memory-undo-wording", args=[before.pk, stood, before.version, after.version])
 
 
 def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:

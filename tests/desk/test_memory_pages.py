@@ -532,12 +532,14 @@ def test_the_same_words_again_save_nothing(visit, owner, memory):
 @pytest.mark.parametrize("content", ["Olga lives in Lisbon.", "I live in Lisbon, near the river."])
 def test_rewording_what_was_proposed_approves_it_and_undo_lets_it_wait(visit, owner, agent, content):
     city = MemoryFactory(user=owner, agent=agent, content="Olga lives in Lisbon.", category="profile", field="city")
+    Memory.objects.filter(pk=city.pk).update(needs_check=True)
     client = visit(owner)
     assert "Save and approve" in text(client.get(page_of(city)))
     decide(client, city, "edit", content=content)
     assert (now(city).state, now(city).content) == ("active", content)
     client.post(undo_on(client.get(page_of(city))), {"next": page_of(city)})
     assert (now(city).state, now(city).content) == ("proposed", "Olga lives in Lisbon.")
+    assert now(city).needs_check
 
 
 @pytest.mark.parametrize("back", ["page", "list", "htmx"])
