@@ -103,7 +103,7 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
             messages.error(request, error.detail)
         elif error.code == "version_conflict":
             # What was typed can be saved after all: how the place reads now stands above the form.
-            form = PlaceForm({**form.data.dict(), "version": error.extra["current"]}, label_suffix="")
+            form = PlaceForm({**request.POST.dict(), "version": error.extra["current"]}, label_suffix="")
             form.add_error(None, f"{error.detail} Above it is as it is now. Save again to put yours in its place.")
         else:
             form.add_error("notes" if error.code == "bad_notes" else None, error.detail)
