@@ -212,7 +212,7 @@ def test_a_plan_of_nothing(visit, owner, way, me, settings):
     page = words(visit(owner).get(of(plan)))
     assert "All is tidy" in page
     assert "among 2 memories" in page
-    assert "1 more were not looked at" in page
+    assert "1 more was not looked at" in page
 
 
 def test_progress_is_polled_and_its_end_announced(visit, owner, way, memories):
