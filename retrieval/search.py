@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
@@ -31,8 +30,8 @@ CANDIDATES = 200
 """How many rows, at least, are looked at in their context; with 100 the tail of the first 20 suffers."""
 
 CENTRE_SAMPLE = 1_000
-"""About how many rows the owner's mean vector is taken from, a sample by their random ids. Of more it hardly differs,
-and to sum up 10,000 would take longer than to compare them all with the question."""
+"""About how many rows the owner's mean vector is taken from, a sample by the hashes of their ids. Of more it hardly
+differs, and to sum up 10,000 would take longer than to compare them all with the question."""
 
 CENTRE_ROWS = 20
 """With so many rows half of the centre's weight counts, with more nearer to all of it: few rows have no centre."""
@@ -119,7 +118,7 @@ def hybrid_search(
         vectors_before=rows.filter(embedding_model=query.embedding_model_before).values_list("pk", "embedding"),
         centre=weights.centre,
         centre_rows=CENTRE_ROWS,
-        sampled=_first_ids(CENTRE_SAMPLE, corpus.documents),
+        every=max(1, round(corpus.documents / CENTRE_SAMPLE)),
         texts=rows.values_list("pk", "search_config", "search", "search_length"),
         configs=rows.values_list("search_config"),
         words=words,
@@ -167,12 +166,6 @@ def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, 
         top_k=k,
     )
     return [Hit(*row) for row in found]
-
-
-def _first_ids(some: int, of: int) -> UUID:
-    """The id up to which about ``some`` of so many rows have theirs, since ids are random; the last for all of them."""
-    last = 2**128 - 1
-    return UUID(int=last * some // of if of > some else last)
 
 
 def _text_of(vector: Vectors | None) -> str | None:

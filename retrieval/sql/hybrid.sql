@@ -8,12 +8,12 @@ WITH
 centre AS MATERIALIZED (
     SELECT avg(v.embedding) AS mean, {centre}::float8 * count(*) / (count(*) + {centre_rows}::float8) AS share
     FROM ({vectors}) AS v (id, embedding)
-    WHERE {has_vector} AND v.id <= {sampled}
+    WHERE {has_vector} AND ({every}::int = 1 OR mod(hashtext(v.id::text), {every}::int) = 0)
 ),
 centre_before AS MATERIALIZED (
     SELECT avg(v.embedding) AS mean, {centre}::float8 * count(*) / (count(*) + {centre_rows}::float8) AS share
     FROM ({vectors_before}) AS v (id, embedding)
-    WHERE {has_vector_before} AND v.id <= {sampled}
+    WHERE {has_vector_before} AND ({every}::int = 1 OR mod(hashtext(v.id::text), {every}::int) = 0)
 ),
 -- Read through the covering index alone. The "+ 0" keeps an approximate index out of the plan: it would be searched for
 -- the nearest rows of everybody, of which few or none are this owner's.

@@ -1,4 +1,3 @@
-import uuid
 from dataclasses import replace
 
 import numpy as np
@@ -326,10 +325,7 @@ def test_what_all_rows_have_in_common_does_not_count(owner):
 def test_a_sample_of_many_rows_gives_the_centre(owner, monkeypatch):
     monkeypatch.setattr(searching, "CENTRE_SAMPLE", 200)
     random = np.random.default_rng(3)
-    rows = [
-        Said("x", tuple(random.normal([4, 0, 0, 0])), id=uuid.UUID(int=int(random.integers(2**63)) << 65))
-        for _ in range(600)
-    ]
+    rows = [Said("x", tuple(random.normal([4, 0, 0, 0]))) for _ in range(600)]
     say(owner, rows)
     weights = Weights(vector=1)
     whole = fused_scores(rows, similarities(rows, (1, 1, 0, 0)), {}, weights)
