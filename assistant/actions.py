@@ -149,7 +149,7 @@ class _Batch:
         """Read the messages."""
         now = timezone.now()
         messages = _open_messages(conversation, start, end, now)
-        return cls(job, conversation, start, end, now, Part.of(list(messages.values()), _teaches))
+        return cls(job, conversation, start, end, now, Part.of(conversation, list(messages.values()), _teaches))
 
     def keep(self) -> None:
         """Hold the lease for the next step. Raises when it was lost."""
@@ -298,7 +298,7 @@ def _extract(principal: Principal, conversation: Conversation, part: Part) -> Ex
     request = ExtractionRequest(
         messages=part.messages,
         user_name=principal.name,
-        legacy_name=conversation.legacy.name if conversation.legacy else None,
+        legacy_name=part.legacy_name,
         fact_categories=LegacyFact.Category.values,
         memory_categories=sorted(load_categories().by_name),
     )

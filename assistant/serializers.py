@@ -122,4 +122,4 @@ class CommandAnswerSerializer(serializers.Serializer[Any]):
     """What to show, at most 4,096 characters of plain text, and the same for programs."""
 
     text = serializers.CharField()
-    data = CommandDataSerializer()
+    data = CommandDataSerializer()  # type: ignore[assignment]  # a field, not the property

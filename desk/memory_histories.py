@@ -44,7 +44,7 @@ def _entry(
 ) -> Entry:
     new = wordings.get(change.new_version or 0)
     worded = new is not None and new.recorded_from_rev == change.rev
-    who, what = _who(change, agents), _what(change, worded=worded)
+    who, what = who_did(change, agents), what_happened(change, worded=worded)
     if new is None or not worded:
         return Entry(change.at, who, what, reason)
     old = wordings.get(new.number - 1, new)
@@ -59,7 +59,8 @@ def _entry(
     )
 
 
-def _who(change: Change, agents: Mapping[str, str]) -> str:
+def who_did(change: Change, agents: Mapping[str, str]) -> str:
+    """Who did it; ``agents`` are their names by id."""
     if change.actor_kind == ActorKind.STAFF:
         return "A moderator"
     if change.event in {"QUARANTINE", "EVICT", "TTL"}:
@@ -69,7 +70,8 @@ def _who(change: Change, agents: Mapping[str, str]) -> str:
     return agents.get(change.actor_id, "An agent") if change.actor_kind == ActorKind.AGENT else "Keepsake"
 
 
-def _what(change: Change, *, worded: bool) -> str:
+def what_happened(change: Change, *, worded: bool) -> str:
+    """What was done to a memory; ``worded`` says that it got another wording by it."""
     tell = _TOLD.get(change.event)
     if change.event == "APPROVE":
         return "approved it in other words" if worded else "approved it"

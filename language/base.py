@@ -174,7 +174,8 @@ class ToolRequest:
     """A part of a conversation that is read for what to remember, change or forget.
 
     ``messages`` holds all roles; only those with role ``user`` are evidence, and ``user_name`` is whose they are.
-    ``memories`` is what is remembered of them already. ``most_calls`` holds for all rounds of the loop together.
+    ``memories`` is what is remembered of them already. ``most_calls`` holds for all rounds of the loop together. What
+    is said about the memorialised person ``legacy_name``, if there is one, is kept elsewhere.
     """
 
     messages: Sequence[Utterance]
@@ -184,6 +185,7 @@ class ToolRequest:
     memory_categories: Sequence[str]
     most_calls: int
     rounds: Sequence[ToolRound] = ()
+    legacy_name: str | None = None
 
     @property
     def calls_left(self) -> int:

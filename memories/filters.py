@@ -7,7 +7,7 @@ from django_filters import rest_framework as filters
 
 from accounts.authentication import principal_of
 
-from .models import Kind, Memory, Proposal
+from .models import Kind, Memory, Proposal, Relation
 from .policy import writing
 from .querysets import MemoryQuerySet, PlaceQuerySet, ProposalQuerySet
 
@@ -88,6 +88,12 @@ class ProposalFilters(filters.FilterSet):
     def in_state(self, queryset: ProposalQuerySet, _name: str, value: str) -> ProposalQuerySet:
         """Proposals in one state, or in any."""
         return queryset if value == "all" else queryset.filter(state=value)
+
+
+class RelationFilters(filters.FilterSet):
+    """What a memory's relations are narrowed to."""
+
+    type = filters.ChoiceFilter(choices=Relation.Type.choices)
 
 
 class PlaceFilters(filters.FilterSet):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import OuterRef, Prefetch, Subquery
+from django.db.models import OuterRef, Prefetch, Subquery, prefetch_related_objects
 from django.utils import timezone
 
 from accounts.principals import Principal
@@ -45,9 +45,9 @@ def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
     """The plan with its items, their sources as they read when it was made, and what came of them.
 
     In a constant number of queries. ``content``, ``subject`` and ``at`` of a source are None when the principal sees
-    its memory no more. Raises NotFound.
+    its memory no more. One whose day is over has lapsed and says nothing, tidied away already or not. Raises NotFound.
     """
-    find_plan(principal, plan_id)
+    plan = find_plan(principal, plan_id)
     then = MemoryVersion.objects.visible_to(principal).filter(memory=OuterRef("memory"), number=OuterRef("version"))
     sources = MemoryPlanSource.objects.order_by("position").annotate(
         content=Subquery(then.values("content")[:1]),
@@ -58,7 +58,10 @@ def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
         Prefetch("sources", sources),
         Prefetch("merged", Memory.objects.visible_to(principal).without_vectors()),
     )
-    return MemoryPlan.objects.prefetch_related(Prefetch("items", items)).get(pk=plan_id)
+    if plan.is_late(timezone.now()):
+        plan.state, items = MemoryPlan.State.LAPSED, items.none()
+    prefetch_related_objects([plan], Prefetch("items", items))
+    return plan
 
 
 def open_plan(principal: Principal) -> MemoryPlan | None:

@@ -241,6 +241,13 @@ class RelationQuerySet(models.QuerySet["Relation"]):
         """Those of one memory, whichever way round."""
         return self.filter(Q(from_memory_id=memory_id) | Q(to_memory_id=memory_id))
 
+    def with_memories(self) -> RelationQuerySet:
+        """With what the memories at both ends say and how they are filed, in the same query."""
+        shown = ("content", "category", "subject", "kind", "field", "state", "version", "updated_at")
+        ends = ("from_memory", "to_memory")
+        columns = [f"{end}__{column}" for end in ends for column in shown]
+        return self.select_related(*ends).only("type", "strength", "created_at", *columns)
+
 
 class PlanQuerySet(models.QuerySet["MemoryPlan"]):
     """Plans to say a person's memories in fewer."""

@@ -143,6 +143,7 @@ INSTALLED_APPS = [
     "facts",
     "assistant",
     "desk",
+    "interop",
     "memory_project",
 ]
 
@@ -318,6 +319,12 @@ OPENAI_PASSAGE_PREFIX = env.str("OPENAI_PASSAGE_PREFIX", default="")
 VOYAGE_API_KEY = env.str("VOYAGE_API_KEY", default="").strip()
 VOYAGE_BASE_URL = env.str("VOYAGE_BASE_URL", default="") or _VOYAGE_URL
 KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
+
+# --- Other people's protocols ---------------------------------------------------------------------------------
+
+# Without a token there is no webhook.
+TELEGRAM_SECRET_TOKEN = env.str("TELEGRAM_SECRET_TOKEN", default="")
+TELEGRAM_BOT_NAME = env.str("TELEGRAM_BOT_NAME", default="")
 
 # --- Rules of the house: named limits, each in the unit that its name says --------------------------------------
 

@@ -29,7 +29,7 @@ from .weights import Weights, default_weights
 CANDIDATES = 200
 """How many rows, at least, are looked at in their context; with 100 the tail of the first 20 suffers."""
 
-CENTRE_SAMPLE = 1_000
+CENTRE_SAMPLE = 500
 """About how many rows the owner's mean vector is taken from, a sample by the hashes of their ids. Of more it hardly
 differs, and to sum up 10,000 would take longer than to compare them all with the question."""
 

@@ -29,8 +29,7 @@ PERSON, OTHER, STAFF = "maria", "tom", "admin"
 class Page:
     """A page to take: its address, who looks at it, what they do on it first, and whether the README shows it.
 
-    ``{legacy}``, ``{fact}`` and ``{held_back}`` in an address stand for the demo's legacy, for a fact with a history
-    and for one in quarantine.
+    Names in braces in an address stand for things of the demo; ``places`` says for which.
     """
 
     name: str
@@ -51,11 +50,56 @@ def open_keys(page: Any) -> None:
         page.keyboard.press("?")
 
 
+def approve(page: Any) -> None:
+    """Approve the item of the queue, and see it among what was just decided."""
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_role("heading", name="Just decided").wait_for()
+    page.locator("form[action*='/undo/'] button").first.click()
+    page.get_by_role("heading", name="Just decided").wait_for(state="detached")
+
+
 def tick_two(page: Any) -> None:
     """Choose the first two facts of a list, and ask what rejecting them comes to."""
     for box in page.locator(".pick input").all()[:2]:
         box.check()
     page.get_by_role("button", name="Reject …").click()
+
+
+def open_adding(page: Any) -> None:
+    """Open the form for something more to remember, and the filters."""
+    page.get_by_text("Remember something").click()
+    page.get_by_text("Filters and order").click()
+
+
+def tick_two_memories(page: Any) -> None:
+    """Choose the first two memories of a list, and ask what archiving them comes to."""
+    for box in page.locator(".pick input").all()[:2]:
+        box.check()
+    page.get_by_role("button", name="Archive …").click()
+
+
+def plan_tidying(page: Any) -> None:
+    """Have memories looked through, of which some say the same."""
+    say_it_twice()
+    page.reload()
+    page.get_by_role("button", name="Look through them").click()
+
+
+def tidy_and_look(page: Any) -> None:
+    """Have memories looked through, and merge what is ticked."""
+    plan_tidying(page)
+    page.get_by_role("button", name="Merge what is ticked").click()
+    page.get_by_role("button", name="Undo all of it").wait_for()
+
+
+def open_filing(page: Any) -> None:
+    """Open the form that files a memory otherwise."""
+    page.get_by_text("File it otherwise").click()
+
+
+def link_a_chat(page: Any) -> None:
+    """Ask for the code that links a chat of Telegram."""
+    page.get_by_role("button", name="Link a").click()
 
 
 def open_text(page: Any) -> None:
@@ -74,13 +118,32 @@ PAGES = [
     Page("review", "/review/", readme=True),
     Page("review-edit", "/review/", act=open_editor),
     Page("review-keys", "/review/", act=open_keys),
-    Page("review-end", "/review/?fact=end"),
+    Page("review-end", "/review/?item=end"),
+    Page("review-change", "/review/", person=OTHER),
+    Page("review-place", "/review/?item={place_proposal}", person=OTHER),
+    Page("review-forget", "/review/?item={archive_proposal}", person=OTHER, act=approve),
+    Page("review-memory", "/review/?item=memory-{double}"),
+    Page("places", "/places/"),
+    Page("places-removed", "/places/?show=removed"),
+    Page("place", "/places/{place}/"),
+    Page("home-before", "/", person=OTHER),
+    Page("memories", "/memories/"),
+    Page("memories-to-approve", "/memories/?state=proposed"),
+    Page("memories-archived", "/memories/?state=archived"),
+    Page("memories-add", "/memories/", act=open_adding),
+    Page("tidy", "/memories/tidy/"),
+    Page("tidy-plan", "/memories/tidy/", act=plan_tidying),
+    Page("tidy-done", "/memories/tidy/", act=tidy_and_look),
+    Page("memories-bulk", "/memories/", act=tick_two_memories),
+    Page("memory", "/memories/{memory}/"),
+    Page("memory-filing", "/memories/{memory}/", act=open_filing),
     Page("facts", "/facts/?sort=changed", readme=True),
     Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
     Page("legacy-removed", "/legacies/{legacy}/?show=gone"),
     Page("bulk", "/facts/", act=tick_two),
     Page("fact", "/facts/{fact}/", readme=True),
     Page("preferences", "/preferences/"),
+    Page("telegram", "/preferences/", act=link_a_chat),
     Page("sign-in", "/sign-in/", person=""),
     Page("staff", "/admin/", person=STAFF, readme=True),
     Page("staff-queue", "/admin/facts/legacyfact/?state__exact=quarantined", person=STAFF),
@@ -119,7 +182,11 @@ def demo_served() -> Iterator[str]:
     call_command("seed_demo", if_empty=True, stdout=sys.stderr)
     give_staff_work()
     with override_settings(
-        STORAGES={**settings.STORAGES, "staticfiles": plain}, ALLOWED_HOSTS=["*"], WHITENOISE_AUTOREFRESH=True
+        STORAGES={**settings.STORAGES, "staticfiles": plain},
+        ALLOWED_HOSTS=["*"],
+        WHITENOISE_AUTOREFRESH=True,
+        TELEGRAM_SECRET_TOKEN="pictures",
+        TELEGRAM_BOT_NAME="keepsake_bot",
     ):
         server = LiveServerThread("127.0.0.1", StaticFilesHandler)
         server.daemon = True
@@ -153,6 +220,27 @@ def give_staff_work() -> None:
         renew_lease(job, lease_seconds=600, done=done)
         if fault:
             (fail_job if fault == "bad_answer" else retry_job_later)(job, fault)
+
+
+def say_it_twice() -> None:
+    """Memories of which one says what another says; what was merged of them for an earlier picture is taken back."""
+    from accounts.models import User
+    from accounts.queries import principal_for_person
+    from memories.actions import memory_add, optimize_revert
+    from memories.models import Memory, MemoryPlan
+    from memories.records import NewMemory
+
+    person = principal_for_person(User.objects.get(username=PERSON).pk)
+    for plan in MemoryPlan.objects.visible_to(person).filter(state="applied"):
+        optimize_revert(person, plan.pk)
+    for content, category in (
+        ("Maria speaks Portuguese.", "profile"),
+        ("Maria speaks English.", "profile"),
+        ("Maria never drinks coffee.", "preference"),
+        ("Maria does not drink coffee at all.", "preference"),
+    ):
+        if not Memory.objects.visible_to(person).filter(content=content).exists():
+            memory_add(person, NewMemory(content, category), insist=True)
 
 
 def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:
@@ -196,13 +284,23 @@ def places() -> dict[str, str]:
     """What the placeholders in addresses stand for."""
     from accounts.models import Legacy
     from facts.models import LegacyFact
+    from memories.models import Memory, Place, Proposal
 
+    waiting = {each.kind: f"proposal-{each.pk}" for each in Proposal.objects.waiting().filter(user__username=OTHER)}
+    unreviewed = Memory.objects.filter(user__username=PERSON, state="active", reviewed_at=None)
+    double = unreviewed.order_by("-needs_check", "pk")
+    memory = Memory.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
     return {
         "legacy": str(Legacy.objects.get().pk),
         "fact": str(fact.pk) if fact else "",
         "held_back": str(held_back.pk) if held_back else "",
+        "memory": memory.pk if memory else "",
+        "double": double[0].pk if double else "",
+        "place": str(Place.objects.filter(user__username=PERSON).present().order_by("name")[0].pk),
+        "place_proposal": waiting["place"],
+        "archive_proposal": waiting["archive"],
     }
 
 

@@ -103,7 +103,7 @@ def identity_unlink(principal: Principal, issuer: str, identity_id: int) -> None
 def _count_attempt(issuer: str, external_id: str, now: datetime) -> None:
     """Count first and compare then, in a transaction of its own, so that codes sent all at once count too."""
     over = now - ATTEMPTS_WINDOW
-    values = {"issuer": issuer, "external_id": external_id, "now": now, "over": over}
+    values: dict[str, str | datetime] = {"issuer": issuer, "external_id": external_id, "now": now, "over": over}
     with transaction.atomic():
         ended = LinkAttempts.objects.select_for_update(skip_locked=True).filter(begun_at__lte=over)
         LinkAttempts.objects.filter(pk__in=list(ended.values_list("pk", flat=True))).delete()

@@ -60,6 +60,46 @@ class DemoDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoMemory:
+    """What the agent remembers about ``person``, in its wordings one after the other, and what they decide about it.
+
+    ``said`` are words of the message that it was taken from, if it was from one. After the decisions the agent
+    ``proposes`` another wording, or to ``forget`` it, which waits where its person has to be asked.
+    """
+
+    id: str
+    person: str
+    category: str
+    worded: tuple[str, ...]
+    subject: str
+    topics: tuple[str, ...]
+    field: str
+    importance: int
+    said: str
+    decide: tuple[str, ...]
+    reason: str
+    proposes: str
+    forget: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPlace:
+    """A place that the agent keeps for ``person``, and what its notes are later, if they change.
+
+    ``said`` are words of messages that name it, one of each. With ``decide`` its person approves what waits of it, or
+    removes it.
+    """
+
+    id: str
+    person: str
+    name: str
+    notes: str
+    said: tuple[str, ...]
+    decide: str
+    later: str
+
+
+@dataclass(frozen=True, slots=True)
 class DemoContent:
     """The whole demo."""
 
@@ -72,6 +112,8 @@ class DemoContent:
     issuer: str
     conversations: tuple[DemoConversation, ...]
     decisions: tuple[DemoDecision, ...]
+    memories: tuple[DemoMemory, ...]
+    places: tuple[DemoPlace, ...]
 
 
 @cache
@@ -101,6 +143,8 @@ def read_content() -> DemoContent:
         issuer=house["agent"]["issuer"],
         conversations=tuple(conversations),
         decisions=tuple(decisions),
+        memories=tuple(_memory(each) for each in _read(_HERE / "memories.yaml")),
+        places=tuple(_place(each) for each in _read(_HERE / "places.yaml")),
     )
 
 
@@ -131,4 +175,34 @@ def _conversation(given: dict[str, Any]) -> DemoConversation:
         days_ago=given["days_ago"],
         starts=time.fromisoformat(given["starts"]),
         said=said,
+    )
+
+
+def _memory(given: dict[str, Any]) -> DemoMemory:
+    return DemoMemory(
+        id=given["id"],
+        person=given["person"],
+        category=given["category"],
+        worded=tuple(given["worded"]),
+        subject=given.get("subject", ""),
+        topics=tuple(given.get("topics", ())),
+        field=given.get("field", ""),
+        importance=given.get("importance", 2),
+        said=given.get("said", ""),
+        decide=tuple(given.get("decide", ())),
+        reason=given.get("reason", ""),
+        proposes=given.get("proposes", ""),
+        forget=given.get("forget", False),
+    )
+
+
+def _place(given: dict[str, Any]) -> DemoPlace:
+    return DemoPlace(
+        id=given["id"],
+        person=given["person"],
+        name=given["name"],
+        notes=given.get("notes", ""),
+        said=tuple(given.get("said", ())),
+        decide=given.get("decide", ""),
+        later=given.get("later", ""),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -18,13 +18,24 @@ from accounts.models import Agent, Legacy, User
 from accounts.principals import Principal
 from accounts.queries import principal_for_person, principal_for_staff
 from conversations import actions as conversations
-from conversations.models import Conversation
+from conversations.models import Conversation, Message
 from facts import actions as facts
 from facts.models import LegacyFact
-from journal.exceptions import Unavailable
+from journal.exceptions import Gated, Unavailable
+from memories import actions as memories
+from memories.models import Memory, Place, Proposal, Tombstone
+from memories.records import NewMemory
 
 from ..actions import conversation_finish, maybe_summarize
-from .content import DemoContent, DemoConversation, DemoDecision, DemoPerson, read_content
+from .content import (
+    DemoContent,
+    DemoConversation,
+    DemoDecision,
+    DemoMemory,
+    DemoPerson,
+    DemoPlace,
+    read_content,
+)
 
 CHANNEL = "demo"
 PROCESSING_SECONDS = 180
@@ -65,11 +76,17 @@ def demo_load() -> None:
     if not demo_is_loaded():
         _found(content)
     legacy = Legacy.objects.visible_to(_person(content.owner)).get(name=content.legacy)
-    missing = [talk for talk in content.conversations if not _is_done(talk)]
-    if missing:
+    talks = [talk for talk in content.conversations if not _is_done(talk)]
+    unknown = [memory for memory in content.memories if not _is_known(memory)]
+    places = [place for place in content.places if not _is_kept(place)]
+    if talks or unknown or places:
         with _agent_principals(content) as principal_of:
-            for talk in missing:
+            for talk in talks:
                 _talk(principal_of(talk.person), legacy.pk, talk)
+            for memory in unknown:
+                _remember(principal_of(memory.person), memory)
+            for place in places:
+                _keep(principal_of(place.person), place)
     for decision in content.decisions:
         _decide(content, legacy.pk, decision)
     facts.facts_index()
@@ -143,6 +160,70 @@ def _wait_until_processed(conversation_id: UUID) -> None:
         if time.monotonic() > deadline:
             raise Unavailable("The demo's conversations could not be processed in time. Run seed_demo again.")
         time.sleep(0.2)
+
+
+def _is_known(memory: DemoMemory) -> bool:
+    """Whether a memory of the demo was written already; what its person let go for good has left a tombstone."""
+    person = User.objects.get(username=memory.person).pk
+    rows = Memory.objects.visible_to(principal_for_person(person))
+    if rows.filter(external_id=memory.id, agent__name=read_content().agent).exists():
+        return True
+    (let_go,) = Tombstone.objects.matching(person, None, [(memory.worded[-1], None)], "")
+    return let_go
+
+
+def _remember(principal: Principal, memory: DemoMemory) -> None:
+    """Have the agent write a memory down and reword it, then its person decide about it: all of that or nothing."""
+    said = Message.objects.visible_to(principal).filter(content__contains=memory.said) if memory.said else None
+    with transaction.atomic():
+        new = NewMemory(
+            content=memory.worded[0],
+            category=memory.category,
+            subject=memory.subject,
+            topics=memory.topics,
+            importance=memory.importance,
+            field=memory.field,
+            external_id=memory.id,
+        )
+        message_id = said.values_list("pk", flat=True).first() if said is not None else None
+        made = memories.memory_add(principal, new, insist=True, message_id=message_id).memory
+        for wording in memory.worded[1:]:
+            memories.memory_update(principal, made.pk, wording)
+        for decision in memory.decide:
+            memories.memories_decide(_person(memory.person), {made.pk: None}, decision, reason=memory.reason)
+        if memory.proposes:
+            memories.memory_update(principal, made.pk, memory.proposes)
+        if memory.forget:
+            memories.memory_archive(principal, made.pk)
+
+
+def _is_kept(place: DemoPlace) -> bool:
+    """Whether a place of the demo was kept or proposed already; what its person refused has left a tombstone."""
+    principal = _person(place.person)
+    proposed = Proposal.objects.visible_to(principal).filter(kind=Proposal.Kind.PLACE, values__place_id=place.id)
+    kept = Place.objects.visible_to(principal).filter(place_id=place.id)
+    return proposed.exists() or kept.exists()
+
+
+def _keep(principal: Principal, place: DemoPlace) -> None:
+    """Have the agent keep a place with where it was named, its person decide, and the agent change its notes."""
+    person = _person(place.person)
+    named = Message.objects.visible_to(principal)
+    said = [named.filter(content__contains=words).values_list("pk", flat=True).first() for words in place.said]
+    messages = [pk for pk in said if pk]
+    with transaction.atomic(), suppress(Gated):  # What its person refused stays away.
+        added = memories.place_add(principal, place.id, place.name, place.notes, message_id=next(iter(messages), None))
+        if added.proposal is not None and place.decide == "approve":
+            memories.proposal_approve(person, added.proposal.pk)
+        kept = Place.objects.visible_to(person).present().filter(place_id=place.id).first()
+        if kept is None:
+            return
+        for message_id in messages[1:]:
+            memories.place_mention(principal, kept.pk, message_id)
+        if place.later:
+            memories.place_edit(principal, kept.pk, notes=place.later)
+        if place.decide == "remove":
+            memories.place_remove(person, kept.pk)
 
 
 def _decide(content: DemoContent, legacy_id: UUID, decision: DemoDecision) -> None:

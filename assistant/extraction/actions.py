@@ -137,7 +137,7 @@ def _read(job: JobRun, conversation: Conversation, due: list[int]) -> None:
         conversation=conversation, index__gte=due[0] - settings.EXTRACTION_CONTEXT_MESSAGES, index__lte=due[-1]
     )
     messages = [message for message in around.without_vectors().order_by("index") if message.is_open(now)]
-    part = Part.of(messages, lambda message: message.index in due)
+    part = Part.of(conversation, messages, lambda message: message.index in due)
     reading = _Reading(due, part)
     if not part.said or not learns_memories(principal, conversation):
         _write(job, principal, conversation, reading, Found(""))
@@ -161,7 +161,7 @@ def _read(job: JobRun, conversation: Conversation, due: list[int]) -> None:
 
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:
     """What the model finds in a part without tools."""
-    request = ExtractionRequest(part.messages, principal.name, None, (), sorted(load_categories().by_name))
+    request = ExtractionRequest(part.messages, principal.name, part.legacy_name, (), sorted(load_categories().by_name))
     return model.extract(request).memories
 
 

@@ -22,8 +22,8 @@ from .knowing import known_memories
 from .plan import MOST_EPISODES, Plan
 from .writing import Ready, make_ready
 
-_CALLS_A_CHANGE = 2
-"""How many calls a model may make for each change that may come of them: one to miss, one to mend."""
+_CALLS_A_CHANGE = 3
+"""How many calls a model may make for each change that may come of them: some are to mend others."""
 
 
 def learns_memories(principal: Principal, conversation: Conversation) -> bool:
@@ -48,9 +48,10 @@ class Part:
     said: dict[int, str]
     others: dict[int, str]
     at: dict[int, datetime]
+    legacy_name: str | None = None
 
     @classmethod
-    def of(cls, messages: Sequence[Message], teaches: Callable[[Message], bool]) -> Part:
+    def of(cls, conversation: Conversation, messages: Sequence[Message], teaches: Callable[[Message], bool]) -> Part:
         """Read messages that nobody declined or holds. ``teaches`` says which of the user's may teach something."""
         read = [Utterance(m.index, m.role, m.speaker, as_read(m), m.at) for m in messages]
         teaching = {m.index for m in messages if m.role == Message.Role.USER and teaches(m)}
@@ -63,6 +64,7 @@ class Part:
                 if each.index not in teaching
             },
             at={each.index: each.at for each in read},
+            legacy_name=conversation.legacy.name if conversation.legacy else None,
         )
 
     @property
@@ -99,7 +101,7 @@ def find_memories(
     now = timezone.now()
     usage = Usage()
     decides = principal.agentic_memory
-    plan = Plan(principal, part.said, (), part.most, now, part.others, by_rule=model.offline)
+    plan = Plan(principal, part.said, (), part.most, now, part.others)
     if decides:
         plan.known = known_memories(principal, part.said.values())
         usage = _choose(principal, model, part, plan, keep)
@@ -130,6 +132,7 @@ def _choose(principal: Principal, model: LanguageModel, part: Part, plan: Plan, 
         tools=tools.specs(categories),
         memory_categories=categories,
         most_calls=_CALLS_A_CHANGE * part.most,
+        legacy_name=part.legacy_name,
     )
     used = Usage()
     for _ in range(settings.EXTRACTION_ROUNDS):

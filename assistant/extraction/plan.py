@@ -27,7 +27,6 @@ EPISODES = "history"
 """The category of what was discussed, decided or done."""
 MOST_EPISODES = 2
 _READ_AS_ENGLISH = {"english", SIMPLE}
-_SHARED_WORDS = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +105,7 @@ class Plan:
     """Collects what is to be done.
 
     ``said`` holds the user's messages that may teach something, as they were read, by index; ``others`` says of further
-    indices why they can't. At most ``most`` steps are taken. With ``by_rule`` the chooser can't put two statements into
-    one, so the same subject alone does not stand in the way of another statement.
+    indices why they can't. At most ``most`` steps are taken.
     """
 
     principal: Principal
@@ -116,7 +114,6 @@ class Plan:
     most: int
     now: datetime
     others: Mapping[int, str] = field(default_factory=dict)
-    by_rule: bool = False
     steps: list[Step] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
@@ -205,7 +202,7 @@ class Plan:
             if list_words(known.content) == words and not filing.are_apart(known.subject, new.subject):
                 return
         for known in self.known:
-            if self._is_in_the_way(known, new, words):
+            if self._is_in_the_way(known, new):
                 raise NotTaken(
                     f"There is a memory about this already (subject_exists): [id:{known.id}] {known.content} If this "
                     "is news about it, call update_memory with that id and the whole statement as it holds now. If it "
@@ -213,15 +210,13 @@ class Plan:
                     "subject",
                 )
 
-    def _is_in_the_way(self, known: Known, new: NewMemory, words: list[str]) -> bool:
+    def _is_in_the_way(self, known: Known, new: NewMemory) -> bool:
         if self._is_touched(known):
             return False
         if filing.single_valued(new.field):
             return known.field == new.field
         key = filing.subject_key(new.subject)
-        if not key or known.category != new.category or filing.subject_key(known.subject) != key:
-            return False
-        return not self.by_rule or _shared(set(words), set(list_words(known.content)), set(key.split()))
+        return bool(key) and known.category == new.category and filing.subject_key(known.subject) == key
 
     def _update(self, sent: tools.Change, quotes: tuple[Quote, ...]) -> None:
         known = self._named(sent.memory_id)
@@ -275,9 +270,3 @@ class Plan:
 
 def _why(error: Refused) -> str:
     return "gate" if isinstance(error, Gated) else error.code
-
-
-def _shared(one: set[str], other: set[str], subject: set[str]) -> bool:
-    """Whether two statements about one subject share so many of their words that they may be about one thing of it."""
-    one, other = one - subject, other - subject
-    return len(one & other) >= _SHARED_WORDS * max(1, min(len(one), len(other)))

@@ -1,27 +1,33 @@
-"""One decision about many facts: chosen on a list, confirmed with its counts, taken back in one."""
+"""One decision about many facts, or many memories: chosen on a list, confirmed with its counts, taken back in one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import Resolver404, path, resolve, reverse
+from django.urls import path, reverse
 from django.views.decorators.http import require_POST
 
 from accounts.models import Legacy
 from accounts.principals import Principal
-from facts import actions
+from facts import actions as facts
 from facts.models import LegacyFact
 from journal.exceptions import Refused
+from journal.records import BulkResult, Id
+from memories import actions as memories
+from memories.models import Memory
 
+from ..memory_views import MemoryView
 from ..outcomes import Done
 from ..sittings import Sitting
 from ..views import View
-from .frame import PageRequest, came_from, for_person
+from .frame import PageRequest, came_from, for_person, origin_of
 
 WORDS = {
     "approve": ("Approve", "Approved"),
@@ -29,6 +35,10 @@ WORDS = {
     "share": ("Share", "Shared"),
     "unshare": ("Unshare", "Unshared"),
     "delete": ("Delete", "Deleted"),
+    "archive": ("Archive", "Archived"),
+    "restore": ("Restore", "Restored"),
+    "pin": ("Pin", "Pinned"),
+    "unpin": ("Unpin", "Unpinned"),
 }
 WHY_SKIPPED = {
     "not_there": "not there any more, or not yours to decide",
@@ -37,34 +47,175 @@ WHY_SKIPPED = {
     "wrong_state": "in a state that does not allow it",
     "not_a_member": "about a legacy that you have left",
     "similar_exists": "there again in the same words",
+    "field_exists": "something that another memory says of you now",
 }
+
+
+class Many(ABC, Generic[Id]):
+    """What is decided about on one kind of list, and the actions that do it.
+
+    ``one`` and ``several`` are its names, ``routes`` the addresses of its list and of the three pages here.
+    """
+
+    one: ClassVar[str]
+    several: ClassVar[str]
+    routes: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def matching(self, principal: Principal, back: str) -> tuple[dict[Id, int | None], int]:
+        """What stands on the list at an address, on all its pages, up to as many as go at once; and how many do."""
+
+    @abstractmethod
+    def read_id(self, written: str) -> Id:
+        """An id as a form sends it. Raises ValueError."""
+
+    @abstractmethod
+    def weigh(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
+        """Say what a decision would come to."""
+
+    @abstractmethod
+    def decide(
+        self, principal: Principal, wanted: Mapping[Id, int | None], decision: str, reason: str
+    ) -> BulkResult[Id]:
+        """Carry a decision out."""
+
+    @abstractmethod
+    def undo(self, principal: Principal, first: int, last: int) -> BulkResult[Id]:
+        """Take a decision back, by its revisions."""
+
+    @abstractmethod
+    def contents(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
+        """What these say, in the order in which they came."""
+
+    def readers(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
+        """Who else would see these once they are shared."""
+        return []
+
+    def read(self, chosen: Sequence[str]) -> dict[Id, int | None]:
+        """Ids and the versions that were seen, written ``id:version``; what is not written so is nobody's choice."""
+        found: dict[Id, int | None] = {}
+        for each in chosen:
+            written, _, version = each.partition(":")
+            try:
+                found[self.read_id(written)] = int(version)
+            except ValueError:
+                continue
+        return found
+
+    def counted(self, count: int) -> str:
+        """So many of them, in words."""
+        return f"1 {self.one}" if count == 1 else f"{count:,} {self.several}"
+
+
+class ManyFacts(Many[UUID]):
+    """Facts, of one legacy or of all."""
+
+    one, several = "fact", "facts"
+    routes = {"list": "fact-list", "carry_out": "bulk-carry-out", "undo": "bulk-undo"}
+
+    def matching(self, principal: Principal, back: str) -> tuple[dict[UUID, int | None], int]:
+        """The facts of the list."""
+        rows = LegacyFact.objects.mine(principal)
+        legacy_id = origin_of(back, reverse(self.routes["list"])).kwargs.get("legacy_id")
+        rows = rows.filter(legacy_id=legacy_id) if legacy_id else rows
+        rows = View.of(QueryDict(urlsplit(back).query)).select(rows, principal)
+        return dict(rows.values_list("pk", "version")[: facts.MOST_AT_ONCE]), rows.count()
+
+    def read_id(self, written: str) -> UUID:
+        """A UUID."""
+        return UUID(written)
+
+    def weigh(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
+        """``facts_weigh``."""
+        return facts.facts_weigh(principal, wanted, decision)
+
+    def decide(
+        self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str, reason: str
+    ) -> BulkResult[UUID]:
+        """``facts_decide``."""
+        return facts.facts_decide(principal, wanted, decision, reason=reason)
+
+    def undo(self, principal: Principal, first: int, last: int) -> BulkResult[UUID]:
+        """``facts_undo``."""
+        return facts.facts_undo(principal, first, last)
+
+    def contents(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
+        """What these facts say."""
+        rows = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by("extracted_at", "id")
+        return list(rows.values_list("content", flat=True))
+
+    def readers(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
+        """Who else keeps the legacies that these are about."""
+        legacies = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by().values("legacy_id").distinct()
+        kept = Legacy.objects.visible_to(principal).filter(pk__in=legacies).prefetch_related("memberships__user")
+        people = {member.user for legacy in kept for member in legacy.memberships.all()}
+        return sorted(person.get_full_name() for person in people if person.pk != principal.user_id)
+
+
+class ManyMemories(Many[str]):
+    """Memories of the person."""
+
+    one, several = "memory", "memories"
+    routes = {"list": "memory-list", "carry_out": "memory-bulk-carry-out", "undo": "memory-bulk-undo"}
+
+    def matching(self, principal: Principal, back: str) -> tuple[dict[str, int | None], int]:
+        """The memories of the list."""
+        view = MemoryView.of(QueryDict(urlsplit(back).query))
+        rows = view.select(Memory.objects.visible_to(principal))
+        return dict(rows.values_list("pk", "version")[: memories.BULK_LIMIT]), rows.count()
+
+    def read_id(self, written: str) -> str:
+        """Any word: what is no id is no memory."""
+        return written.replace("\x00", "")
+
+    def weigh(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
+        """``memories_weigh``."""
+        return memories.memories_weigh(principal, wanted, decision)
+
+    def decide(
+        self, principal: Principal, wanted: Mapping[str, int | None], decision: str, reason: str
+    ) -> BulkResult[str]:
+        """``memories_decide``."""
+        return memories.memories_decide(principal, wanted, decision, reason=reason)
+
+    def undo(self, principal: Principal, first: int, last: int) -> BulkResult[str]:
+        """``memories_undo``."""
+        return memories.memories_undo(principal, first, last)
+
+    def contents(self, principal: Principal, ids: Sequence[str]) -> list[str]:
+        """What these memories say."""
+        rows = Memory.objects.visible_to(principal).filter(pk__in=ids).order_by("created_at", "id")
+        return list(rows.values_list("content", flat=True))
 
 
 @require_POST
 @for_person
-def confirm(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Say what a decision about the chosen facts would come to, and ask."""
-    decision, back = request.POST.get("decision", ""), came_from(request, reverse("fact-list"))
+def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
+    """Say what a decision about those chosen would come to, and ask."""
+    decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
     everything = request.POST.get("all") == "yes"
-    chosen, matching = _matching(principal, back) if everything else (_read(request.POST.getlist("fact")), 0)
+    chosen, matching = many.matching(principal, back) if everything else (many.read(request.POST.getlist(many.one)), 0)
     if not chosen:
-        messages.error(request, "Nothing was chosen. Tick the facts that you mean first.")
+        messages.error(request, f"Nothing was chosen. Tick the {many.several} that you mean first.")
         return redirect(back)
     try:
-        result = actions.facts_weigh(principal, chosen, decision)
+        result = many.weigh(principal, chosen, decision)
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)
     context = {
         "principal": principal,
+        "many": many,
+        "carry_out": reverse(many.routes["carry_out"]),
         "decision": decision,
         "verb": WORDS[decision][0],
         "done": result.done,
+        "counted": many.counted(result.done),
         "skipped": _reasons(result.skipped),
-        "facts": " ".join(f"{fact_id}:{chosen[fact_id]}" for fact_id, why in result.outcomes.items() if why == "done"),
-        "examples": _examples(principal, result),
+        "chosen": " ".join(f"{each}:{chosen[each]}" for each in result.ids),
+        "examples": many.contents(principal, result.ids[:5]),
         "left_over": max(0, matching - len(chosen)),
-        "readers": _readers(principal, result) if decision == "share" else [],
+        "readers": many.readers(principal, result.ids) if decision == "share" else [],
         "next": back,
     }
     return render(request, "desk/bulk.html", context)
@@ -72,80 +223,36 @@ def confirm(request: PageRequest, principal: Principal) -> HttpResponse:
 
 @require_POST
 @for_person
-def carry_out(request: PageRequest, principal: Principal) -> HttpResponse:
+def carry_out(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
     """Carry out what was confirmed."""
-    decision, back = request.POST.get("decision", ""), came_from(request, reverse("fact-list"))
-    chosen = _read(request.POST.get("facts", "").split())
+    decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
+    chosen = many.read(request.POST.get("chosen", "").split())
     try:
-        result = actions.facts_decide(principal, chosen, decision, reason=request.POST.get("reason", "").strip())
+        result = many.decide(principal, chosen, decision, request.POST.get("reason", "").strip())
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)
     word = WORDS[decision][1]
-    undo = reverse("bulk-undo", args=[result.first_rev, result.last_rev]) if result.done else ""
-    done = Done(word, _told(f"{word} {_facts(result.done)}.", result.skipped), undo)
-    Sitting(request.session).note(done, count=result.done)
+    undo = reverse(many.routes["undo"], args=[result.first_rev, result.last_rev]) if result.done else ""
+    done = Done(word, _told(f"{word} {many.counted(result.done)}.", result.skipped), undo)
+    Sitting(request.session).note(done, count=result.done, noun=many.one)
     messages.success(request, done.text, extra_tags=undo)
     return redirect(back)
 
 
 @require_POST
 @for_person
-def undo(request: PageRequest, principal: Principal, first: int, last: int) -> HttpResponse:
-    """Take a decision about many facts back."""
-    back = came_from(request, reverse("fact-list"))
-    result = actions.facts_undo(principal, first, last)
+def undo(request: PageRequest, principal: Principal, many: Many[Any], first: int, last: int) -> HttpResponse:
+    """Take a decision about many back."""
+    back = came_from(request, reverse(many.routes["list"]))
+    result = many.undo(principal, first, last)
     Sitting(request.session).forget(request.path)
-    messages.success(request, _told(f"Undone for {_facts(result.done)}.", result.skipped))
+    messages.success(request, _told(f"Undone for {many.counted(result.done)}.", result.skipped))
     return redirect(back)
-
-
-def _matching(principal: Principal, back: str) -> tuple[dict[UUID, int | None], int]:
-    """The facts of the list at an address, on all its pages, up to as many as go at once; and how many there are."""
-    place = urlsplit(back)
-    facts = LegacyFact.objects.mine(principal)
-    try:
-        legacy_id = resolve(place.path).kwargs.get("legacy_id")
-    except Resolver404:
-        legacy_id = None
-    rows = View.of(QueryDict(place.query)).select(facts.filter(legacy_id=legacy_id) if legacy_id else facts, principal)
-    return dict(rows.values_list("pk", "version")[: actions.MOST_AT_ONCE]), rows.count()
-
-
-def _read(chosen: list[str]) -> dict[UUID, int | None]:
-    """Facts and the versions that were seen, written ``id:version``; what is not written so is nobody's choice."""
-    found: dict[UUID, int | None] = {}
-    for each in chosen:
-        fact_id, _, version = each.partition(":")
-        try:
-            found[UUID(fact_id)] = int(version)
-        except ValueError:
-            continue
-    return found
-
-
-def _examples(principal: Principal, result: actions.BulkResult) -> list[LegacyFact]:
-    """The first few facts that the decision would be carried out for."""
-    wanted = [fact_id for fact_id, why in result.outcomes.items() if why == actions.DONE][:5]
-    rows = LegacyFact.objects.mine(principal).filter(pk__in=wanted).order_by("extracted_at", "id")
-    return list(rows.only("content"))
-
-
-def _readers(principal: Principal, result: actions.BulkResult) -> list[str]:
-    """Who else keeps the legacies that something would be shared in."""
-    wanted = [fact_id for fact_id, why in result.outcomes.items() if why == actions.DONE]
-    legacies = LegacyFact.objects.mine(principal).filter(pk__in=wanted).order_by().values("legacy_id").distinct()
-    kept = Legacy.objects.visible_to(principal).filter(pk__in=legacies).prefetch_related("memberships__user")
-    people = {member.user for legacy in kept for member in legacy.memberships.all()}
-    return sorted(person.get_full_name() for person in people if person.pk != principal.user_id)
 
 
 def _reasons(skipped: Mapping[str, int]) -> list[tuple[int, str]]:
     return [(count, WHY_SKIPPED[code]) for code, count in skipped.items()]
-
-
-def _facts(count: int) -> str:
-    return "1 fact" if count == 1 else f"{count:,} facts"
 
 
 def _told(sentence: str, skipped: Mapping[str, int]) -> str:
@@ -154,8 +261,12 @@ def _told(sentence: str, skipped: Mapping[str, int]) -> str:
     return f"{sentence} Left as they were: {why}." if why else sentence
 
 
+_FACTS, _MEMORIES = {"many": ManyFacts()}, {"many": ManyMemories()}
 urlpatterns = [
-    path("facts/bulk/", confirm, name="bulk-confirm"),
-    path("facts/bulk/carry-out/", carry_out, name="bulk-carry-out"),
-    path("facts/bulk/undo/<int:first>/<int:last>/", undo, name="bulk-undo"),
+    path("facts/bulk/", confirm, _FACTS, name="bulk-confirm"),
+    path("facts/bulk/carry-out/", carry_out, _FACTS, name="bulk-carry-out"),
+    path("facts/bulk/undo/<int:first>/<int:last>/", undo, _FACTS, name="bulk-undo"),
+    path("memories/bulk/", confirm, _MEMORIES, name="memory-bulk-confirm"),
+    path("memories/bulk/carry-out/", carry_out, _MEMORIES, name="memory-bulk-carry-out"),
+    path("memories/bulk/undo/<int:first>/<int:last>/", undo, _MEMORIES, name="memory-bulk-undo"),
 ]

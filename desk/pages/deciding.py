@@ -13,23 +13,23 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import Resolver404, ResolverMatch, path, resolve, reverse
+from django.urls import path, reverse
 from django.views.decorators.http import require_POST
 
 from accounts.principals import Principal
 from facts.models import FactVersion, LegacyFact
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound
 
 from .. import decisions
 from ..cards import make_cards
 from ..outcomes import Done, Refusal
-from ..queues import Queue
+from ..queues import Item
 from ..sittings import Sitting
 from ..views import View
 from .fact import show_fact
-from .frame import PageRequest, came_from, for_person
+from .frame import PageRequest, came_from, for_person, origin_of
 from .lists import make_tabs, members_of, show_list
-from .review import answer_decision, show_queue
+from .review import answer_decision, answer_gone, queue_of
 
 
 @require_POST
@@ -40,7 +40,7 @@ def decide(request: PageRequest, principal: Principal, fact_id: UUID, decision: 
 
     def change(fact: LegacyFact) -> Done:
         done = decisions.carry_out(principal, fact, decision, typed)
-        Sitting(request.session).note(done, fact=fact_id, queue=_queue(request))
+        Sitting(request.session).note(done, item=Item("fact", str(fact_id)), queue=queue_of(request))
         return done
 
     return _decided(request, principal, fact_id, decision, change)
@@ -55,7 +55,7 @@ def undo(
 
     def change(fact: LegacyFact) -> Done:
         done = decisions.undo(principal, fact, before, version, now)
-        Sitting(request.session).forget(request.path, queue=_queue(request))
+        Sitting(request.session).forget(request.path, queue=queue_of(request))
         return done
 
     return _decided(request, principal, fact_id, "", change)
@@ -68,7 +68,7 @@ def bring_back(request: PageRequest, principal: Principal, fact_id: UUID, number
 
     def change(fact: LegacyFact) -> Done:
         done = decisions.bring_back(principal, fact, number, request.POST.dict())
-        Sitting(request.session).note(done, fact=fact_id)
+        Sitting(request.session).note(done, item=Item("fact", str(fact_id)))
         return done
 
     return _decided(request, principal, fact_id, "", change)
@@ -81,24 +81,20 @@ def _decided(
     fact = LegacyFact.objects.visible_to(principal).filter(pk=fact_id).first()
     if fact is None:
         return _gone(request, principal)
-    outcome: Done | Refusal
+    versions = FactVersion.objects.filter(fact=fact)
     try:
-        outcome = change(fact)
+        outcome = decisions.attempt(lambda: change(fact), decision, request.POST.dict(), versions)
     except NotFound:
         return _gone(request, principal)
-    except Refused as error:
-        typed = request.POST.dict()
-        seen = _wording_seen(fact, typed) if error.code == "version_conflict" else ""
-        outcome = Refusal(decision, error.detail, error.status, typed, seen)
     return _answer(request, principal, fact, outcome)
 
 
 def _answer(request: PageRequest, principal: Principal, fact: LegacyFact, outcome: Done | Refusal) -> HttpResponseBase:
     back = came_from(request, reverse("fact-list"))
-    origin = _origin(back)
+    origin = origin_of(back, reverse("fact-list"))
     query = QueryDict(urlsplit(back).query)
     if origin.url_name == "review":
-        return answer_decision(request, principal, Queue.of(query), fact, outcome)
+        return answer_decision(request, principal, Item("fact", str(fact.pk)), outcome)
     legacy_id = origin.kwargs["legacy_id"] if origin.url_name == "legacy-page" else None
     if request.htmx and origin.url_name != "fact-page":
         return _fact_alone(request, principal, fact, outcome, view=View.of(query), legacy_id=legacy_id, back=back)
@@ -111,31 +107,10 @@ def _answer(request: PageRequest, principal: Principal, fact: LegacyFact, outcom
     return show_list(request, principal, View.of(query), legacy_id, {fact.pk: outcome})
 
 
-def _origin(back: str) -> ResolverMatch:
-    """The page that a form came from; the list of all facts when it came from one that shows no facts."""
-    try:
-        return resolve(urlsplit(back).path)
-    except Resolver404:
-        return resolve(reverse("fact-list"))
-
-
-def _queue(request: PageRequest) -> str | None:
-    """What narrows the queue that a form came from; None when it did not come from the queue."""
-    back = urlsplit(came_from(request, "/"))
-    return Queue.of(QueryDict(back.query)).filters if back.path == reverse("review") else None
-
-
-def _wording_seen(fact: LegacyFact, typed: dict[str, str]) -> str:
-    versions = FactVersion.objects.filter(fact=fact, number=decisions.seen_version(typed) or 0)
-    return versions.values_list("content", flat=True).first() or ""
-
-
 def _gone(request: PageRequest, principal: Principal) -> HttpResponseBase:
     back = came_from(request, "/")
-    if request.htmx and _origin(back).url_name == "review":
-        queue = Queue.of(QueryDict(urlsplit(back).query))
-        gone = Refusal("", "This fact is not there any more.", 404)
-        return show_queue(request, principal, queue.at(""), said=gone.text, refusal=gone)
+    if request.htmx and origin_of(back, reverse("fact-list")).url_name == "review":
+        return answer_gone(request, principal, "This fact is not there any more.")
     if request.htmx:
         return render(request, "desk/_gone.html", status=404)
     raise Http404

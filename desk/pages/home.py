@@ -1,11 +1,14 @@
-"""Home: what waits for the person, and whom they remember."""
+"""Home: what waits for the person, what is remembered of them, and whom they remember."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
 
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import OuterRef, Subquery
+from django.db.models import Count, Min, OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
@@ -13,11 +16,17 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.actions import legacy_create
 from accounts.models import Legacy
+from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.demo import demo_sign_ins
 from conversations.models import Conversation, Message
 from journal.exceptions import Refused
+from journal.models import Ledger
+from memories.models import Place
+from memories.queries import block_fill
 
+from ..latest import latest_changes
+from ..queues import waiting_memories, waiting_proposals
 from ..shelves import Numbers, numbers_by_legacy
 from .frame import PageRequest, for_person, neighbours_of
 
@@ -34,7 +43,7 @@ class RememberForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def home(request: PageRequest, principal: Principal) -> HttpResponse:
-    """The person's legacies with what waits for them there and their latest conversations; or begin a legacy."""
+    """What waits, what is remembered of the person, their legacies and latest conversations; or begin a legacy."""
     if request.method != "POST":
         return _show(request, principal, RememberForm(label_suffix=""))
     form = RememberForm(request.POST, label_suffix="")
@@ -57,17 +66,61 @@ def _show(request: PageRequest, principal: Principal, form: RememberForm, status
     conversations = Conversation.objects.visible_to(principal).annotate(said_at=Subquery(last_said.values("at")[:1]))
     latest = conversations.select_related("legacy").order_by("-created_at")
     guests = [] if legacies.count else demo_sign_ins()
+    waiting = _waiting(principal, sum(each.waiting for each in numbers.values()))
     context = {
         "principal": principal,
         "form": form,
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
-        "waiting": sum(each.waiting for each in numbers.values()),
+        "waiting": waiting,
+        "remembered": Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal)),
+        "places": Place.objects.visible_to(principal).present().count(),
+        "fill": block_fill(principal),
+        "latest": latest_changes(principal),
         "conversations": latest[:LATEST_CONVERSATIONS],
         "demo": [each for each in guests if each.name != request.user.get_username()],
         **neighbours_of(page, lambda number: f"?page={number}"),
     }
     return render(request, "desk/home.html", context, status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How much waits for the person: proposals, the first of which lapses at ``lapses``, memories and facts."""
+
+    proposals: int
+    memories: int
+    facts: int
+    lapses: datetime | None
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.proposals + self.memories + self.facts
+
+    @property
+    def told(self) -> str:
+        """The counts in words."""
+        named = [
+            (self.proposals, "proposal", "proposals"),
+            (self.memories, "memory", "memories"),
+            (self.facts, "fact", "facts"),
+        ]
+        parts = [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
+        return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+    @property
+    def in_use(self) -> bool:
+        """Whether some of it waits for a review only."""
+        return bool(self.memories or self.facts)
+
+
+def _waiting(principal: Principal, facts: int) -> Waiting:
+    proposed = waiting_proposals(principal).aggregate(count=Count("pk"), lapses=Min("expires_at"))
+    return Waiting(proposed["count"], waiting_memories(principal).count(), facts, proposed["lapses"])
 
 
 urlpatterns = [path("", home, name="home")]

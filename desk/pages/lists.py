@@ -107,6 +107,7 @@ def show_list(
         "sizes": PER_PAGE,
         "legacies": [] if legacy_id else Legacy.objects.visible_to(principal).order_by("name", "pk"),
         "bulk": BULK_DECISIONS if view.show in {"waiting", "mine"} and cards else (),
+        "bulk_confirm": reverse("bulk-confirm"),
         "most": MOST_AT_ONCE,
         **neighbours_of(page, lambda number: view.at(number).query),
     }

@@ -49,7 +49,7 @@ MOST_SUBJECTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The memories of a category on a page: ``total`` of them are on the whole list, ``always`` is in every prompt.
+    """The memories of a category on a page, of ``total`` on the whole list.
 
     ``continued`` says that those before these are on the page before.
     """
@@ -57,7 +57,6 @@ class Group:
     name: str
     label: str
     total: int
-    always: bool
     continued: bool
     cards: list[MemoryCard]
 
@@ -122,6 +121,7 @@ def show_memories(
         "bulk": BULK[view.state] if cards else (),
         "bulk_confirm": reverse("memory-bulk-confirm"),
         "most": BULK_LIMIT,
+        **filing_choices(),
         **around_memories(principal, memories, view),
         **neighbours_of(page, lambda number: view.at(number).query),
     }
@@ -137,7 +137,13 @@ def around_memories(principal: Principal, memories: MemoryQuerySet, view: Memory
             Tab(title, view.within(name).query, counts[name], name == view.state) for name, title in STATES.items()
         ],
         "tabs_label": "Which memories",
-        "block": block_fill(principal),
+        "fill": block_fill(principal),
+    }
+
+
+def filing_choices() -> dict[str, Any]:
+    """What a memory can be filed under."""
+    return {
         "categories": [(name, category_label(name)) for name in categories.load().by_name],
         "importances": IMPORTANCES.items(),
     }
@@ -156,7 +162,6 @@ def _groups(page: Page[Any], cards: Iterable[MemoryCard], totals: Mapping[str, i
             name=name,
             label=category_label(name),
             total=totals.get(name, 0),
-            always=name in always,
             continued=name == first and page.start_index() - 1 > earlier,
             cards=those,
         )

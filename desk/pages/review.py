@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
+from accounts import categories
 from accounts.models import Legacy
 from accounts.principals import Principal
 from facts.models import LegacyFact
 
-from ..dossiers import make_dossier
+from ..cases import Case, make_case
+from ..dossiers import Dossier, make_dossier
+from ..memory_cards import category_label
 from ..outcomes import Done, Refusal
-from ..queues import Queue
+from ..queues import KINDS, MOST_COUNTED, Item, Queue
 from ..sittings import Sitting
-from .frame import PageRequest, for_person
+from .frame import PageRequest, came_from, for_person
 
 
 @require_safe
@@ -28,11 +33,16 @@ def review(request: PageRequest, principal: Principal) -> HttpResponse:
     return show_queue(request, principal, queue, said="" if request.htmx else None)
 
 
+def queue_of(request: PageRequest) -> str | None:
+    """What narrows the queue that a form came from; None when it did not come from the queue."""
+    return _queue(request).filters if urlsplit(came_from(request, "/")).path == reverse("review") else None
+
+
 def answer_decision(
-    request: PageRequest, principal: Principal, queue: Queue, fact: LegacyFact, outcome: Done | Refusal
+    request: PageRequest, principal: Principal, item: Item, outcome: Done | Refusal
 ) -> HttpResponseBase:
     """What follows a decision in the queue: the next item; after an undo or a refusal the same one again."""
-    at = queue.at(fact.pk)
+    at = _queue(request).at(item)
     if isinstance(outcome, Refusal):
         return show_queue(request, principal, at, said=outcome.text, refusal=outcome)
     if not request.htmx:
@@ -40,6 +50,13 @@ def answer_decision(
         return redirect(f"{reverse('review')}{at.query}#item")
     answer = show_queue(request, principal, at, said=outcome.text)
     return replace_url(answer, reverse("review") + at.query)
+
+
+def answer_gone(request: PageRequest, principal: Principal, why: str) -> HttpResponseBase:
+    """What follows a decision in the queue about something that is not there: the queue from its beginning."""
+    if not request.htmx:
+        raise Http404
+    return show_queue(request, principal, _queue(request).from_the_start, said=why, refusal=Refusal("", why, 404))
 
 
 def show_queue(
@@ -56,31 +73,61 @@ def show_queue(
     if not place.total:
         sitting.start_over()
     done = sitting.done_in(queue.filters)
-    about = refusal if str(place.fact_id) == queue.fact else None
-    dossier = make_dossier(principal, place.fact_id, about) if place.fact_id else None
+    about = refusal if place.item and place.item.key == queue.item else None
+    shown = _open(principal, place.item, about) if place.item else None
     context = {
         "principal": principal,
         "queue": queue,
         "place": place,
+        "item": place.item if shown else None,
         "number": done + place.before + 1,
         "of": done + place.total,
+        "more": place.total >= MOST_COUNTED,
         "behind": done + place.before,
-        "dossier": dossier,
-        "card": dossier.card if dossier else None,
+        "dossier": shown if isinstance(shown, Dossier) else None,
+        "card": shown.card if isinstance(shown, Dossier) else shown,
         "decided": sitting.decided(principal),
         "said": said,
-        # When what was decided about waits no more, another fact is shown, and the reason stands above that.
+        # When what was decided about waits no more, another item is shown, and the reason stands above that.
         "notice": refusal.text if refusal and about is None else "",
-        "next": reverse("review") + queue.at(place.fact_id).query,
+        "next": reverse("review") + queue.at(place.item).query,
         "start": reverse("review") + queue.filters,
         "later": reverse("review") + queue.at(place.later).query,
         "earlier": reverse("review") + queue.at(place.earlier).query if place.earlier else "",
+        "kinds": KINDS.items(),
         "categories": LegacyFact.Category.choices,
+        "memory_categories": _categories_of_memories(),
+        "filed_under": _filed_under(queue.kind),
         "legacies": Legacy.objects.visible_to(principal).order_by("name", "pk"),
         "swapped": bool(request.htmx),
     }
     status = refusal.status if refusal else 200
     return render(request, "desk/_queue.html" if request.htmx else "desk/review.html", context, status=status)
+
+
+def _queue(request: PageRequest) -> Queue:
+    """The queue that a form came from."""
+    return Queue.of(QueryDict(urlsplit(came_from(request, "/")).query))
+
+
+def _open(principal: Principal, item: Item, outcome: Refusal | None) -> Dossier | Case | None:
+    """Everything that helps to decide about an item."""
+    if item.kind == "fact":
+        return make_dossier(principal, item.uuid, outcome)
+    return make_case(principal, item, outcome)
+
+
+def _categories_of_memories() -> list[tuple[str, str]]:
+    return [(name, category_label(name)) for name in categories.load().by_name]
+
+
+def _filed_under(kind: str) -> list[tuple[str, str]]:
+    """The categories that a queue of this kind can be narrowed to; one that both kinds know stands once."""
+    of_facts = dict(LegacyFact.Category.choices) if kind != "memories" else {}
+    of_memories = dict(_categories_of_memories()) if kind != "facts" else {}
+    known = {categories.load().canonical(name) for name in of_facts}
+    both = {**of_facts, **{name: label for name, label in of_memories.items() if name not in known}}
+    return sorted(both.items(), key=lambda each: each[1])
 
 
 urlpatterns = [path("review/", review, name="review")]

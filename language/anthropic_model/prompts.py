@@ -36,18 +36,13 @@ def conversation(request: ExtractionRequest) -> str:
 
     Of a batch that is longer than ``LONGEST_RECORD`` the longest messages are cut short, all to the same length.
     """
-    legacy = "" if request.legacy_name is None else f' legacy="{_attribute(request.legacy_name)}"'
-    return (
-        f'<people user="{_attribute(request.user_name)}"{legacy}/>\n'
-        f"{_record(request.messages)}\n"
-        "The record ends here. Write the JSON object about it."
-    )
+    return f"{_people(request)}\n{_record(request.messages)}\nThe record ends here. Write the JSON object about it."
 
 
 def conversation_for_tools(request: ToolRequest) -> str:
     """The part of a conversation to read as the model reads it, cut as ``conversation`` cuts it."""
     return (
-        f'<people user="{_attribute(request.user_name)}"/>\n'
+        f"{_people(request)}\n"
         f"{_record(request.messages)}\n"
         f"The record ends here. Call the tools for what it gives, at most {request.most_calls} times, or none."
     )
@@ -86,6 +81,11 @@ def fair_length(lengths: Sequence[int], total: int) -> int:
             return left // waiting
         left, waiting = left - length, waiting - 1
     return max(lengths, default=0)
+
+
+def _people(request: ExtractionRequest | ToolRequest) -> str:
+    legacy = "" if request.legacy_name is None else f' legacy="{_attribute(request.legacy_name)}"'
+    return f'<people user="{_attribute(request.user_name)}"{legacy}/>'
 
 
 def _record(messages: Sequence[Utterance]) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound
 from language.offline import modality
 from language.offline.candidates import memory_candidates
-from language.offline.compare import compare, sense_of
+from language.offline.compare import Sense, compare, compare_senses, sense_of
 from language.offline.forgetting import find_ended, find_forgetting, meant
 from language.offline.joining import in_one_sentence
 from language.offline.lines import Lines, lines_of
@@ -41,6 +41,12 @@ class _Wish:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    memory: KnownMemory
+    sense: Sense
+
+
 def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
     """The calls of the coming round; none when there is nothing, or nothing more, to do."""
     if not request.rounds:
@@ -60,17 +66,18 @@ def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
 def _first_round(request: ToolRequest) -> list[_Wish]:
     """In the order in which things were said."""
     lines = lines_of(request.messages)
-    reading = ExtractionRequest(request.messages, request.user_name, None, (), request.memory_categories)
+    reading = ExtractionRequest(request.messages, request.user_name, request.legacy_name, (), request.memory_categories)
     contents = {message.index: message.content for message in request.messages}
     wishes: list[_Wish] = []
     changed: set[object] = set()
+    known = [_Known(memory, _plain_sense(memory.content)) for memory in request.memories]
     for candidate in _latest(memory_candidates(read_statements(reading, lines), reading)):
-        outdated, known = _outdated(candidate, request.memories)
+        outdated, is_known = _outdated(candidate, known)
         index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
         if outdated is not None:
             changed.add(outdated.id)
             wishes.append(_Wish(UPDATE, _change(outdated.id, candidate), index, at))
-        elif not known:
+        elif not is_known:
             wishes.append(_Wish(ADD, _addition(candidate), index, at))
     for wish in _deletions(request, reading, lines):
         if wish.arguments["memory_id"] not in changed:
@@ -128,23 +135,27 @@ def _replaces(new: MemoryCandidate, old: MemoryCandidate) -> bool:
     return same_field or _verdict(old.content, new.content) == "contradicts"
 
 
-def _outdated(candidate: MemoryCandidate, memories: Sequence[KnownMemory]) -> tuple[KnownMemory | None, bool]:
+def _outdated(candidate: MemoryCandidate, known: Sequence[_Known]) -> tuple[KnownMemory | None, bool]:
     """The memory that holds no longer with what was said now, if there is one, and whether it is known already."""
-    sense = sense_of(candidate.content)
-    contradicted = []
-    for memory in memories:
-        known = sense_of(memory.content)
-        verdict = _verdict(memory.content, candidate.content)
-        same_field = candidate.field in _SINGLE_VALUED and memory.field == candidate.field
-        if verdict == "same" or (same_field and sense.denied == known.denied and sense.bag <= known.bag):
+    sense = _plain_sense(candidate.content)
+    over = []
+    for each in known:
+        verdict = compare_senses(each.sense, sense)
+        same_field = candidate.field in _SINGLE_VALUED and each.memory.field == candidate.field
+        if verdict == "same" or (same_field and sense.denied == each.sense.denied and sense.bag <= each.sense.bag):
             return None, True
         if verdict == "contradicts" or same_field:
-            contradicted.append(memory)
-    return max(contradicted, key=lambda memory: memory.date, default=None), False
+            over.append(each.memory)
+    return max(over, key=lambda memory: memory.date, default=None), False
 
 
 def _verdict(known: str, new: str) -> str:
-    return compare(*(_ANY_MORE.sub("", _NO_LONGER.sub("not", content)) for content in (known, new)))
+    return compare_senses(_plain_sense(known), _plain_sense(new))
+
+
+def _plain_sense(content: str) -> Sense:
+    """What a sentence says as it holds now: "no longer likes" is "does not like"."""
+    return sense_of(_ANY_MORE.sub("", _NO_LONGER.sub("not", content)))
 
 
 def _deletions(request: ToolRequest, reading: ExtractionRequest, lines: Lines) -> Iterator[_Wish]:
@@ -175,7 +186,7 @@ def _just_said(request: ToolRequest, reading: ExtractionRequest, lines: Lines, p
     before = [message for message in request.messages[:position] if message.role == "user"]
     if not before:
         return []
-    earlier = ExtractionRequest(request.messages[:position], reading.user_name, None, (), reading.memory_categories)
+    earlier = replace(reading, messages=request.messages[:position])
     said = [one.statement for one in read_statements(earlier, lines) if one.index == before[-1].index]
     return [
         memory

@@ -10,7 +10,7 @@ from itertools import combinations
 from language.base import Condensed, KnownMemory
 from language.offline.categories import DEFAULT_IMPORTANCE
 from language.offline.compare import Sense, compare_senses, sense_of
-from language.offline.joining import in_one_sentence
+from language.offline.joining import Parts, joined_parts, parts_of
 from language.offline.lexicon import verbs
 from language.offline.rewrite import MAX_CONTENT
 
@@ -94,17 +94,26 @@ def _telling(memory: KnownMemory) -> set[str]:
 
 
 def _joined(memories: Sequence[KnownMemory]) -> Iterable[Condensed]:
-    left = list(memories)
-    while left:
-        first, *left = left
-        content, group = first.content, [first]
-        for other in tuple(left):
-            longer = in_one_sentence([memory.content for memory in (*group, other)])
-            if longer is not None:
-                content, group = longer, [*group, other]
-                left.remove(other)
-        if len(group) > 1:
-            yield _condensed(content, first, group)
+    """As many into each sentence as it can hold, in the order given."""
+    alike: dict[tuple[str, str], list[tuple[KnownMemory, Parts]]] = {}
+    for memory in memories:
+        parts = parts_of(memory.content)
+        if parts is not None:
+            alike.setdefault((parts.who, parts.verb), []).append((memory, parts))
+    for told in alike.values():
+        group: list[tuple[KnownMemory, Parts]] = []
+        for one in told:
+            if group and joined_parts([parts for _, parts in (*group, one)]) is None:
+                yield from _one_sentence(group)
+                group = []
+            group.append(one)
+        yield from _one_sentence(group)
+
+
+def _one_sentence(group: Sequence[tuple[KnownMemory, Parts]]) -> Iterable[Condensed]:
+    content = joined_parts([parts for _, parts in group])
+    if content is not None:
+        yield _condensed(content, group[0][0], [memory for memory, _ in group])
 
 
 def _condensed(content: str, kept: KnownMemory, group: Sequence[KnownMemory]) -> Condensed:

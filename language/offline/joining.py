@@ -49,7 +49,9 @@ _NOT_WHAT = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class Parts:
+    """A sentence that can be joined with others of the same ``who`` and ``verb``."""
+
     who: str
     verb: str
     what: str
@@ -57,10 +59,15 @@ class _Parts:
 
 def in_one_sentence(contents: Sequence[str]) -> str | None:
     """Say sentences about one person in one of at most 280 characters, or None where that needs any judgement."""
-    read = [_parts(content) for content in contents]
+    read = [parts_of(content) for content in contents]
     parts = [one for one in read if one is not None]
     if len(parts) < len(contents) or len({(one.who, one.verb) for one in parts}) != 1:
         return None
+    return joined_parts(parts)
+
+
+def joined_parts(parts: Sequence[Parts]) -> str | None:
+    """Join what is said of one person with one verb, or None if it is one thing only or the sentence gets too long."""
     # Short ones first: in "green tea and coffee" the coffee might be green as well.
     things = sorted(dict.fromkeys(one.what for one in parts), key=lambda what: len(what.split()))
     if len(things) < 2:
@@ -70,7 +77,8 @@ def in_one_sentence(contents: Sequence[str]) -> str | None:
     return joined if len(joined) <= MAX_CONTENT else None
 
 
-def _parts(content: str) -> _Parts | None:
+def parts_of(content: str) -> Parts | None:
+    """Read a sentence that says one thing of one person, or return None."""
     read = _SENTENCE.fullmatch(content)
     if read is None:
         return None
@@ -83,7 +91,7 @@ def _parts(content: str) -> _Parts | None:
         and all(_may_be_joined(word) for word in what.lower().replace("’", "'").split())
         and sense_of(content).denied == (verb in _DENIED_OF_EACH)
     )
-    return _Parts(who, verb, what) if plain else None
+    return Parts(who, verb, what) if plain else None
 
 
 def _may_be_joined(word: str) -> bool:

@@ -14,6 +14,7 @@ from accounts import policy as accounts_policy
 from accounts.models import Preferences
 from accounts.principals import Principal
 from journal.actions import ledger_write
+from journal.exceptions import Conflict
 
 from .. import queries
 from ..models import Memory, Proposal
@@ -65,9 +66,11 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     """Approve a memory that is locked already, filed and worded as the person wants it.
 
     ``filing`` may hold a category and a subject; without a text the wording stays. Raises Refused (400) for a subject
-    of a field.
+    of a field, Conflict (409 ``wrong_state``) when its days are over.
     """
     memory = change.memory
+    if memory.state == State.PROPOSED:
+        _must_be_in_time(change)
     changed = {name: value for name, value in filing.items() if getattr(memory, name) != value}
     meta: dict[str, Any] = {"changed": sorted(changed)} if changed else {}
     put_filing(change, principal, changed)
@@ -79,6 +82,14 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     elif changed or memory.state == State.PROPOSED or memory.reviewed_at is None or memory.needs_check:
         approve(change, **meta)
     memory.needs_check = False
+
+
+def _must_be_in_time(change: MemoryWrite) -> None:
+    """What nobody decided about in time has lapsed, also while its row is still there."""
+    creates = Proposal.objects.waiting().filter(memory=change.memory, kind=Proposal.Kind.CREATE)
+    if creates.filter(expires_at__lte=change.now).exists():
+        lapsed = Proposal.State.LAPSED
+        raise Conflict(f"This memory is {lapsed}.", code="wrong_state", state=lapsed)
 
 
 def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, version: int | None = None) -> Memory:

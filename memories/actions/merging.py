@@ -53,11 +53,12 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
     """
     user_id = accounts_policy.must_decide(principal)
     accounts_policy.must_remember(principal)
-    seen = _must_be(find_plan(principal, plan_id), Plan.PREVIEW)
-    wanted = _chosen(seen, items)
+    wanted = _chosen(find_plan(principal, plan_id), items)
     texts = dict(zip(wanted, Embedded.of_each([item.content for item in wanted.values()]), strict=True))
     with ledger_write(principal.actor, user_id) as write:
         plan = _must_be(find_plan(principal, plan_id), Plan.PREVIEW)
+        if items is not None and (not items or not wanted.keys() >= set(items)):
+            raise Refused("Choose items of this plan, at least one.", code="bad_items")
         merging = _Merging.of(write, principal, plan, wanted, texts)
         for item in wanted.values():
             merging.carry_out(item)
@@ -96,23 +97,17 @@ def optimize_revert(principal: Principal, plan_id: UUID) -> MemoryPlan:
 
 def _must_be(plan: MemoryPlan, state: str) -> MemoryPlan:
     """The plan. Raises Conflict with its state unless that is the one wanted."""
-    late = plan.state in MemoryPlan.OPEN and plan.expires_at <= timezone.now()
-    now = Plan.LAPSED if late else plan.state
+    now = Plan.LAPSED if plan.is_late(timezone.now()) else plan.state
     if now != state:
         raise Conflict(f"This plan is {now}.", code="wrong_state", state=now)
     return plan
 
 
 def _chosen(plan: MemoryPlan, items: Collection[UUID] | None) -> dict[UUID, MemoryPlanItem]:
-    """The items that are meant, in their order. Raises Refused (400 ``bad_items``) for none and for others' items."""
+    """The items that are meant, in their order."""
     sources = MemoryPlanSource.objects.order_by("position")
     rows = plan.items.filter(state=Item.WAITING).order_by("position").prefetch_related(Prefetch("sources", sources))
-    found = {item.pk: item for item in rows}
-    if items is None:
-        return found
-    if not items or not found.keys() >= set(items):
-        raise Refused("Choose items of this plan, at least one.", code="bad_items")
-    return {pk: item for pk, item in found.items() if pk in set(items)}
+    return {item.pk: item for item in (rows if items is None else rows.filter(pk__in=set(items)))}
 
 
 def _end(item: MemoryPlanItem, state: str, *, reason: str = "", merged: Memory | None = None) -> None:

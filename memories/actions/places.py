@@ -221,7 +221,8 @@ def place_reopen(write: LedgerWrite, proposal: Proposal) -> None:
     row = _places(proposal.user_id).filter(place_id=proposal.values["place_id"]).first()
     if row is None:
         raise NotFound("There is no such place.")
-    was, by = proposal.before, {"proposal": str(proposal.pk), "undo": True}
+    was = proposal.before
+    by: dict[str, Any] = {"proposal": str(proposal.pk), "undo": True}
     _check_version(row, was["now"])
     if (row.deleted_at is not None) != bool(proposal.values.get("removed")):
         raise Conflict("This place was changed since.", code="wrong_state")

@@ -2,12 +2,16 @@
 
 from .memories import MemoryAdmin, MemoryEvidenceAdmin, MemoryUseAdmin, MemoryVersionAdmin, RelationAdmin
 from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
+from .plans import MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
 from .proposals import ProposalAdmin, ProposalEvidenceAdmin
 from .tombstones import TombstoneAdmin
 
 __all__ = [
     "MemoryAdmin",
     "MemoryEvidenceAdmin",
+    "MemoryPlanAdmin",
+    "MemoryPlanItemAdmin",
+    "MemoryPlanSourceAdmin",
     "MemoryUseAdmin",
     "MemoryVersionAdmin",
     "PlaceAdmin",

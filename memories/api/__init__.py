@@ -6,7 +6,9 @@ from django.urls import path, register_converter
 
 from .lists import BulkDelete, Memories, Topics
 from .places import PlaceDetail, PlaceMentions, PlaceRestore, Places
+from .plans import Optimize, Plan, PlanApply, PlanRevert
 from .proposals import ProposalApprove, ProposalDetail, ProposalReject, Proposals
+from .relations import MemoryRelations
 from .single import (
     MemoryApprove,
     MemoryDetail,
@@ -42,6 +44,10 @@ urlpatterns = [
     path("memories/context/", MemoryContext.as_view(), name="memory-context"),
     path("memories/document/", MemoryDocument.as_view(), name="memory-document"),
     path("memories/bulk-delete/", BulkDelete.as_view(), name="memory-bulk-delete"),
+    path("memories/optimize/", Optimize.as_view(), name="memory-optimize"),
+    path("memories/optimize/<uuid:plan_id>/", Plan.as_view(), name="memory-plan"),
+    path("memories/optimize/<uuid:plan_id>/apply/", PlanApply.as_view(), name="memory-plan-apply"),
+    path("memories/optimize/<uuid:plan_id>/revert/", PlanRevert.as_view(), name="memory-plan-revert"),
     path("memories/<memory:memory_id>/", MemoryDetail.as_view(), name="memory"),
     path("memories/<memory:memory_id>/history/", MemoryHistory.as_view(), name="memory-history"),
     path("memories/<memory:memory_id>/restore/", MemoryRestore.as_view(), name="memory-restore"),
@@ -49,6 +55,7 @@ urlpatterns = [
     path("memories/<memory:memory_id>/pin/", MemoryPin.as_view(), name="memory-pin"),
     path("memories/<memory:memory_id>/approve/", MemoryApprove.as_view(), name="memory-approve"),
     path("memories/<memory:memory_id>/reject/", MemoryReject.as_view(), name="memory-reject"),
+    path("memories/<memory:memory_id>/relations/", MemoryRelations.as_view(), name="memory-relations"),
     path("proposals/", Proposals.as_view(), name="proposals"),
     path("proposals/<uuid:proposal_id>/", ProposalDetail.as_view(), name="proposal"),
     path("proposals/<uuid:proposal_id>/approve/", ProposalApprove.as_view(), name="proposal-approve"),

@@ -7,6 +7,7 @@ their relations.
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -85,6 +86,10 @@ class MemoryPlan(models.Model):
 
     def __str__(self) -> str:
         return f"plan {self.id}"
+
+    def is_late(self, now: datetime) -> bool:
+        """Whether its day is over and nobody has decided about it."""
+        return self.state in self.OPEN and self.expires_at <= now
 
 
 class MemoryPlanItem(models.Model):

@@ -27,6 +27,15 @@ from .places import (
     PlaceSerializer,
     ProposedPlaceSerializer,
 )
+from .plans import (
+    ApplyPlanSerializer,
+    NewPlanSerializer,
+    PlanItemSerializer,
+    PlanJobSerializer,
+    PlanSerializer,
+    PlanSourceSerializer,
+    RelationSerializer,
+)
 from .waiting import (
     ApproveProposalSerializer,
     ChangedMemorySerializer,
@@ -52,6 +61,7 @@ from .whole import (
 
 __all__ = [
     "AmendSerializer",
+    "ApplyPlanSerializer",
     "ApproveMemorySerializer",
     "ApproveProposalSerializer",
     "BulkDeleteSerializer",
@@ -77,16 +87,22 @@ __all__ = [
     "NewMemorySerializer",
     "NewPlaceMentionSerializer",
     "NewPlaceSerializer",
+    "NewPlanSerializer",
     "OtherValuesSerializer",
     "PinSerializer",
     "PlaceMentionSerializer",
     "PlaceSerializer",
+    "PlanItemSerializer",
+    "PlanJobSerializer",
+    "PlanSerializer",
+    "PlanSourceSerializer",
     "PreviousSerializer",
     "ProposalSerializer",
     "ProposedMemorySerializer",
     "ProposedPlaceSerializer",
     "RejectMemorySerializer",
     "RejectProposalSerializer",
+    "RelationSerializer",
     "RememberedSerializer",
     "RevertSerializer",
     "RewordSerializer",

@@ -149,6 +149,10 @@ class Client:
         """Send a POST and return the answer."""
         return self._send("POST", path, json.dumps(body), headers)
 
+    def put(self, path: str, body: object, **headers: str) -> Answer:
+        """Send a PUT and return the answer."""
+        return self._send("PUT", path, json.dumps(body), headers)
+
     def _send(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> Answer:
         began = time.monotonic()
         self._connection.request(method, path, body, {**self._headers, **headers})

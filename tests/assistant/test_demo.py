@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Agent, AgentKey, Legacy, User
 from accounts.queries import principal_for_person
@@ -14,6 +15,8 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import FactEvidence, FactLink, LegacyFact
 from journal.exceptions import Unavailable
 from journal.models import Ledger
+from memories.actions import memories_purge, proposal_reject
+from memories.models import Memory, Place, PlaceMention, Proposal
 from tests.factories import ConversationFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -98,8 +101,49 @@ def snapshot():
         LegacyFact,
         FactEvidence,
         FactLink,
+        Memory,
+        Place,
+        PlaceMention,
+        Proposal,
     )
     return [table.objects.count() for table in tables], list(Ledger.objects.order_by("pk").values_list("pk", "rev"))
+
+
+def test_what_the_agent_remembers_can_be_seen_in_every_way(loaded):
+    memories = Memory.objects.filter(agent=Agent.objects.get())
+    assert memories.count() == len(loaded.memories)
+    maria = memories.filter(user__username="maria")
+    assert {"active", "proposed", "archived", "rejected"} <= set(maria.values_list("state", flat=True))
+    assert maria.filter(state="active", in_block=True).values("category").distinct().count() >= 5
+    assert maria.filter(state="active", in_block=False).values("category").distinct().count() >= 2
+    assert maria.get(version=3).versions.count() == 3
+    assert maria.filter(pinned=True).exists()
+    assert maria.filter(state="active", reviewed_at=None).exists()
+    assert maria.filter(versions__evidence__message__role="user").exists()
+    # Nothing is used of Tom's before he approves it.
+    tom = memories.filter(user__username="tom")
+    assert {memory.reviewed_at is not None for memory in tom.filter(state="active")} == {True}
+    assert tom.filter(state="proposed").exists()
+
+
+def test_something_of_each_kind_waits(loaded):
+    for name, kinds in (("maria", {"create", "update"}), ("tom", {"archive", "create", "place", "update"})):
+        waiting = Proposal.objects.waiting().filter(user__username=name)
+        assert set(waiting.values_list("kind", flat=True)) == kinds
+    maria = Place.objects.filter(user__username="maria")
+    assert maria.present().count() == 2
+    assert maria.exclude(deleted_at=None).count() == 1
+    assert maria.get(name="Nazaré").mentions.count() == 2
+
+
+def test_what_a_person_refused_of_a_place_stays_away(loaded):
+    tom = principal_for_person(User.objects.get(username="tom").pk)
+    waiting = Proposal.objects.waiting().filter(user_id=tom.user_id, kind="place", values__place_id="chess-club").get()
+    proposal_reject(tom, waiting.pk)
+    Proposal.objects.filter(pk=waiting.pk).update(values={})
+    before = Place.objects.count(), Proposal.objects.count()
+    demo.demo_load()
+    assert (Place.objects.count(), Proposal.objects.count()) == before
 
 
 def test_loading_it_again_changes_nothing(loaded):
@@ -111,6 +155,14 @@ def test_loading_it_again_changes_nothing(loaded):
     assert snapshot() == before
     shared.refresh_from_db()
     assert shared.visibility == "private"
+
+
+def test_what_its_person_let_go_for_good_does_not_come_back(loaded):
+    Memory.objects.filter(state__in=["archived", "rejected"]).update(purge_at=timezone.now())
+    memories_purge()
+    before = snapshot()
+    demo.demo_load()
+    assert snapshot() == before
 
 
 def test_a_load_that_was_cut_short_is_finished_beside_real_people(monkeypatch, capsys):

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from accounts.actions import preferences_set
 from accounts.models import Member
 from accounts.queries import principal_for_person
 from assistant import actions as summarizing
@@ -35,6 +36,9 @@ from tests.conversations.exports import (
     chatgpt_zip,
     claude_talk,
 )
+from tests.memories.state import check
+
+from .extracting import add, update
 
 pytestmark = pytest.mark.django_db
 
@@ -526,6 +530,7 @@ class TestTakingBack:
         work()
         upload.refresh_from_db()
         assert (upload.state, upload.outcome["taken_back"], upload.outcome["facts_removed"]) == ("undone", 1, 2)
+        assert (upload.outcome["memories_removed"], upload.outcome["memories_kept"]) == (0, 0)
         assert list(Conversation.objects.all()) == [kept]
         assert (Message.objects.count(), ConversationChunk.objects.count(), LegacyFact.objects.count()) == (1, 0, 0)
         assert list(before.values("turns", "turn_terms", "chunks", "chunk_terms", "facts", "fact_terms")) == counts
@@ -534,6 +539,41 @@ class TestTakingBack:
         # No tombstone keeps it from being learned when the file is imported again.
         bring([chatgpt_talk(*BEES)], legacy=legacy, run=True)
         assert LegacyFact.objects.count() == 2
+
+    def test_what_was_remembered_from_it_goes_too(self, bring, owner, legacy, model):
+        from memories.models import Memory
+
+        principal = principal_for_person(owner.pk)
+        found = [
+            add("The user keeps bees.", quote="kept bees"),
+            add("The user misses Rosa.", "relationships", quote="Rosa"),
+        ]
+        model.calls(found)
+        upload, _ = bring([chatgpt_talk(*BEES)], run=True)
+        model.calls([add("The user misses Rosa.", "relationships", quote="Rosa")])
+        bring([claude_talk(*BEES)], run=True)
+        import_undo(principal, upload.pk)
+        work()
+        upload.refresh_from_db()
+        assert (upload.outcome["memories_removed"], upload.outcome["memories_kept"]) == (1, 1)
+        assert [memory.content for memory in Memory.objects.all()] == ["The user misses Rosa."]
+        check(owner)
+
+    def test_what_it_would_have_changed_goes_too(self, bring, owner, legacy, model):
+        from memories import actions as memories
+        from memories.models import Proposal
+        from memories.records import NewMemory
+
+        principal = principal_for_person(owner.pk)
+        bees = memories.memory_add(principal, NewMemory("The user keeps bees.", "preference")).memory
+        preferences_set(principal, review="before")
+        model.calls([update(bees, "The user kept bees.", quote="kept bees"), add("The user has a cat.", quote="Rosa")])
+        upload, _ = bring([chatgpt_talk(*BEES)], run=True)
+        assert Proposal.objects.waiting().count() == 2
+        import_undo(principal, upload.pk)
+        work()
+        assert not Proposal.objects.waiting().exists()
+        check(owner)
 
     def test_what_the_person_decided_and_what_was_said_elsewhere_stays(self, bring, owner, legacy, model):
         principal = principal_for_person(owner.pk)

@@ -2,9 +2,12 @@
 
 import json
 
+import hypothesis
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from accounts.actions import preferences_set
@@ -751,3 +754,64 @@ def test_with_the_embedder_away_it_is_remembered_all_the_same(client, monkeypatc
     monkeypatch.setattr("memories.wording.get_embedder", Away)
     assert call(client, "add_to_memory", ALEC)["data"]["outcome"] == "created"
     assert Memory.objects.get().index_not_before is not None
+
+
+# --- Whatever a model sends, however often ------------------------------------------------------------------------
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=6,
+)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(sorted({name for tool in TOOLS.values() for name in tool.arguments.model_fields})) | st.text(),
+    VALUES | st.sampled_from(["add", "update", "delete", "add_fact", "deactivate_fact", "add_poi", "get_memory"]),
+    max_size=6,
+)
+
+
+@hypothesis.settings(max_examples=100, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(NAMES), sent=ARGUMENTS | VALUES | ARGUMENTS.map(json.dumps))
+def test_any_json_is_answered(owner, agent, name, sent):
+    answer = run_tool(factories.agent_principal(agent), name, sent)
+    assert answer.content
+    assert answer.ok or answer.data["code"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_eight_calls_under_one_key_are_carried_out_once(api, owner, agent, at_once):
+    answers = at_once(lambda _: call(api(agent), "add_to_memory", ALEC, key="k1"), 8)
+    assert [answer for answer in answers if answer != answers[0]] == []
+    assert answers[0]["data"]["outcome"] == "created"
+    assert Memory.objects.get().version == 1
+    check(owner)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_who_add_about_the_same_subject_one_adds_and_seven_are_told(api, owner, agent, at_once):
+    def add(number):
+        return call(api(agent), "add_to_memory", {**ALEC, "content": f"Alec moved to room {number} this year."})
+
+    answers = at_once(add, 8)
+    created = [answer for answer in answers if answer["ok"]]
+    assert [answer["data"]["outcome"] for answer in created] == ["created"]
+    told = {answer["data"]["memory"]["id"] for answer in answers if not answer["ok"]}
+    assert told == {created[0]["data"]["memory"]["id"]}
+    check(owner)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_who_update_what_they_saw_one_does_and_seven_are_told_how_it_reads(api, owner, agent, at_once):
+    pk = call(api(agent), "add_to_memory", ALEC)["data"]["memory"]["id"]
+
+    def update(number):
+        arguments = {"memory_id": pk, "content": f"Alec moved to room {number} this year.", "version": 1}
+        return call(api(agent), "update_memory", arguments)
+
+    answers = at_once(update, 8)
+    (done,) = [answer for answer in answers if answer["ok"]]
+    for answer in answers:
+        assert answer is done or done["data"]["memory"]["content"] in nothing_done(answer, "version_conflict")
+    assert Memory.objects.get().version == 2
+    check(owner)

@@ -122,11 +122,11 @@ def test_what_means_nothing_is_told(visit, owner, facts, fields, told):
 def test_carrying_out_what_is_no_decision_is_told(visit, owner, facts):
     client = visit(owner)
     answer = client.post(
-        "/facts/bulk/carry-out/", {"decision": "applaud", "facts": chosen(facts)[0], "next": "/nowhere/"}
+        "/facts/bulk/carry-out/", {"decision": "applaud", "chosen": chosen(facts)[0], "next": "/nowhere/"}
     )
     assert answer.url == "/nowhere/"
     assert "A decision about many facts is one of" in words(client.get(LIST))
-    client.post("/facts/bulk/carry-out/", {"decision": "delete", "facts": "", "next": LIST})
+    client.post("/facts/bulk/carry-out/", {"decision": "delete", "chosen": "", "next": LIST})
     assert "Deleted 0 facts." in words(client.get(LIST))
 
 
@@ -140,7 +140,7 @@ def test_facts_of_others_are_left_alone(request, visit, owner, legacy, facts, wh
     last, client = rev_of(owner), visit(request.getfixturevalue(who))
     page = ask(client, "delete", fact=chosen(facts))
     assert "Nothing to delete" in words(page)
-    client.post("/facts/bulk/carry-out/", {"decision": "delete", "facts": " ".join(chosen(facts)), "next": LIST})
+    client.post("/facts/bulk/carry-out/", {"decision": "delete", "chosen": " ".join(chosen(facts)), "next": LIST})
     assert client.post(f"/facts/bulk/undo/1/{last}/").status_code == 404
     assert rev_of(owner) == last
     assert {now(fact).visibility for fact in facts} == {"shared"}

@@ -1,5 +1,7 @@
 """What a person prefers, on its page."""
 
+import re
+
 import pytest
 
 from accounts.models import Preferences
@@ -8,7 +10,14 @@ from tests.factories import PreferencesFactory, rev_of
 
 from .conftest import text, words
 
-SOUND = {"review": "before", "time_zone": "Europe/Lisbon", "language": "pt"}
+SOUND = {
+    "has_memory": "on",
+    "agentic_memory": "on",
+    "extract_each_message": "",
+    "review": "before",
+    "time_zone": "Europe/Lisbon",
+    "language": "pt",
+}
 
 
 def test_preferences_are_stored_and_shown(visit, owner):
@@ -42,7 +51,14 @@ def test_time_zones_are_looked_for_once(visit, owner, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"review": "never"}, {"time_zone": "Mars/Olympus"}, {"language": "elvish!"}, {"review": ""}]
+    "wrong",
+    [
+        {"review": "never"},
+        {"extract_each_message": "now and then"},
+        {"time_zone": "Mars/Olympus"},
+        {"language": "elvish!"},
+        {"review": ""},
+    ],
 )
 def test_what_makes_no_sense_is_refused_beside_its_field(visit, owner, wrong):
     answer = visit(owner).post("/preferences/", {**SOUND, **wrong})
@@ -74,3 +90,38 @@ def test_a_language_that_an_agent_set_stays_a_choice(visit, owner):
 
 def test_nobody_is_sent_to_sign_in(visit):
     assert visit().get("/preferences/").url == "/sign-in/?next=/preferences/"
+
+
+def test_what_is_learned_and_kept_up_to_date_is_chosen(visit, owner):
+    client = visit(owner)
+    page = text(client.get("/preferences/"))
+    assert 'name="has_memory" id="id_has_memory" checked' in page
+    assert 'name="agentic_memory" id="id_agentic_memory" checked' in page
+    for value, stored in (("yes", True), ("no", False), ("", None)):
+        client.post("/preferences/", {**SOUND, "extract_each_message": value, "agentic_memory": ""})
+        principal = principal_for_person(owner.pk)
+        assert (principal.extract_each_message, principal.agentic_memory) == (stored, False)
+        page = text(client.get("/preferences/"))
+        assert 'name="agentic_memory" id="id_agentic_memory" checked' not in page
+        assert re.search(rf'name="extract_each_message" value="{value}"[^>]*checked', page)
+
+
+def test_switching_memory_off_says_what_that_does(visit, owner):
+    client = visit(owner)
+    assert "Switched off, all of that stops at once" in words(client.get("/preferences/"))
+    client.post("/preferences/", {**SOUND, "has_memory": ""})
+    assert not principal_for_person(owner.pk).has_memory
+    assert "Memory is switched off: from now on no agent sees or adds any." in words(client.get("/preferences/"))
+    client.post("/preferences/", SOUND)
+    assert principal_for_person(owner.pk).has_memory
+
+
+def test_what_was_changed_in_another_window_is_not_lost(visit, owner):
+    client = visit(owner)
+    client.get("/preferences/")
+    client.post("/preferences/", {**SOUND, "version": "0"})
+    answer = client.post("/preferences/", {**SOUND, "review": "after", "version": "0"})
+    assert answer.status_code == 409
+    assert "changed meanwhile, so nothing was saved" in words(answer)
+    assert 'name="version" value="1"' in text(answer)
+    assert principal_for_person(owner.pk).review == "before"

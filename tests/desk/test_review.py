@@ -47,18 +47,18 @@ def test_the_oldest_comes_first(visit, owner, waiting):
 
 def test_one_goes_forward_and_back(visit, owner, waiting):
     client = visit(owner)
-    second = client.get(f"/review/?fact={waiting[1].pk}")
+    second = client.get(f"/review/?item=fact-{waiting[1].pk}")
     assert "2 of 3" in words(second)
-    assert f'href="/review/?fact={waiting[0].pk}"' in text(second)
-    assert f'href="/review/?fact={waiting[2].pk}"' in text(second)
-    last = client.get(f"/review/?fact={waiting[2].pk}")
-    assert 'href="/review/?fact=end"' in text(last)
-    end = words(client.get("/review/?fact=end"))
+    assert f'href="/review/?item=fact-{waiting[0].pk}"' in text(second)
+    assert f'href="/review/?item=fact-{waiting[2].pk}"' in text(second)
+    last = client.get(f"/review/?item=fact-{waiting[2].pk}")
+    assert 'href="/review/?item=end"' in text(last)
+    end = words(client.get("/review/?item=end"))
     assert "That was all, but for 3 you left for later" in end
 
 
 @pytest.mark.parametrize(
-    "query", ["?fact=7", "?fact=3f2504e0-4f89-41d3-9a0c-0305e82c3301", "?legacy=nobody&category=gossip", "?fact="]
+    "query", ["?item=7", "?item=fact-3f2504e0-4f89-41d3-9a0c-0305e82c3301", "?legacy=nobody&category=gossip", "?item="]
 )
 def test_an_address_that_means_nothing_begins_at_the_beginning(visit, owner, waiting, query):
     assert "1 of 3" in words(visit(owner).get(f"/review/{query}"))
@@ -71,9 +71,9 @@ def test_the_queue_is_narrowed_by_the_address(visit, owner, waiting):
     client = visit(owner)
     page = client.get(f"/review/?legacy={other.pk}&category=hobby")
     assert "1 of 1" in words(page)
-    assert f'name="next" value="/review/?legacy={other.pk}&amp;category=hobby&amp;fact={fact.pk}"' in text(page)
+    assert f'name="next" value="/review/?legacy={other.pk}&amp;category=hobby&amp;item=fact-{fact.pk}"' in text(page)
     answer = press(client, fact, "approve", f"?legacy={other.pk}&category=hobby")
-    assert answer.url == f"/review/?legacy={other.pk}&category=hobby&fact={fact.pk}#item"
+    assert answer.url == f"/review/?legacy={other.pk}&category=hobby&item=fact-{fact.pk}#item"
     assert "Nothing waits for you here" in words(client.get(answer.url))
     assert "1 of 3" in words(client.get("/review/"))
 
@@ -81,7 +81,7 @@ def test_the_queue_is_narrowed_by_the_address(visit, owner, waiting):
 def test_who_has_nothing_to_review_is_told_what_comes(visit, owner, stranger):
     page = words(visit(stranger).get("/review/"))
     assert "Nothing waits for you" in page
-    assert "New facts are used at once" in page
+    assert "New memories and facts are used at once" in page
     PreferencesFactory(user=owner, review="before")
     assert "no agent uses them before" in words(visit(owner).get("/review/"))
 
@@ -89,22 +89,22 @@ def test_who_has_nothing_to_review_is_told_what_comes(visit, owner, stranger):
 def test_only_ones_own_facts_wait(visit, member, waiting):
     actions.fact_set_visibility(principal_for_person(waiting[0].user_id), waiting[0].pk, "shared")
     assert "Nothing waits" in words(visit(member).get("/review/"))
-    assert "Nothing waits" in words(visit(member).get(f"/review/?fact={waiting[1].pk}"))
+    assert "Nothing waits" in words(visit(member).get(f"/review/?item=fact-{waiting[1].pk}"))
 
 
 def test_a_queue_of_nobody_asks_to_sign_in(visit):
-    assert visit().get("/review/?fact=end").url == "/sign-in/?next=/review/%3Ffact%3Dend"
+    assert visit().get("/review/?item=end").url == "/sign-in/?next=/review/%3Fitem%3Dend"
 
 
 def test_facts_of_one_moment_are_each_shown_once(owner, waiting):
     LegacyFact.objects.update(extracted_at=timezone.now())
     principal, seen = principal_for_person(owner.pk), []
     place = Queue().place(principal)
-    while place.fact_id:
-        seen.append(place.fact_id)
+    while place.item:
+        seen.append(place.item)
         assert place.before == len(seen) - 1
-        place = Queue(fact=str(place.later or END)).place(principal)
-    assert sorted(seen) == sorted(fact.pk for fact in waiting)
+        place = Queue(item=place.later.key if place.later else END).place(principal)
+    assert sorted(item.pk for item in seen) == sorted(str(fact.pk) for fact in waiting)
     assert (place.before, place.total, place.earlier) == (3, 3, seen[-1])
 
 
@@ -112,7 +112,7 @@ def test_facts_of_one_moment_are_each_shown_once(owner, waiting):
 
 
 def test_everything_that_helps_to_decide_is_there(visit, owner, member, waiting):
-    page = visit(owner).get(f"/review/?fact={waiting[1].pk}")
+    page = visit(owner).get(f"/review/?item=fact-{waiting[1].pk}")
     said = words(page)
     assert "You: My grandmother Rosa was a midwife." in said
     assert "<mark>She was patient.</mark>" in text(page)
@@ -209,17 +209,17 @@ def test_a_decision_leads_to_the_next_item_and_back(visit, owner, waiting, decis
     before = now(waiting[0])
     answer = press(client, waiting[0], decision, content="Rosa delivered babies.", approve="yes")
     if not htmx:
-        assert answer.url == f"/review/?fact={waiting[0].pk}#item"
+        assert answer.url == f"/review/?item=fact-{waiting[0].pk}#item"
         answer = client.get(answer.url)
     else:
-        assert answer["HX-Replace-Url"] == f"/review/?fact={waiting[0].pk}"
+        assert answer["HX-Replace-Url"] == f"/review/?item=fact-{waiting[0].pk}"
         assert text(answer).lstrip().startswith('<div id="review">')
         assert re.search(r'<div id="said" hx-swap-oob="innerHTML">[^<]+ 2 of 3\.</div>', text(answer))
         assert f'id="claim-{waiting[1].pk}" tabindex="-1" autofocus' in text(answer)
     assert "2 of 3" in words(answer)
     assert f'id="claim-{waiting[1].pk}"' in text(answer)
     (undo,) = undo_addresses(text(answer))
-    answer = client.post(undo, {"next": f"/review/?fact={waiting[1].pk}"})
+    answer = client.post(undo, {"next": f"/review/?item=fact-{waiting[1].pk}"})
     answer = answer if htmx else client.get(answer.url)
     assert "1 of 3" in words(answer)
     assert f'id="claim-{waiting[0].pk}"' in text(answer)
@@ -340,7 +340,7 @@ def test_stored_text_is_shown_as_text(visit, owner, legacy, told):
 
 # --- Cost ------------------------------------------------------------------------------------------------------------
 
-REVIEW_QUERIES = {"/review/": 19, "decision": 32}
+REVIEW_QUERIES = {"/review/": 20, "decision": 33}
 
 
 @pytest.mark.parametrize("much", [1, 6])
@@ -353,7 +353,7 @@ def test_the_queue_costs_the_same_however_much_waits(visit, owner, legacy, told,
     client = visit(owner, htmx=True)
     press(client, facts[-1], "reject")
     with django_assert_num_queries(REVIEW_QUERIES["/review/"]):
-        client.get(f"/review/?fact={facts[0].pk}")
+        client.get(f"/review/?item=fact-{facts[0].pk}")
     with django_assert_num_queries(REVIEW_QUERIES["decision"]):
         press(client, facts[0], "approve")
 

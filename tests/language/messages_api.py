@@ -1,7 +1,8 @@
 """A small server that speaks the Messages API, for the real SDK to talk to. What it answers is scripted.
 
 It is as strict about what it is sent as the API is: another path, a key or model it does not know, a parameter or a
-schema keyword that the API takes no longer get the API's error, whatever the script says.
+schema keyword that the API takes no longer, a tool call without its result, get the API's error, whatever the script
+says.
 """
 
 import json
@@ -55,7 +56,10 @@ class MessagesServer(ScriptedServer):
             return error(400, "invalid_request_error", "anthropic-version")
         if body.get("model") != MODEL:
             return error(404, "not_found_error", f"model: {body.get('model')}")
-        unknown = set(body) - PARAMETERS | _unknown_words(body["output_config"]["format"]["schema"])
+        unknown = set(body) - PARAMETERS
+        if "output_config" in body:
+            unknown |= _unknown_words(body["output_config"]["format"]["schema"])
+        unknown |= _faults_of_tools(body.get("tools", [])) | _faults_of_turns(body.get("messages", []))
         if unknown or not {"model", "max_tokens", "messages"} <= set(body):
             return error(400, "invalid_request_error", f"{sorted(unknown)}: {received.raw.decode()}")
         return None
@@ -84,6 +88,12 @@ def message(document, *, stop_reason="end_turn", usage=None, blocks=None):
     )
 
 
+def called(*calls, before=(), after=(), stop_reason="tool_use", usage=None):
+    """A message that calls tools: (id, name, input) each."""
+    blocks = [{"type": "tool_use", "id": call_id, "name": name, "input": given} for call_id, name, given in calls]
+    return message("", blocks=[*before, *blocks, *after], stop_reason=stop_reason, usage=usage)
+
+
 def error(status, kind, text="no", **headers):
     """The API's form of an error."""
     body = {"type": "error", "error": {"type": kind, "message": text}, "request_id": "req_01"}
@@ -99,3 +109,35 @@ def _unknown_words(schema):
     inner = [*schema.get("$defs", {}).values(), *schema.get("properties", {}).values()]
     inner += [schema["items"]] if "items" in schema else []
     return found.union(*map(_unknown_words, inner))
+
+
+def _faults_of_tools(tools):
+    """Whether a name or a schema is none that the API takes, or a name stands for two tools."""
+    faults = set()
+    for tool in tools:
+        sound = re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", tool["name"]) and tool["input_schema"].get("type") == "object"
+        faults |= set() if sound else {f"tool {tool['name']}"}
+    return faults | (set() if len({tool["name"] for tool in tools}) == len(tools) else {"tool names"})
+
+
+def _faults_of_turns(turns):
+    """Whether roles don't alternate, a text is empty, or calls and results don't belong together."""
+    faults = set()
+    if [turn["role"] for turn in turns] != [("user", "assistant")[place % 2] for place in range(len(turns))]:
+        faults.add("roles")
+    open_calls, seen, marks = [], set(), 0
+    for turn in turns:
+        blocks = [{"type": "text", "text": turn["content"]}] if isinstance(turn["content"], str) else turn["content"]
+        results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        if results != open_calls:
+            faults.add("tool_result")
+        open_calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        if seen & set(open_calls) or len(set(open_calls)) < len(open_calls):
+            faults.add("tool_use ids")
+        seen |= set(open_calls)
+        marks += sum("cache_control" in block for block in blocks)
+        if not blocks or any(block["type"] == "text" and not block["text"].strip() for block in blocks):
+            faults.add("empty text")
+        if any(not re.fullmatch(r"[a-zA-Z0-9_-]+", call_id) for call_id in open_calls):
+            faults.add("tool_use id")
+    return faults | ({"open calls"} if open_calls else set()) | ({"cache_control"} if marks > 3 else set())

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import re
 import time
 from dataclasses import replace
@@ -658,19 +657,8 @@ def test_settings_that_can_not_be_right_stop_the_start(monkeypatch, environment)
 
 # --- The real thing ---------------------------------------------------------------------------------------------
 
-needs_key = pytest.mark.skipif(
-    not os.environ.get("ANTHROPIC_API_KEY"), reason="calls a real model: set ANTHROPIC_API_KEY to run it"
-)
-
-
-@pytest.fixture
-def real():
-    base_url = os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
-    return AnthropicModel(MODEL, Endpoint(base_url, os.environ["ANTHROPIC_API_KEY"], timeout_seconds=75, retries=2))
-
 
 @pytest.mark.expensive
-@needs_key
 def test_a_real_model_finds_what_was_said_and_only_that(real):
     found = real.extract(
         request(
@@ -690,14 +678,12 @@ def test_a_real_model_finds_what_was_said_and_only_that(real):
 
 
 @pytest.mark.expensive
-@needs_key
 def test_a_real_model_keeps_the_language(real):
     found = real.extract(request(("user", "Meine Oma Rosa hat jeden Sonntag Brot gebacken und ist nie Auto gefahren.")))
     assert any("Brot" in fact.content for fact in found.facts)
 
 
 @pytest.mark.expensive
-@needs_key
 def test_a_real_model_compares(real):
     assert real.same_fact(
         [

@@ -1,6 +1,7 @@
 """The offline rules as they choose tools: labelled talk, what comes of earlier rounds, and bounds."""
 
 import re
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -111,6 +112,17 @@ def test_only_tools_that_are_offered_are_called():
     assert len(calls(said, known=known)) == 3
     assert [call.name for call in calls(said, known=known, tools=TOOLS[:1])] == ["add_to_memory"]
     assert calls(said, known=known, tools=()) == ()
+
+
+def test_what_is_said_about_a_legacy_is_kept_elsewhere_unless_it_is_asked_for():
+    talk = replace(request("Rosa baked bread. I live in Porto. My uncle Tom lives in Braga."), legacy_name="Rosa")
+    assert [written(call) for call in OfflineModel().choose_tools(talk).calls] == [
+        "add profile/city: The user lives in Porto."
+    ]
+    talk = replace(request("Remember that my uncle Tom lives in Braga."), legacy_name="Rosa")
+    assert [written(call) for call in OfflineModel().choose_tools(talk).calls] == [
+        "! add person: The user's uncle Tom lives in Braga."
+    ]
 
 
 # --- Rounds -----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from .state import check, now
 
 MEMORIES = "/admin/memories/memory/"
 BEES = "The user keeps bees behind the house."
-SECRETS = ["bees", "hens", "tomatoes", "Rosa", "garden", "Harbour", "my_place", "because of the dog"]
+SECRETS = ["bees", "hens", "tomatoes", "Rosa", "garden", "Harbour", "my_place", "because of the dog", "Rufus"]
 LISTS = [
     "memory",
     "memoryversion",
@@ -30,6 +30,9 @@ LISTS = [
     "place",
     "placeversion",
     "placemention",
+    "memoryplan",
+    "memoryplanitem",
+    "memoryplansource",
     "proposal",
     "proposalevidence",
     "tombstone",
@@ -59,6 +62,9 @@ def everything(me, cautious, owner, add):
     actions.place_add(me, "my_place", "Harbour", "By the bees", message_id=message.pk)
     actions.memory_update(cautious, bees.pk, "The user keeps hens.", message_id=message.pk)
     actions.memories_used([bees.pk], timezone.now())
+    add(me, "The user's dog is called Rufus.")
+    add(me, "The user has a dog named Rufus.", insist=True)
+    actions.optimize_plan(me)
     Relation.objects.create(
         user=owner, from_memory=bees, to_memory=rejected, type=Relation.Type.RELATED_TO, strength=0.5
     )

@@ -4,7 +4,9 @@ import pytest
 from django.db.models import Count
 
 from accounts.models import AgentKey
-from memories.models import Memory, Place, Proposal
+from accounts.queries import principal_for_person
+from memories.actions import optimize_plan
+from memories.models import Memory, MemoryPlan, Place, Proposal
 from tests import factories
 from tests.conftest import with_key
 
@@ -34,6 +36,12 @@ CASES = [
     ("POST", "memories/{memory}/pin/", None, [200, 404, 404, 200, 404, 403, 401, 404, 401]),
     ("POST", "memories/{memory}/approve/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
     ("POST", "memories/{memory}/reject/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
+    ("GET", "memories/{memory}/relations/", None, [200, 404, 404, 200, 404, 200, 401, 404, 401]),
+    ("POST", "memories/optimize/", {}, [200, 200, 200, 403, 403, 403, 401, 403, 401]),
+    ("GET", "memories/optimize/{plan}/", None, [200, 404, 404, 404, 404, 404, 401, 404, 401]),
+    ("POST", "memories/optimize/{plan}/apply/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
+    ("POST", "memories/optimize/{plan}/revert/", None, [409, 404, 404, 403, 403, 403, 401, 403, 401]),
+    ("DELETE", "memories/optimize/{plan}/", None, [204, 404, 404, 403, 403, 403, 401, 403, 401]),
     ("GET", "proposals/", None, [200, 200, 200, 200, 200, 200, 401, 200, 401]),
     ("GET", "proposals/{proposal}/", None, [200, 404, 404, 200, 404, 200, 401, 404, 401]),
     ("POST", "proposals/{proposal}/approve/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
@@ -86,6 +94,12 @@ def place(api, owner):
 
 
 @pytest.fixture
+def plan(owner):
+    """A plan of the owner to say nothing in fewer."""
+    return optimize_plan(principal_for_person(owner.pk))
+
+
+@pytest.fixture
 def message(owner):
     """A message of the owner."""
     return factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
@@ -99,13 +113,13 @@ def message(owner):
         for caller, status in zip(CALLERS, statuses, strict=True)
     ],
 )
-def test_who_may(request, api, owner, proposal, place, message, method, path, body, caller, status):
+def test_who_may(request, api, owner, proposal, place, plan, message, method, path, body, caller, status):
     made = add(api(owner), **BODY)
     if path.endswith("mentions/") and body:
         body = {"message": str(message.pk)}
     who = None if caller == "nobody" else request.getfixturevalue(caller)
     before = stored(owner)
-    path = path.format(memory=made["id"], proposal=proposal.pk, place=place["id"])
+    path = path.format(memory=made["id"], proposal=proposal.pk, place=place["id"], plan=plan.pk)
     answer = getattr(api(who), method.lower())(API + path, body)
     assert answer.status_code == status, answer.content
     if status >= 400:
@@ -122,18 +136,19 @@ def stored(person):
     memories = Memory.objects.filter(user=person).order_by("pk").values("pk", "state", "version", "updated_at")
     proposals = Proposal.objects.filter(user=person).values("pk", "state")
     places = Place.objects.filter(user=person).annotate(mentioned=Count("mentions")).order_by("pk")
-    return list(memories), list(proposals), list(places.values("pk", "version", "deleted_at", "mentioned"))
+    plans = MemoryPlan.objects.filter(user=person).values("pk", "state")
+    return list(memories), list(proposals), list(places.values("pk", "version", "deleted_at", "mentioned")), list(plans)
 
 
 @pytest.mark.parametrize(("method", "path", "body"), [each[:3] for each in CASES if "{" in each[1]])
 @pytest.mark.parametrize("caller", ["stranger", "other_agent"])
 def test_what_is_somebody_else_s_looks_like_what_is_missing(
-    request, api, owner, proposal, place, message, method, path, body, caller
+    request, api, owner, proposal, place, plan, message, method, path, body, caller
 ):
     made = add(api(owner), **BODY)
     missing = "00000000-0000-4000-8000-000000000000"
-    theirs = {"memory": made["id"], "proposal": proposal.pk, "place": place["id"]}
-    nothing = {"memory": "nothere1", "proposal": missing, "place": missing}
+    theirs = {"memory": made["id"], "proposal": proposal.pk, "place": place["id"], "plan": plan.pk}
+    nothing = {"memory": "nothere1", "proposal": missing, "place": missing, "plan": missing}
     if "mentions" in path and body:
         body = {"message": str(message.pk)}
     client = api(request.getfixturevalue(caller))

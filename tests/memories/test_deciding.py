@@ -1,6 +1,10 @@
 """The person's word on what agents remember, and that of staff."""
 
+from datetime import timedelta
+
 import pytest
+import time_machine
+from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
@@ -145,6 +149,13 @@ class TestReject:
         actions.memory_reject(me, waiting.pk)
         with pytest.raises(Conflict):
             actions.memory_reject(me, waiting.pk)
+
+
+def test_what_has_lapsed_can_not_be_approved(me, owner, waiting):
+    with time_machine.travel(timezone.now() + timedelta(days=7, seconds=1)), pytest.raises(Conflict) as caught:
+        actions.memory_approve(me, waiting.pk)
+    assert caught.value.extra["state"] == "lapsed"
+    assert now(waiting).state == "proposed"
 
 
 class TestReopen:

@@ -1,0 +1,166 @@
+"""How quickly memories are written: ``python -m benchmarks.memory_writes [--embedder NAME] [--json OUT]``.
+
+Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), and measures:
+
+- writes a second, one half new memories and the other half rewordings: one writer, four writers of one person, and four
+  of four people, in this process and over HTTP;
+- the tool ``add_to_memory`` over HTTP, of a person who has 10, 100 and 1,000 memories, in milliseconds.
+
+The bundled embedder takes most of a write's time; with ``--embedder hashing`` the rest is seen. Each statement is about
+something else, as it would be in life: what is similar is answered and not stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import django
+
+from tests.assistant.deployment import Answer, Client, Deployment, own_deployment
+
+from .ingest import per_second, spread
+from .memory_block import remember
+
+MEMORIES = "/api/v1/memories/"
+TOOL = "/api/v1/tools/add_to_memory/"
+SIZES = (10, 100, 1_000)
+WRITERS = 4
+WRITES = 150
+CALLS = 200
+DAYS = ("Mondays", "rainy days", "the first of May", "holidays", "Sunday mornings")
+THINGS = ("violins", "old maps", "mushrooms", "engines", "poems", "clocks", "kites", "ferns")
+SYLLABLES = ("ba", "do", "fi", "gu", "ke", "la", "mo", "ni", "pu", "ra", "se", "ti", "vo", "wy", "xa", "zu")
+
+Writer = Callable[[int], None]
+"""Does its n-th write, counted from 0."""
+chance = random.Random(7)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--embedder", default="bundled", help="the embedder to write with")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures to a file as well")
+    options = parser.parse_args()
+    settings = {"KEEPSAKE_EMBEDDER": options.embedder, "MEMORY_BLOCK_TOKENS": "1000000", "LOG_LEVEL": "ERROR"}
+    with own_deployment(durable=True, **settings) as deployment:
+        deployment.worker.stop()
+        os.environ.update(deployment.environment, DJANGO_SETTINGS_MODULE="memory_project.settings")
+        figures = measure(deployment)
+    for name, value in figures.items():
+        print(f"{name:45} {value}")
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+def measure(deployment: Deployment) -> dict[str, Any]:
+    """All figures, by name."""
+    django.setup()
+    key = deployment.manage("create_agent_key", "service", "--user=olga", "--service", "--quiet")
+    ways: dict[str, Callable[[str], Writer]] = {
+        "in_process": in_process,
+        "over_http": lambda person: over_http(deployment.client(key, person)),
+    }
+    figures: dict[str, Any] = {}
+    for way, writer in ways.items():
+        writer("warm-up")(0)
+        four = [f"one-of-four-{number}" for number in range(WRITERS)]
+        figures[f"one_writer_{way}_a_second"] = together(writer, ["alone"])
+        figures[f"four_writers_one_person_{way}_a_second"] = together(writer, ["shared"] * WRITERS)
+        figures[f"four_writers_four_people_{way}_a_second"] = together(writer, four)
+    for size in SIZES:
+        person = remember(size)
+        key = deployment.manage("create_agent_key", "model", f"--user={person.username}", "--quiet")
+        figures[f"add_to_memory_beside_{size}_ms"] = tool_calls(deployment.client(key))
+    return figures
+
+
+def in_process(username: str) -> Writer:
+    """Writes through the actions, as an agent does that may not decide."""
+    from dataclasses import replace
+
+    from accounts.actions import user_create
+    from accounts.models import User
+    from accounts.queries import principal_for_person
+    from memories.actions import memory_add, memory_update
+    from memories.records import NewMemory
+
+    person = User.objects.filter(username=username).first() or user_create(username)
+    principal = replace(principal_for_person(person.pk), kind="agent", scopes=frozenset(("read", "write")))
+    known: list[str] = []
+
+    def write(number: int) -> None:
+        if number % 2:
+            memory_update(principal, known[-1], statement())
+        else:
+            known.append(memory_add(principal, NewMemory(statement(), "context"), insist=True).memory.pk)
+
+    return write
+
+
+def over_http(client: Client) -> Writer:
+    """The same as requests."""
+    known: list[str] = []
+
+    def write(number: int) -> None:
+        if number % 2:
+            checked(client.put(f"{MEMORIES}{known[-1]}/", {"content": statement()}))
+        else:
+            body = {"content": statement(), "category": "context", "insist": True}
+            known.append(checked(client.post(MEMORIES, body)).json()["id"])
+
+    return write
+
+
+def together(writer: Callable[[str], Writer], people: Sequence[str]) -> int:
+    """Writes a second of as many writers at once as people are named."""
+    from django.db import connections
+
+    def work(write: Writer) -> None:
+        for number in range(WRITES):
+            write(number)
+        connections.close_all()
+
+    writers = [writer(person) for person in people]
+    with ThreadPoolExecutor(len(writers)) as pool:
+        return per_second(lambda: list(pool.map(work, writers)), WRITES * len(writers))
+
+
+def tool_calls(client: Client) -> dict[str, float]:
+    """The spread of calls that each add something new."""
+
+    def call() -> Answer:
+        body = {"arguments": {"content": statement(), "category": "person", "insist": True}}
+        answer = checked(client.post(TOOL, body))
+        if answer.json()["data"].get("outcome") != "created":
+            sys.exit(f"The tool answered {answer.text[:300]}")
+        return answer
+
+    call()
+    return spread([call().seconds for _ in range(CALLS)])
+
+
+def checked(answer: Answer) -> Answer:
+    """An answer, unless it is a refusal: that ends the benchmark."""
+    if answer.status not in {200, 201}:
+        sys.exit(f"A write was answered with {answer.status}: {answer.text[:300]}")
+    return answer
+
+
+def statement() -> str:
+    """A statement about something that nobody has heard of."""
+    names = ["".join(chance.choices(SYLLABLES, k=3)).capitalize() for _ in range(3)]
+    verb = chance.choice(("repairs", "collects", "paints", "studies", "sells", "fears"))
+    return f"{names[0]} from {names[1]} {verb} {names[2]} {chance.choice(THINGS)} on {chance.choice(DAYS)}."
+
+
+if __name__ == "__main__":
+    main()

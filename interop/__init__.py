@@ -1,0 +1,1 @@
+"""Other people's protocols, one file each, over the rooms before this one."""

@@ -1,0 +1,138 @@
+"""Plans to say memories in fewer, for staff: whose, how far, how they ended. What they say is the person's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from accounts.admin import moderator
+from journal.admin import link_to
+
+from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from .base import OfPersonAdmin
+
+
+@admin.register(MemoryPlan)
+class MemoryPlanAdmin(OfPersonAdmin):
+    """Plans, without what they say."""
+
+    id_fields = ("pk", "user_id", "agent_id")
+    list_display = ["id", "labelled_state", "strategy", "person", "written_by", "created_at", "decided_at"]
+    list_filter = ["state", "created_at"]
+    list_select_related = ["user"]
+    readonly_fields = ["person", "memories"]
+    fieldsets = [
+        (None, {"fields": ["id", "state", "strategy", "categories", "pinned"]}),
+        ("Whose", {"fields": ["person", "agent", "written_by"]}),
+        ("How many", {"fields": ["memories", "left_over"]}),
+        ("Times", {"fields": ["created_at", "expires_at", "decided_at", "applied_rev"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryPlan]:
+        """All plans."""
+        return MemoryPlan.objects.visible_to(moderator(request))
+
+    @display(
+        description="state",
+        ordering="state",
+        label={
+            "making": "info",
+            "preview": "info",
+            "applied": "success",
+            "reverted": "warning",
+            "discarded": "default",
+            "lapsed": "default",
+        },
+    )
+    def labelled_state(self, plan: MemoryPlan) -> tuple[str, str]:
+        """Where it stands."""
+        return plan.state, plan.get_state_display()
+
+    @admin.display(description="memories looked at")
+    def memories(self, plan: MemoryPlan) -> int:
+        """How many the strategy has seen."""
+        return len(plan.looked_at)
+
+
+class _OfPlanAdmin(OfPersonAdmin):
+    """What belongs to a plan."""
+
+    list_select_related = ["user"]
+
+
+@admin.register(MemoryPlanItem)
+class MemoryPlanItemAdmin(_OfPlanAdmin):
+    """What plans would merge, without the words."""
+
+    id_fields = ("pk", "plan_id", "user_id")
+    memory_fields = ("merged_id",)
+    list_display = ["id", "plan_link", "labelled_state", "kind", "category", "merged_link", "person"]
+    list_filter = ["state", "reason", "kind"]
+    fields = [
+        "id",
+        "plan_link",
+        "position",
+        "state",
+        "reason",
+        "kind",
+        "category",
+        "tokens_before",
+        "tokens_after",
+        "merged_link",
+        "person",
+    ]
+    readonly_fields = ["plan_link", "merged_link", "person"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryPlanItem]:
+        """All items, without what they say."""
+        return MemoryPlanItem.objects.visible_to(moderator(request)).defer("content", "subject", "topics")
+
+    @display(
+        description="state",
+        ordering="state",
+        label={
+            "waiting": "info",
+            "applied": "success",
+            "skipped": "default",
+            "reverted": "warning",
+            "kept": "default",
+        },
+    )
+    def labelled_state(self, item: MemoryPlanItem) -> tuple[str, str]:
+        """Where it stands."""
+        return item.state, item.get_state_display()
+
+    @admin.display(description="plan")
+    def plan_link(self, item: MemoryPlanItem) -> Any:
+        """The plan."""
+        return link_to(MemoryPlan, item.plan_id)
+
+    @admin.display(description="became")
+    def merged_link(self, item: MemoryPlanItem) -> Any:
+        """The memory that came of it, which opens its text."""
+        return link_to(Memory, item.merged_id)
+
+
+@admin.register(MemoryPlanSource)
+class MemoryPlanSourceAdmin(_OfPlanAdmin):
+    """Which memories plans would merge."""
+
+    id_fields = ("item_id", "user_id")
+    memory_fields = ("memory_id",)
+    list_display = ["id", "item_link", "memory_link", "version", "person"]
+    fields = ["item_link", "position", "memory_link", "version", "person"]
+    readonly_fields = ["item_link", "memory_link", "person"]
+
+    @admin.display(description="item")
+    def item_link(self, source: MemoryPlanSource) -> Any:
+        """The item."""
+        return link_to(MemoryPlanItem, source.item_id)
+
+    @admin.display(description="memory")
+    def memory_link(self, source: MemoryPlanSource) -> Any:
+        """The memory, which opens its text."""
+        return link_to(Memory, source.memory_id)

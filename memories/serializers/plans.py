@@ -1,0 +1,149 @@
+"""Shapes of plans to say memories in fewer, and of how memories are related, over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from journal.models import JobRun
+
+from ..models import MemoryPlan, MemoryPlanItem, MemoryPlanSource, Relation
+from ..plans import job_of
+from ..strategies import STRATEGIES
+from .waiting import ProposedMemorySerializer
+
+
+class NewPlanSerializer(serializers.Serializer[Any]):
+    """What a plan is to be about: the memories of some ``categories``, or of all.
+
+    ``pinned`` memories are left alone unless asked for. Fields, procedures, what ends by itself and what a client has
+    under an ``external_id`` always are.
+    """
+
+    strategy = serializers.CharField(max_length=40, required=False, help_text=f"One of: {', '.join(STRATEGIES)}.")
+    categories = serializers.ListField(child=serializers.CharField(max_length=50), required=False, max_length=100)
+    pinned = serializers.BooleanField(required=False)
+
+
+class PlanSourceSerializer(serializers.ModelSerializer[MemoryPlanSource]):
+    """One of several memories, as it read when the plan was made. Null where it is not to be seen any more."""
+
+    id = serializers.CharField(source="memory_id", allow_null=True)
+    content = serializers.CharField(allow_null=True)
+    subject = serializers.CharField(allow_null=True)
+
+    class Meta:
+        model = MemoryPlanSource
+        fields = ["id", "version", "content", "subject"]
+
+
+class PlanItemSerializer(serializers.ModelSerializer[MemoryPlanItem]):
+    """A memory that would take the place of its ``sources``; when the plan has ended its text is in ``merged``.
+
+    ``tokens_before`` is what the lines of the sources cost in a prompt, ``tokens_after`` what this one would.
+    ``reason`` says why it was skipped, or kept when the plan was taken back.
+    """
+
+    merged = ProposedMemorySerializer(allow_null=True)
+    sources = PlanSourceSerializer(many=True)
+
+    class Meta:
+        model = MemoryPlanItem
+        fields = [
+            "id",
+            "state",
+            "reason",
+            "content",
+            "kind",
+            "category",
+            "subject",
+            "topics",
+            "importance",
+            "tokens_before",
+            "tokens_after",
+            "merged",
+            "sources",
+        ]
+
+
+class PlanJobSerializer(serializers.ModelSerializer[JobRun]):
+    """The work on a plan: ``done`` of ``total`` memories were looked at."""
+
+    class Meta:
+        model = JobRun
+        fields = ["id", "state", "done", "total"]
+
+
+class PlanSerializer(serializers.ModelSerializer[MemoryPlan]):
+    """What a strategy would make of a person's memories, until ``expires_at``; then its text is removed.
+
+    ``looked_at`` says how many memories it is about, ``left_over`` how many more there are for a later plan.
+    ``written_by`` names the model, or the rules, whose wordings it holds. ``categories`` is null for all. ``job`` is
+    null when it was made at once.
+    """
+
+    looked_at = serializers.SerializerMethodField()
+    job = serializers.SerializerMethodField()
+    items = PlanItemSerializer(many=True)
+
+    class Meta:
+        model = MemoryPlan
+        fields = [
+            "id",
+            "state",
+            "strategy",
+            "categories",
+            "pinned",
+            "looked_at",
+            "left_over",
+            "written_by",
+            "job",
+            "items",
+            "created_at",
+            "expires_at",
+            "decided_at",
+        ]
+
+    def get_looked_at(self, plan: MemoryPlan) -> int:
+        """How many."""
+        return len(plan.looked_at)
+
+    @extend_schema_field(PlanJobSerializer(allow_null=True))
+    def get_job(self, plan: MemoryPlan) -> Any:
+        """How far it is."""
+        job = job_of(plan)
+        return None if job is None else PlanJobSerializer(job).data
+
+
+class ApplyPlanSerializer(serializers.Serializer[Any]):
+    """The items to carry out; without any, all of them. The others are dropped with the plan."""
+
+    items = serializers.ListField(child=serializers.UUIDField(), required=False, allow_null=True, min_length=1)
+
+
+class RelationSerializer(serializers.ModelSerializer[Relation]):
+    """How a memory is related to another, ``memory``.
+
+    With ``direction`` from, it is the one that supersedes or is derived from the other; with to it is the other's turn.
+    What is ``related_to`` is so both ways. ``strength`` is from 0 to 1.
+    """
+
+    direction = serializers.SerializerMethodField()
+    memory = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Relation
+        fields = ["id", "type", "direction", "strength", "memory", "created_at"]
+
+    @extend_schema_field(serializers.ChoiceField(choices=["from", "to"]))
+    def get_direction(self, relation: Relation) -> str:
+        """Which end of it the memory is that was asked about."""
+        return "from" if relation.from_memory_id == self.context["memory_id"] else "to"
+
+    @extend_schema_field(ProposedMemorySerializer)
+    def get_memory(self, relation: Relation) -> Any:
+        """The memory at the other end."""
+        asked = relation.from_memory_id == self.context["memory_id"]
+        return ProposedMemorySerializer(relation.to_memory if asked else relation.from_memory).data

@@ -1,0 +1,209 @@
+"""The stream of updates: what it tells, from where, to whom; and that nothing depends on it."""
+
+import json
+import threading
+
+import pytest
+from django.conf import settings as django_settings
+from redis import Redis
+from redis.exceptions import ConnectionError as RedisAway
+
+from assistant.extraction import actions as extraction
+from assistant.extraction import streaming, updates
+from conversations.models import Conversation
+from language.base import ModelUnavailable
+
+from .conftest import say
+from .extracting import TEA, add
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _fast(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    settings.UPDATES_STREAM_SECONDS = 0.05
+
+
+@pytest.fixture
+def conversation(owner, talk):
+    conversation = talk(owner, channel="assistant")
+    say(owner, conversation, TEA)
+    return conversation
+
+
+@pytest.fixture
+def read(conversation, django_capture_on_commit_callbacks):
+    """``read()`` reads what waits, with what follows when it is committed."""
+
+    def run():
+        with django_capture_on_commit_callbacks(execute=True):
+            extraction.extract_messages(conversation.pk)
+
+    return run
+
+
+@pytest.fixture
+def away(monkeypatch):
+    """Valkey can't be reached."""
+    nowhere = Redis.from_url("unix:///nowhere/valkey.sock")
+    monkeypatch.setattr(updates, "_client", lambda url: nowhere)
+
+
+def listen(client, conversation, after="", **headers):
+    query = f"?after={after}" if after else ""
+    return client.get(f"/api/v1/conversations/{conversation.pk}/updates/{query}", **headers)
+
+
+def events(answer):
+    """The events of a stream: (id, name, data)."""
+    found = []
+    for block in b"".join(answer.streaming_content).decode().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if lines:
+            found.append((lines["id"], lines["event"], json.loads(lines["data"])))
+    return found
+
+
+class TestWhatIsTold:
+    def test_that_it_began_and_what_came_of_it(self, api, owner, model, conversation, read):
+        model.calls([add()])
+        read()
+        answer = listen(api(owner), conversation, "0")
+        assert (answer.status_code, answer["Content-Type"]) == (200, "text/event-stream")
+        assert [(name, data) for _, name, data in events(answer)] == [
+            ("memory_update_started", {"messages": 1}),
+            ("memory_update_completed", {"ok": True, "add": 1}),
+        ]
+
+    def test_that_it_failed(self, api, owner, model, conversation, read, monkeypatch):
+        def away(_):
+            raise ModelUnavailable("away")
+
+        monkeypatch.setattr(model, "choose_tools", away)
+        read()
+        told = events(listen(api(owner), conversation, "0"))
+        assert [(name, data) for _, name, data in told][-1] == ("memory_update_completed", {"ok": False})
+
+    def test_no_text_of_it(self, model, conversation, read, caplog):
+        model.calls([add()])
+        read()
+        told = [update for update in updates.updates(conversation.pk, "0", 0.02) if update]
+        assert "tea" not in repr([update.data for update in told])
+        assert "tea" not in caplog.text
+
+    def test_what_comes_after_an_update(self, api, owner, model, conversation, read):
+        read()
+        first, second = events(listen(api(owner), conversation, "0"))
+        assert events(listen(api(owner), conversation, first[0])) == [second]
+        assert events(listen(api(owner), conversation, headers={"Last-Event-ID": first[0]})) == [second]
+
+    def test_from_now_on_when_nothing_is_named(self, api, owner, model, conversation, read):
+        read()
+        assert events(listen(api(owner), conversation)) == []
+
+    def test_nothing_of_another_conversation(self, api, owner, model, conversation, read, talk):
+        read()
+        assert events(listen(api(owner), talk(owner), "0")) == []
+
+    def test_as_it_happens(self, conversation):
+        heard = []
+        told = filter(None, updates.updates(conversation.pk, updates.BEGINNING, 30))
+        listener = threading.Thread(target=lambda: heard.append(next(told)))
+        listener.start()
+        updates._publish(conversation.pk, updates.STARTED, {"messages": 1})
+        listener.join(30)
+        assert [(update.event, dict(update.data)) for update in heard] == [("memory_update_started", {"messages": 1})]
+
+    def test_that_there_is_nothing_yet(self, conversation):
+        assert list(updates.updates(conversation.pk, "0", 0.02)) == [None]
+
+    def test_what_is_kept_goes_after_a_while(self, conversation, model, read):
+        read()
+        client = Redis.from_url(django_settings.REDIS_URL)
+        assert 0 < client.ttl(updates._key(conversation.pk)) <= django_settings.UPDATES_KEPT_SECONDS
+
+
+class TestWhoListens:
+    @pytest.mark.parametrize("who", ["member", "stranger", "staff", "other_agent"])
+    def test_nobody_but_the_person_and_their_agents(self, api, request, conversation, who):
+        assert listen(api(request.getfixturevalue(who)), conversation).status_code == 404
+
+    def test_a_key_that_reads(self, api, agent, conversation):
+        assert events(listen(api(agent), conversation)) == []
+
+    def test_a_client_that_takes_nothing_but_events(self, api, owner, conversation):
+        answer = listen(api(owner), conversation, headers={"Accept": "text/event-stream"})
+        assert b"over" in b"".join(answer.streaming_content)
+        answer = listen(api(owner), conversation, "nonsense", headers={"Accept": "text/event-stream"})
+        assert answer.status_code == 400
+        assert answer.content.startswith(b"event: error\ndata: {")
+
+    @pytest.mark.parametrize("after", ["nonsense", "1-", "-1", "$"])
+    def test_nobody_after_what_is_no_id(self, api, owner, conversation, after):
+        assert listen(api(owner), conversation, after).json()["code"] == "bad_id"
+
+
+class TestBounds:
+    def test_a_stream_ends_by_itself(self, api, owner, conversation):
+        body = b"".join(listen(api(owner), conversation).streaming_content)
+        assert body.startswith(b": listening")
+        assert b": over, ask again after the last id" in body
+
+    def test_there_are_only_so_many(self, api, owner, conversation, monkeypatch):
+        monkeypatch.setattr(streaming, "_streams", threading.BoundedSemaphore(1))
+        first = listen(api(owner), conversation)
+        refused = listen(api(owner), conversation)
+        assert (refused.status_code, refused["Retry-After"]) == (503, "5")
+        assert events(first) == []
+        assert events(listen(api(owner), conversation)) == []
+
+    def test_one_that_is_closed_before_it_began_leaves_its_place(self, monkeypatch):
+        monkeypatch.setattr(streaming, "_streams", threading.BoundedSemaphore(1))
+        for _ in range(2):
+            stream = streaming.Stream(lambda: iter(()))
+            stream.close()
+            stream.close()
+
+    def test_it_gives_its_connection_back(self, conversation, monkeypatch):
+        closed = []
+
+        class Connection:
+            in_atomic_block = False
+
+            def close(self):
+                closed.append(True)
+
+        monkeypatch.setattr(streaming, "connection", Connection())
+        stream = streaming.Stream(lambda: iter(()))
+        assert next(iter(stream)) == b": listening\n\n"
+        assert closed == [True]
+        stream.close()
+
+
+class TestWithoutValkey:
+    def test_extraction_goes_on(self, model, conversation, read, away, caplog):
+        model.calls([add()])
+        read()
+        assert "update_not_told" in caplog.text
+        assert not Conversation.objects.get().messages.filter(processed=False).exists()
+
+    def test_the_stream_says_so(self, api, owner, conversation, away):
+        body = b"".join(listen(api(owner), conversation).streaming_content)
+        assert body.endswith(b": updates can't be told now\n\n")
+
+    def test_also_when_it_goes_meanwhile(self, conversation):
+        def goes():
+            yield None
+            raise RedisAway("gone")
+
+        stream = streaming.Stream(goes)
+        assert list(stream)[1:] == [b": nothing yet\n\n", b": updates can't be told now\n\n"]
+        stream.close()
+
+
+def test_the_latest_update_is_where_now_is(conversation, model, read):
+    assert updates.last_update(conversation.pk) == updates.BEGINNING
+    read()
+    told = [update for update in updates.updates(conversation.pk, "0", 0.02) if update]
+    assert updates.last_update(conversation.pk) == told[-1].id

@@ -1,0 +1,143 @@
+"""Home: what waits of a person's memory beside facts, how much is remembered, what changed last."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.queries import principal_for_person
+from memories import actions
+from memories.records import NewMemory
+from tests.factories import PreferencesFactory, agent_principal
+
+from .conftest import text, words
+
+BEES = "The user keeps bees behind the house."
+
+
+@pytest.fixture
+def me(owner):
+    return principal_for_person(owner.pk)
+
+
+@pytest.fixture
+def bot(agent):
+    return agent_principal(agent)
+
+
+@pytest.fixture
+def cautious(bot):
+    return replace(bot, review="before")
+
+
+def add(principal, content=BEES, **values):
+    return actions.memory_add(principal, NewMemory(content, "context", **values), insist=True).memory
+
+
+def test_everything_that_waits_is_counted(visit, owner, me, bot, cautious, told, legacy):
+    told(owner, legacy, "My grandmother Rosa was a midwife.")
+    add(bot, "The user sings in a choir.")
+    add(bot, "The user has a sister.")
+    create = add(cautious)
+    page = words(visit(owner).get("/"))
+    assert "1 proposal, 2 memories and 1 fact wait for your review" in page
+    assert "What is proposed is not used until you approve it; the rest is in use already." in page
+    lapses = timezone.localtime(create.proposals.get().expires_at)
+    assert f"The proposal lapses on {lapses:%A}, {lapses.day} {lapses:%B}." in page
+
+
+@pytest.mark.parametrize(
+    ("makes", "heading", "meaning"),
+    [
+        (["cautious"], "1 proposal waits for your review", "No agent uses it until you approve it."),
+        (["cautious", "cautious"], "2 proposals wait for your review", "No agent uses them until you approve them."),
+        (["bot"], "1 memory waits for your review", "They are in use already; you decide whether they stay."),
+    ],
+    ids=["proposal", "proposals", "memory"],
+)
+def test_what_waiting_means(visit, owner, request, makes, heading, meaning):
+    for number, who in enumerate(makes):
+        add(request.getfixturevalue(who), f"The user has {number + 2} sisters.")
+    page = words(visit(owner).get("/"))
+    assert heading in page
+    assert meaning in page
+
+
+def test_what_has_lapsed_waits_no_more(visit, owner, cautious):
+    add(cautious)
+    client = visit(owner)
+    assert "waits for your review" in words(client.get("/"))
+    with time_machine.travel(timezone.now() + timedelta(days=7, seconds=1)):
+        assert "proposal" not in words(client.get("/"))
+
+
+def test_who_has_memories_alone_is_no_newcomer(visit, owner, stranger, me):
+    add(me)
+    page = words(visit(owner).get("/"))
+    assert "Nothing is remembered yet" not in page
+    assert "Nothing waits for you." in page
+    assert "Remember somebody" in page
+    assert "Nothing is remembered yet" in words(visit(stranger).get("/"))
+
+
+def test_how_much_is_remembered(visit, owner, me):
+    add(me)
+    actions.place_add(me, "home", "Home")
+    page = words(visit(owner).get("/"))
+    assert "memory 1 memory" in page
+    assert "place 1 place" in page
+    assert "Every prompt carries" in page
+    assert "of at most 10,000 tokens of memory" in page
+    PreferencesFactory(user=owner, has_memory=False)
+    assert "Memory is switched off" in words(visit(owner).get("/"))
+
+
+def test_what_changed_last(visit, owner, stranger, me, bot, cautious):
+    bees = add(bot)
+    actions.memory_update(bot, bees.pk, "The user keeps hens.")
+    sister = add(bot, "The user has a sister.")
+    actions.memory_approve(me, sister.pk, content="My sister lives in Porto.")
+    choir = add(bot, "The user sings in a choir.")
+    actions.memory_archive(me, choir.pk)
+    actions.memory_reject(me, add(bot, "The user plays chess.").pk)
+    place = actions.place_add(me, "home", "Home").place
+    actions.place_edit(me, place.pk, notes="By the river")
+    add(cautious, "The user reads in bed.")
+    page = words(visit(owner).get("/")).split("What changed last")[1]
+    told = [
+        "agent proposed it: The user reads in bed.",
+        "You changed it: Home",
+        "You rejected it: The user plays chess.",
+        "You archived it: The user sings in a choir.",
+        "You approved it in other words: My sister lives in Porto.",
+        "agent reworded it: The user keeps hens.",
+    ]
+    assert [page.index(line) for line in told] == sorted(page.index(line) for line in told)
+    actions.place_remove(me, place.pk)
+    actions.place_restore(me, place.pk)
+    page = text(visit(owner).get("/"))
+    assert "You</strong> restored it:" in page
+    assert f'href="/places/{place.pk}/"' in page
+    assert "What changed last" not in words(visit(stranger).get("/"))
+
+
+def test_stored_text_is_shown_as_text(visit, owner, me):
+    script = "<script>alert('bees')</script>"
+    add(me, f"Bees {script}")
+    actions.place_add(me, "home", f"Home {script}")
+    page = text(visit(owner).get("/"))
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+
+
+@pytest.mark.parametrize("much", [1, 8])
+def test_it_costs_the_same_however_much_there_is(visit, owner, me, bot, cautious, django_assert_num_queries, much):
+    for number in range(much):
+        add(bot, f"The user has {number + 2} sisters.")
+        add(cautious, f"The user has {number + 2} brothers.")
+        actions.place_add(me, f"p{number}", f"Place {number}")
+    client = visit(owner)
+    with django_assert_num_queries(16):
+        client.get("/")
