@@ -43,8 +43,8 @@ class Weights:
     machine: float = 1.0
     # For what the person wants from now on: 0, 0, -0.2 and 2.7, 3.5, 3.6. 0.9 to 2 differ by up to two.
     standing: float = 1.0
-    # BM25's k1, how soon another occurrence of a word in one text stops counting (0.8 to 1.6 are alike), and b, how much
-    # a longer text is marked down, from 0 to 1 (0.4 to 0.75 are alike).
+    # BM25's k1, how soon another occurrence of a word in one text stops counting (0.8 to 1.6 are alike), and b, how
+    # much a longer text is marked down, from 0 to 1 (0.4 to 0.75 are alike).
     saturation: float = 1.2
     length_share: float = 0.6
 
