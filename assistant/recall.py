@@ -15,11 +15,13 @@ from django.db.models import Q, QuerySet
 
 from accounts.principals import Principal
 from conversations.models import ConversationChunk, Message
+from conversations.ranking import PLACE, message_prior
 from facts.models import LegacyFact
 from journal.models import Ledger
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable, Vectors
 from retrieval.search import Corpus, SearchQuery, hybrid_search
+from retrieval.weights import Weights, default_weights
 
 log = structlog.get_logger(__name__)
 
@@ -74,14 +76,31 @@ class RecalledTurn:
 
 
 def recall_turns(
-    principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
+    principal: Principal,
+    query: QueryVector,
+    *,
+    legacy_id: UUID | None,
+    top_k: int,
+    exclude: Q = NOTHING,
+    weights: Weights | None = None,
 ) -> list[RecalledTurn]:
-    """The person's own earlier messages about this legacy (or about none) but those of ``exclude``, best first."""
+    """The person's own earlier messages about this legacy (or about none) but those of ``exclude``, best first.
+
+    ``weights`` are those of the settings unless told otherwise.
+    """
     if principal.user_id is None:
         return []
     ledger = Ledger.objects.get(pk=principal.user_id)
     rows = Message.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
-    hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.turns, ledger.turn_terms))
+    weights = weights or default_weights()
+    hits = hybrid_search(
+        rows,
+        query.search(top_k, rows),
+        Corpus(ledger.turns, ledger.turn_terms),
+        weights,
+        prior=message_prior(weights),
+        said=PLACE,
+    )
     found = Message.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
     return [RecalledTurn(found[hit.id], hit.score) for hit in hits if hit.id in found]
 

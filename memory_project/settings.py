@@ -17,6 +17,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from language.embedders.choice import REMOTE, read_choice
+from retrieval.weights import fault_in
 
 from .logs import logging_config
 from .running_copy import use_running_copy
@@ -353,8 +354,8 @@ FACTS_BLOCK_TOKENS = 4_000
 RECALLED_CHUNKS = 3
 RECALLED_TURNS = 8
 RECALLED_FACTS = 8
-# How much meaning counts in recall beside words, from 0 to 1.
-SEARCH_VECTOR_WEIGHT = env.float("SEARCH_VECTOR_WEIGHT", default=0.7)
+# Weights of the search that differ from those of retrieval/weights.py, by name.
+SEARCH_WEIGHTS = env.dict("SEARCH_WEIGHTS", cast={"value": float}, default={})
 # What the memory block always carries, memories and places: their lines, without the fence and the headings.
 MEMORY_BLOCK_TOKENS = env.int("MEMORY_BLOCK_TOKENS", default=10_000)
 MEMORY_CACHE_SECONDS = 600
@@ -432,6 +433,7 @@ for _holds, _fault in (
     (KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
     (1 <= EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
     (EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
+    (not fault_in(SEARCH_WEIGHTS), f"SEARCH_WEIGHTS: {fault_in(SEARCH_WEIGHTS)}"),
     (MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
     (
         0

@@ -8,26 +8,33 @@ owner's rows alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
+from django.db.models.expressions import Combinable
 from pgvector import HalfVector
 
 from language.base import Vectors
 
+from .reranking import Candidate, Said, scores_in_context
 from .text import config_for, detect_config, list_query_words
+from .weights import Weights, default_weights
 
-TERM_SATURATION = 1.2
-"""BM25's k1: how soon another occurrence of a word in one text stops counting."""
+CANDIDATES = 200
+"""How many rows, at least, are looked at in their context; with 100 the tail of the first 20 suffers."""
 
-LENGTH_SHARE = 0.75
-"""BM25's b: how much a longer text is marked down, from 0 (not at all) to 1."""
+CENTRE_SAMPLE = 500
+"""About how many rows the owner's mean vector is taken from, a sample by the hashes of their ids. Of more it hardly
+differs, and to sum up 10,000 would take longer than to compare them all with the question."""
+
+CENTRE_ROWS = 20
+"""With so many rows half of the centre's weight counts, with more nearer to all of it: few rows have no centre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +71,6 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each side counts in the score of a hit."""
-
-    vector: float
-    keyword: float
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """One row that was found.
 
@@ -85,17 +84,21 @@ class Hit:
     keyword: float | None
 
 
-def default_weights() -> Weights:
-    """The weights that the deployment's settings give."""
-    share = settings.SEARCH_VECTOR_WEIGHT
-    return Weights(vector=share, keyword=1 - share)
-
-
-def hybrid_search(rows: QuerySet[Any], query: SearchQuery, corpus: Corpus, weights: Weights | None = None) -> list[Hit]:
+def hybrid_search(
+    rows: QuerySet[Any],
+    query: SearchQuery,
+    corpus: Corpus,
+    weights: Weights | None = None,
+    *,
+    prior: Combinable | None = None,
+    said: Said | None = None,
+) -> list[Hit]:
     """Return the ``query.top_k`` best rows by meaning and by word, best first, equal ones by id.
 
     ``rows`` must be visible to the caller already. Rows without a vector of one of the query's models are found by
-    word only, rows without a common word by meaning only. One statement.
+    word only, rows without a common word by meaning only. ``prior`` is an expression over the rows for what speaks for
+    one whatever is asked, on the scale of ``weights``. With ``said``, the best ``CANDIDATES`` are ranked again by who
+    said them and by what was said around them. One statement.
     """
     words = list_query_words(query.text)
     by_meaning = query.vector is not None or query.vector_before is not None
@@ -103,7 +106,8 @@ def hybrid_search(rows: QuerySet[Any], query: SearchQuery, corpus: Corpus, weigh
         return []
     weights = weights or default_weights()
     rows = rows.order_by()
-    return _run(
+    place = (said.talk, said.place, said.speaker) if said else ("pk", "search_length", "embedding_model")
+    found = _run(
         rows,
         "hybrid",
         vector=_text_of(query.vector),
@@ -112,19 +116,37 @@ def hybrid_search(rows: QuerySet[Any], query: SearchQuery, corpus: Corpus, weigh
         vector_before=_text_of(query.vector_before),
         has_vector_before=query.vector_before is not None,
         vectors_before=rows.filter(embedding_model=query.embedding_model_before).values_list("pk", "embedding"),
+        centre=weights.centre,
+        centre_rows=CENTRE_ROWS,
+        every=max(1, round(corpus.documents / CENTRE_SAMPLE)),
         texts=rows.values_list("pk", "search_config", "search", "search_length"),
         configs=rows.values_list("search_config"),
         words=words,
         query_config=config_for(query.language) if query.language else detect_config(query.text),
         documents=corpus.documents,
         average_length=corpus.average_length,
-        saturation=TERM_SATURATION,
-        length_share=LENGTH_SHARE,
+        saturation=weights.saturation,
+        length_share=weights.length_share,
         vector_weight=weights.vector,
         keyword_weight=weights.keyword,
-        threshold=query.threshold,
-        top_k=query.top_k,
+        has_prior=prior is not None,
+        priors=rows.values_list("pk", Value(0.0) if prior is None else prior),
+        has_place=said is not None,
+        places=rows.values_list("pk", *place, "search_length"),
+        limit=max(query.top_k, CANDIDATES) if said else query.top_k,
     )
+    candidates = [Candidate(*row) for row in found]
+    if said:
+        scores = scores_in_context(candidates, query.text, weights)
+    else:
+        scores = [candidate.found + candidate.prior for candidate in candidates]
+    hits = [
+        Hit(candidate.id, score, candidate.similarity, candidate.keyword)
+        for candidate, score in zip(candidates, scores, strict=True)
+        if query.threshold is None or score >= query.threshold
+    ]
+    hits.sort(key=lambda hit: (-hit.score, hit.id))
+    return hits[: query.top_k]
 
 
 def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, at_least: float) -> list[Hit]:
@@ -135,7 +157,7 @@ def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, 
     """
     if k < 1:
         return []
-    return _run(
+    found = _run(
         rows,
         "nearest",
         vector=_text_of(vector),
@@ -143,20 +165,21 @@ def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, 
         at_least=at_least,
         top_k=k,
     )
+    return [Hit(*row) for row in found]
 
 
 def _text_of(vector: Vectors | None) -> str | None:
     return None if vector is None else HalfVector(vector).to_text()
 
 
-def _run(rows: QuerySet[Any], name: str, **parts: Any) -> list[Hit]:
+def _run(rows: QuerySet[Any], name: str, **parts: Any) -> list[tuple[Any, ...]]:
     try:
         sql, params = _fill(_statement(name), parts)
     except EmptyResultSet:
         return []
     with connections[rows.db].cursor() as cursor:
         cursor.execute(sql, params)
-        return [Hit(*row) for row in cursor.fetchall()]
+        return cursor.fetchall()
 
 
 @cache
@@ -172,13 +195,17 @@ def _fill(template: str, parts: dict[str, Any]) -> tuple[str, list[Any]]:
     Raises EmptyResultSet when a queryset can't have rows.
     """
     params: list[Any] = []
+    compiled: dict[str, tuple[str, Sequence[Any]]] = {}
 
     def place(match: re.Match[str]) -> str:
-        part = parts[match[1]]
+        name = match[1]
+        part = parts[name]
         if not isinstance(part, QuerySet):
             params.append(part)
             return "%s"
-        sql, values = part.query.get_compiler(part.db).as_sql()
+        if name not in compiled:
+            compiled[name] = part.query.get_compiler(part.db).as_sql()
+        sql, values = compiled[name]
         params.extend(values)
         return sql
 

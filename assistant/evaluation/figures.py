@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,19 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a whole file went. ``model`` names the embedder, ``skipped`` counts questions without valid evidence."""
+    """How a whole file went. ``model`` names the embedder, ``skipped`` counts questions without valid evidence.
+
+    ``without`` has the same questions asked with one part of the search turned off, by the name of the part.
+    """
 
     model: str
     outcomes: Sequence[Outcome]
     skipped: int
+    without: Mapping[str, Sequence[Outcome]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Figures from 0 to 1, each group with the number of its questions and 95% intervals."""
-        overall = [outcome for outcome in self.outcomes if outcome.category not in APART]
+        overall = _counted(self.outcomes)
         names = sorted({outcome.category for outcome in self.outcomes})
         milliseconds = np.array([outcome.seconds for outcome in self.outcomes]) * 1_000
         return {
@@ -47,6 +51,7 @@ class Report:
             "questions": len(overall),
             "skipped": self.skipped,
             "model": self.model,
+            "without": {part: _means(_counted(outcomes)) for part, outcomes in self.without.items()},
             "search_ms": {f"p{part}": round(float(np.percentile(milliseconds, part)), 2) for part in (50, 95)},
         }
 
@@ -66,6 +71,10 @@ def score(ranking: Sequence[int], gold: frozenset[int]) -> tuple[float, ...]:
     gain = sum(1 / math.log2(place + 2) for place, hit in enumerate(hits[:10]) if hit)
     ideal = sum(1 / math.log2(place + 2) for place in range(min(len(gold), 10)))
     return (*(count / len(gold) for count in found), *(float(count > 0) for count in found), 1 / first, gain / ideal)
+
+
+def _counted(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    return [outcome for outcome in outcomes if outcome.category not in APART]
 
 
 def _means(outcomes: Sequence[Outcome]) -> dict[str, float]:

@@ -1,29 +1,54 @@
--- Scores one owner's rows by meaning and by word. {vectors}, {texts} and {configs} are columns of the caller's queryset,
--- which says whose rows these are; nothing else is read. A name in braces is filled in by retrieval.search.
+-- Scores one owner's rows by meaning and by word. {vectors}, {texts}, {configs}, {priors} and {places} are columns of the
+-- caller's queryset, which says whose rows these are; nothing else is read. A name in braces is filled in by
+-- retrieval.search.
 WITH
+-- What all of this owner's texts have in common brings every one of them near to every question, and those that say
+-- little most of all. So the owner's mean vector is taken from the question: q - c*m. (v, q - c*m) = (v, q) - c*(v, m);
+-- rows are not brought to length 1 again, so one that is far from the mean, which says something of its own, gains.
+centre AS MATERIALIZED (
+    SELECT avg(v.embedding) AS mean, {centre}::float8 * count(*) / (count(*) + {centre_rows}::float8) AS share
+    FROM ({vectors}) AS v (id, embedding)
+    WHERE {has_vector} AND ({every}::int = 1 OR mod(hashtext(v.id::text), {every}::int) = 0)
+),
+centre_before AS MATERIALIZED (
+    SELECT avg(v.embedding) AS mean, {centre}::float8 * count(*) / (count(*) + {centre_rows}::float8) AS share
+    FROM ({vectors_before}) AS v (id, embedding)
+    WHERE {has_vector_before} AND ({every}::int = 1 OR mod(hashtext(v.id::text), {every}::int) = 0)
+),
 -- Read through the covering index alone. The "+ 0" keeps an approximate index out of the plan: it would be searched for
 -- the nearest rows of everybody, of which few or none are this owner's.
 vectors AS MATERIALIZED (
-    SELECT v.id, 1 - ((v.embedding <=> {vector}::halfvec) + 0) AS similarity
+    SELECT
+        v.id,
+        1 - ((v.embedding <=> {vector}::halfvec) + 0) AS similarity,
+        c.share * (v.embedding <#> c.mean) AS common
     FROM ({vectors}) AS v (id, embedding)
+    CROSS JOIN centre AS c
     WHERE {has_vector}
 ),
 vectors_before AS MATERIALIZED (
-    SELECT v.id, 1 - ((v.embedding <=> {vector_before}::halfvec) + 0) AS similarity
+    SELECT
+        v.id,
+        1 - ((v.embedding <=> {vector_before}::halfvec) + 0) AS similarity,
+        c.share * (v.embedding <#> c.mean) AS common
     FROM ({vectors_before}) AS v (id, embedding)
+    CROSS JOIN centre_before AS c
     WHERE {has_vector_before}
 ),
 -- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
--- owner's rows score there on average; a row that lacks one side is average there, or has no word in common.
+-- owner's rows score there on average; a row that lacks one side is average there, or has no word in common. What is
+-- less than 0.001 apart is apart by rounding alone.
 meanings AS MATERIALIZED (
     SELECT
         v.id, v.similarity,
-        (v.similarity - avg(v.similarity) OVER ()) / nullif(stddev_pop(v.similarity) OVER (), 0) AS meaning
+        (v.similarity + v.common - avg(v.similarity + v.common) OVER ())
+        / greatest(stddev_pop(v.similarity + v.common) OVER (), 0.001) AS meaning
     FROM vectors AS v
     UNION ALL
     SELECT
         v.id, v.similarity,
-        (v.similarity - avg(v.similarity) OVER ()) / nullif(stddev_pop(v.similarity) OVER (), 0) AS meaning
+        (v.similarity + v.common - avg(v.similarity + v.common) OVER ())
+        / greatest(stddev_pop(v.similarity + v.common) OVER (), 0.001) AS meaning
     FROM vectors_before AS v
 ),
 configs AS MATERIALIZED (
@@ -99,19 +124,35 @@ spread AS MATERIALIZED (
         nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation
     FROM scored
 ),
+priors AS MATERIALIZED (
+    SELECT p.id, p.prior
+    FROM ({priors}) AS p (id, prior)
+    WHERE {has_prior}
+),
 fused AS (
     SELECT
         s.id,
         {vector_weight}::float8 * coalesce(s.meaning, 0)
         + {keyword_weight}::float8
-        * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS score,
+        * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
+        coalesce(p.prior, 0)::float8 AS prior,
         s.similarity,
         s.keyword
     FROM scored AS s
     CROSS JOIN spread AS d
+    LEFT JOIN priors AS p ON p.id = s.id
+),
+best AS MATERIALIZED (
+    SELECT f.id, f.found, f.prior, f.similarity, f.keyword
+    FROM fused AS f
+    ORDER BY f.found + f.prior DESC, f.id
+    LIMIT {limit}
+),
+places AS (
+    SELECT p.*
+    FROM ({places}) AS p (id, talk, place, speaker, words)
+    WHERE {has_place}
 )
-SELECT f.id, f.score, f.similarity, f.keyword
-FROM fused AS f
-WHERE {threshold}::float8 IS NULL OR f.score >= {threshold}::float8
-ORDER BY f.score DESC, f.id
-LIMIT {top_k}
+SELECT b.id, b.found, b.prior, b.similarity, b.keyword, p.talk, p.place, p.speaker, p.words
+FROM best AS b
+LEFT JOIN places AS p ON p.id = b.id

@@ -19,6 +19,7 @@ from journal.models import Ledger
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable
 from language.embedders.hashing import HashingEmbedder
+from retrieval.weights import PARTS, Weights, without
 from tests import factories
 
 TURNS = [
@@ -207,6 +208,33 @@ def test_beam_is_asked_by_ability(evaluate):
     assert (figures["questions"], figures["skipped"]) == (2, 2)
     assert figures["categories"]["information_extraction"]["mrr"] == 1
     assert "Adversarial" not in printed
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("form", "document"), [("locomo", LOCOMO), ("beam", BEAM)])
+def test_every_part_of_the_search_is_turned_off_in_turn(evaluate, form, document):
+    whole, _ = evaluate(form, document)
+    figures, printed = evaluate(form, document, ablate=True)
+    assert {**figures, "without": {}, "search_ms": None} == {**whole, "search_ms": None}
+    assert set(figures["without"]) == set(PARTS)
+    for part, means in figures["without"].items():
+        assert set(means) == set(METRICS)
+        lost = 100 * (means["recall@5"] - figures["overall"]["recall@5"])
+        assert f"{lost:+9.1f}" in next(line for line in printed.splitlines() if f"without {part}" in line)
+
+
+@pytest.mark.django_db
+def test_a_part_turned_off_is_off(evaluate):
+    asked = []
+
+    def recall(principal, query, *, weights, **options):
+        asked.append(weights)
+        return []
+
+    with mock.patch("assistant.evaluation.measuring.recall_turns", recall):
+        evaluate("beam", BEAM, ablate=True)
+    searches = [Weights(), *(without(part, Weights()) for part in PARTS)]
+    assert asked == searches * 2
 
 
 @pytest.mark.django_db

@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from accounts.principals import SCOPES, Principal
 from conversations.models import Conversation, Message
-from retrieval.search import LENGTH_SHARE, TERM_SATURATION, Corpus
+from retrieval.search import CENTRE_ROWS, Corpus
 from retrieval.text import list_query_words, prepare
+from retrieval.weights import Weights
 
 MODEL = "test:4"
 UNSTEMMED = "xx"
@@ -77,7 +78,7 @@ def corpus(rows):
     return Corpus(len(rows), sum(prepare(row.content).length for row in rows))
 
 
-def keyword_scores(rows, text, whole):
+def keyword_scores(rows, text, whole, weights=Weights()):  # noqa: B008 - it is frozen
     """BM25 of each row that shares a word with the text; words count as they are, without stemming."""
     words = {row.id: Counter(prepare(row.content).text.split()) for row in rows}
     terms = list_query_words(text)
@@ -85,13 +86,14 @@ def keyword_scores(rows, text, whole):
     scores = {}
     for row in rows:
         length = prepare(row.content).length
-        norm = TERM_SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / whole.average_length)
+        share = weights.length_share
+        norm = weights.saturation * (1 - share + share * length / whole.average_length)
         for term in terms:
             count = words[row.id][term]
             if count:
                 documents = max(whole.documents, holders[term])
                 rarity = math.log(1 + (documents - holders[term] + 0.5) / (holders[term] + 0.5))
-                scores[row.id] = scores.get(row.id, 0) + rarity * count * (TERM_SATURATION + 1) / (count + norm)
+                scores[row.id] = scores.get(row.id, 0) + rarity * count * (weights.saturation + 1) / (count + norm)
     return scores
 
 
@@ -106,18 +108,28 @@ def similarities(rows, vector, model=MODEL):
     return result
 
 
-def standardised(values):
-    """Each value in standard deviations from their mean; all alike are 0."""
+def away_from_the_centre(rows, similar, weights, model=MODEL):
+    """The cosines, less what each row has in common with the mean of all that have one."""
+    stored = {row.id: unit(*row.vector).astype(np.float16) for row in rows if row.id in similar}
+    if not stored:
+        return {}
+    mean = np.mean([vector.astype(np.float64) for vector in stored.values()], axis=0).astype(np.float16)
+    share = weights.centre * len(stored) / (len(stored) + CENTRE_ROWS)
+    return {key: similar[key] - share * float(stored[key].astype(np.float64) @ mean) for key in stored}
+
+
+def standardised(values, least=1e-9):
+    """Each value in standard deviations from their mean, but at least ``least`` of them; all alike are 0."""
     mean = sum(values) / len(values)
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
-    return [(value - mean) / deviation if deviation > 1e-9 else 0.0 for value in values]
+    return [(value - mean) / max(deviation, least) for value in values]
 
 
-def fused_scores(similar, keyword, weights):
+def fused_scores(rows, similar, keyword, weights):
     """The score of each row that either side found."""
     ids = sorted(similar.keys() | keyword.keys())
-    known = [row for row in ids if row in similar]
-    vector_part = dict(zip(known, standardised([similar[row] for row in known]), strict=True)) if known else {}
+    own = away_from_the_centre(rows, similar, weights)
+    vector_part = dict(zip(own, standardised(list(own.values()), 1e-3), strict=True)) if own else {}
     keyword_part = standardised([keyword.get(row, 0.0) for row in ids]) if ids else []
     return {
         row: weights.vector * vector_part.get(row, 0.0) + weights.keyword * part

@@ -1,14 +1,19 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from django.db import transaction
+from django.db.models import Case, FloatField, Value, When
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Member
 from conversations.models import Message
 from facts.models import LegacyFact
-from retrieval.search import Corpus, SearchQuery, Weights, default_weights, hybrid_search, nearest
+from retrieval import search as searching
+from retrieval.reranking import Said as Place
+from retrieval.search import Corpus, SearchQuery, hybrid_search, nearest
+from retrieval.weights import Weights
 from tests import factories
 from tests.retrieval.rows import (
     MODEL,
@@ -69,7 +74,7 @@ DRAWN_ROW = st.fixed_dictionaries(
 def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
     owner, stranger, drawn, text, vector, wanted, top_k, weight
 ):
-    weights = Weights(weight, 1 - weight)
+    weights = Weights(vector=weight)
     with transaction.atomic():
         legacies = [factories.LegacyFactory(owner=owner, members=[stranger]) for _ in range(2)]
         rows = []
@@ -87,7 +92,7 @@ def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
 
     similar = similarities(seen, vector) if vector else {}
     keyword = keyword_scores(seen, text, whole)
-    expected = fused_scores(similar, keyword, weights)
+    expected = fused_scores(seen, similar, keyword, weights)
     assert {hit.id for hit in hits} <= expected.keys()
     assert len(hits) == min(top_k, len(expected))
     for hit in hits:
@@ -301,14 +306,80 @@ def test_equal_scores_are_ordered_by_id_and_every_search_gives_the_same(owner):
 def test_the_weights_decide_between_meaning_and_words(owner):
     rows = [Said("sea", VECTOR), Said("bees", (0, 1, 0, 0)), Said("garden", (0, 0, 1, 0))]
     say(owner, rows)
-    by_meaning = search(owner, ask("bees"), rows, weights=Weights(1, 0))
-    by_word = search(owner, ask("bees"), rows, weights=Weights(0, 1))
+    by_meaning = search(owner, ask("bees"), rows, weights=Weights(vector=1))
+    by_word = search(owner, ask("bees"), rows, weights=Weights(vector=0))
     assert (by_meaning[0].id, by_word[0].id) == (rows[0].id, rows[1].id)
 
 
-def test_the_setting_gives_the_weights(settings):
-    settings.SEARCH_VECTOR_WEIGHT = 0.75
-    assert default_weights() == Weights(0.75, 0.25)
+def test_what_all_rows_have_in_common_does_not_count(owner):
+    # Every vector lies near (1, 1, 1, 1); the second of the question's parts is what tells the rows apart.
+    rows = [Said(f"row{number}", (6, 5, 5, 5)) for number in range(40)]
+    general, own = Said("general", (5, 5, 5, 5)), Said("own", (3, 7, 3, 3))
+    rows += [general, own]
+    say(owner, rows)
+    query = ask("", (5, 6, 5, 5))
+    assert search(owner, query, rows, weights=Weights(centre=0))[0].id == general.id
+    assert search(owner, query, rows)[0].id == own.id
+
+
+def test_a_sample_of_many_rows_gives_the_centre(owner, monkeypatch):
+    monkeypatch.setattr(searching, "CENTRE_SAMPLE", 200)
+    random = np.random.default_rng(3)
+    rows = [Said("x", tuple(random.normal([4, 0, 0, 0]))) for _ in range(600)]
+    say(owner, rows)
+    weights = Weights(vector=1)
+    whole = fused_scores(rows, similarities(rows, (1, 1, 0, 0)), {}, weights)
+    hits = search(owner, ask("", (1, 1, 0, 0), top_k=50), rows, weights=weights)
+    assert [hit.score for hit in hits] == pytest.approx([whole[hit.id] for hit in hits], abs=0.15)
+    assert len({hit.id for hit in hits} & set(sorted(whole, key=whole.get, reverse=True)[:50])) >= 45
+
+
+def test_what_speaks_for_a_row_whatever_is_asked_is_added(owner):
+    rows = [Said("bees", VECTOR), Said("sea", (0, 1, 0, 0)), Said("garden", (0, 0, 1, 0))]
+    say(owner, rows)
+    prior = Case(When(content="garden", then=Value(5.0)), default=Value(-1.0), output_field=FloatField())
+    plain = {hit.id: hit.score for hit in search(owner, ask("bees"), rows)}
+    hits = hybrid_search(own_rows(owner), ask("bees"), corpus(rows), prior=prior)
+    assert hits[0].id == rows[2].id
+    gains = {hit.id: hit.score - plain[hit.id] for hit in hits}
+    assert gains == pytest.approx({rows[0].id: -1, rows[1].id: -1, rows[2].id: 5})
+
+
+PLACE = Place(talk="conversation_id", place="index", speaker="speaker")
+
+
+def test_a_turn_takes_part_in_what_its_neighbours_score(owner):
+    rows = [Said(text) for text in ("garden sea", "yes", "bees honey", "no", "sea", "piano", "piano", "well")]
+    say(owner, rows)
+    query = ask("bees honey sea", (1, 0, 0, 0))
+    Message.objects.update(embedding=unit(0, 1, 0, 0), embedding_model=MODEL)
+    plain = {hit.id: hit.score for hit in search(owner, query, rows)}
+    placed = {hit.id: hit.score for hit in hybrid_search(own_rows(owner), query, corpus(rows), said=PLACE)}
+    gains = [placed[row.id] - plain[row.id] for row in rows]
+    assert gains[1] > gains[5] > 0 == gains[7]
+    with pytest.raises(AssertionError):
+        assert placed == pytest.approx(plain)
+
+
+def test_the_turn_of_whom_the_question_names_comes_first(owner):
+    rows = [Said("the bees", VECTOR), Said("the bees", VECTOR)]
+    say(owner, rows)
+    Message.objects.filter(pk=rows[1].id).update(speaker="Rosa Lind")
+    for text in ("What did Rosa say?", "What did Rossa say?"):
+        hits = hybrid_search(own_rows(owner), ask(text), corpus(rows), said=PLACE)
+        assert [hit.id for hit in hits] == [rows[1].id, rows[0].id]
+        assert hits[0].score - hits[1].score == pytest.approx(Weights().speaker)
+
+
+def test_context_is_one_statement_too_and_obeys_limit_and_threshold(owner, django_assert_num_queries):
+    rows = [Said(f"bees {number}", VECTOR) for number in range(12)]
+    say(owner, rows)
+    with django_assert_num_queries(1):
+        hits = hybrid_search(own_rows(owner), ask("bees 3", top_k=4), corpus(rows), said=PLACE)
+    assert len(hits) == 4
+    assert hits[0].id == rows[3].id
+    query = ask("bees 3", top_k=4, threshold=hits[0].score)
+    assert hybrid_search(own_rows(owner), query, corpus(rows), said=PLACE) == hits[:1]
 
 
 def test_a_threshold_cuts_off_what_scores_less(owner):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from conversations.imports import ImportFileError, read_text
 from journal.progress import Progress
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable
+from retrieval.weights import PARTS
 
 CACHE = "evaluate-cache/vectors.sqlite3"
 
@@ -37,6 +39,9 @@ class Command(BaseCommand):
         parser.add_argument("form", choices=["locomo", "beam"])
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures here as JSON")
+        parser.add_argument(
+            "--ablate", action="store_true", help="ask everything again without each part of the search, in turn"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the evaluation. Raises CommandError (exit code 1) when the file can't be evaluated."""
@@ -44,7 +49,7 @@ class Command(BaseCommand):
         if out and not out.parent.is_dir():
             raise CommandError(f"{out.parent} is no directory to write {out.name} to.")
         try:
-            report = self._measure(options["form"], options["file"])
+            report = self._measure(options["form"], options["file"], PARTS if options["ablate"] else ())
         except ImportFileError as error:
             raise CommandError(f"{options['file']}: {error}") from error
         except (EmbedderUnavailable, VectorCacheError) as error:
@@ -58,13 +63,13 @@ class Command(BaseCommand):
         if out:
             out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
-    def _measure(self, form: str, path: Path) -> Report:
+    def _measure(self, form: str, path: Path, ablate: Collection[str]) -> Report:
         cases = parse_cases(form, read_text(path))
         with (
             closing(CachingEmbedder(get_embedder(), settings.VAR_DIR / CACHE)) as embedder,
             Progress("Evaluating", count_steps(cases), self.stderr) as progress,
         ):
-            return measure(cases, embedder, progress=progress.advance)
+            return measure(cases, embedder, ablate=ablate, progress=progress.advance)
 
     def _print(self, figures: dict[str, Any]) -> None:
         """Print percentages, a line a group, and the half width of each overall interval."""
@@ -80,8 +85,17 @@ class Command(BaseCommand):
                 self.stdout.write(f"{'  95%':<{width}}  {'':5}  {halves}")
         if "adversarial" in rows:
             self.stdout.write("Adversarial questions are not in the overall figures.")
+        if figures["without"]:
+            self._print_parts(figures)
         took = figures["search_ms"]
         self.stdout.write(
             f"{figures['skipped']} questions without valid evidence were not scored. Vectors: {figures['model']}. "
             f"Search: {took['p50']} ms in the middle, {took['p95']} ms at the 95th percentile."
         )
+
+    def _print_parts(self, figures: dict[str, Any]) -> None:
+        """Print what the overall figures lose (-) or gain without each part, in points."""
+        width = max(len(f"without {part}") for part in figures["without"])
+        for part, row in figures["without"].items():
+            cells = "  ".join(f"{100 * (row[metric] - figures['overall'][metric]):+9.1f}" for metric in METRICS)
+            self.stdout.write(f"{f'without {part}':<{width}}  {'':5}  {cells}")

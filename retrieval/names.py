@@ -1,0 +1,43 @@
+"""Whether a question names somebody, also with a letter or two wrong."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+import regex
+
+from .text import list_words
+
+FUZZY_LETTERS = 4
+FUZZY_RATIO = 0.8
+"""From this share of common letters on, a capitalised word of four letters or more is taken for the name."""
+
+_LETTERS = regex.compile(r"[\p{L}\p{M}]+")
+
+
+class NamesIn:
+    """The names that a question may hold.
+
+    A word that is a part of somebody's name counts however it is written; one that only resembles it counts when it
+    begins with a capital, so that no common word is taken for a name.
+    """
+
+    def __init__(self, question: str) -> None:
+        self._words = set(list_words(question))
+        capitals = (word for word in _LETTERS.findall(question) if word[0].isupper())
+        self._capitals = {folded for word in capitals for folded in list_words(word) if len(folded) >= FUZZY_LETTERS}
+        self._known: dict[str, bool] = {}
+
+    def hold(self, name: str) -> bool:
+        """Whether the question names whoever is called so. Nobody is called nothing."""
+        if name not in self._known:
+            self._known[name] = any(self._holds(part) for part in list_words(name))
+        return self._known[name]
+
+    def _holds(self, part: str) -> bool:
+        if len(part) < FUZZY_LETTERS:
+            return len(part) > 1 and part in self._words
+        return part in self._words or any(
+            abs(len(part) - len(word)) <= 2 and SequenceMatcher(None, part, word).ratio() >= FUZZY_RATIO
+            for word in self._capitals
+        )
