@@ -30,6 +30,10 @@ LENGTH_SHARE = 0.75
 """BM25's b: how much a longer text is marked down, from 0 (not at all) to 1."""
 
 
+HALF_BY_WORD = 8.0
+"""The BM25 score that counts half as a relevance, where there is no vector."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """What is asked for.
@@ -76,13 +80,29 @@ class Hit:
     """One row that was found.
 
     ``score`` orders the hits of one search and means nothing beside those of another. ``similarity`` is the cosine of
-    the two vectors (``None``: one is missing), ``keyword`` the BM25 score (``None``: no word in common).
+    the two vectors (``None``: one is missing), ``keyword`` the BM25 score (``None``: no word in common). ``level`` is
+    the mean cosine of all rows that were searched (``None``: none has a vector), ``unit`` what one point of score is
+    worth as a cosine.
     """
 
     id: Any
     score: float
     similarity: float | None
     keyword: float | None
+    level: float | None = None
+    unit: float = 0.0
+
+    @property
+    def relevance(self) -> float:
+        """The score told as a cosine: what the row would have that stands where this one does by meaning alone.
+
+        So it compares with the relevance of rows that other searches found for the same question. Where no vector says
+        how near anything is, it goes by the common words, from 0 to 1.
+        """
+        if self.level is None:
+            found = self.keyword or 0.0
+            return found / (found + HALF_BY_WORD)
+        return self.level + self.unit * self.score
 
 
 def default_weights() -> Weights:
@@ -122,6 +142,7 @@ def hybrid_search(rows: QuerySet[Any], query: SearchQuery, corpus: Corpus, weigh
         length_share=LENGTH_SHARE,
         vector_weight=weights.vector,
         keyword_weight=weights.keyword,
+        meaning_share=weights.vector or 1.0,
         threshold=query.threshold,
         top_k=query.top_k,
     )

@@ -96,7 +96,9 @@ scored AS MATERIALIZED (
 spread AS MATERIALIZED (
     SELECT
         avg(coalesce(keyword, 0)) AS mean_keyword,
-        nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation
+        nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation,
+        avg(similarity) AS level,
+        coalesce(stddev_pop(similarity), 0) / {meaning_share}::float8 AS unit
     FROM scored
 ),
 fused AS (
@@ -106,11 +108,13 @@ fused AS (
         + {keyword_weight}::float8
         * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS score,
         s.similarity,
-        s.keyword
+        s.keyword,
+        d.level,
+        d.unit
     FROM scored AS s
     CROSS JOIN spread AS d
 )
-SELECT f.id, f.score, f.similarity, f.keyword
+SELECT f.id, f.score, f.similarity, f.keyword, f.level, f.unit
 FROM fused AS f
 WHERE {threshold}::float8 IS NULL OR f.score >= {threshold}::float8
 ORDER BY f.score DESC, f.id
