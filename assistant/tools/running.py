@@ -17,12 +17,13 @@ from memories.api.answers import find_memory
 from memories.policy.writing import brief
 from memories.queries import read_source
 
+from .asking import MEMORY_QUERY
 from .base import Arguments, Caller, Tool, ToolAnswer, input_schema
 from .managing import MANAGE_USER_MEMORY, UPDATE_USER_MEMORY
 from .remembering import ADD_TO_MEMORY, UPDATE_MEMORY, named
 
 TOOLS: dict[str, Tool[Any]] = {
-    tool.name: tool for tool in (ADD_TO_MEMORY, UPDATE_MEMORY, MANAGE_USER_MEMORY, UPDATE_USER_MEMORY)
+    tool.name: tool for tool in (ADD_TO_MEMORY, UPDATE_MEMORY, MEMORY_QUERY, MANAGE_USER_MEMORY, UPDATE_USER_MEMORY)
 }
 FORMATS = ("plain", "anthropic", "openai")
 
@@ -50,8 +51,13 @@ def run_tool(
     which a model can act on; nothing was changed then. Raises NotFound for an unknown tool, conversation or message,
     NotAllowed (403 ``missing_scope``), Gated (422 ``idempotency_mismatch``), IdempotentReplay.
     """
-    policy.must_write(principal)
-    tool = _find(name)
+    tool = TOOLS.get(name)
+    if tool is not None and tool.reads_only:
+        policy.must_read(principal)
+    else:
+        policy.must_write(principal)
+    if tool is None:
+        raise NotFound("There is no such tool.")
     try:
         sent = tool.read(arguments)
     except ValidationError as error:

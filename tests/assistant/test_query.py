@@ -241,7 +241,7 @@ def test_threshold_drops_results_of_low_similarity(api, owner):
 
 
 def test_latency_of_bullets_is_below_150_ms(owner):
-    """In this process and with the hashing embedder; benchmarks/query.py measures it over HTTP. The fastest of a few."""
+    """In this process, with the hashing embedder, the fastest of a few; benchmarks/query.py measures it over HTTP."""
     embedded(owner, *(f"Boat number {number} is painted blue." for number in range(1_000)))
     principal = principal_for_person(owner.pk)
     taken = []
@@ -336,7 +336,8 @@ def test_related_bullets_pass_the_same_filters_and_are_dropped_first(api, owner,
     assert (ids(tight), tight["results"][0]["related"]) == ([task.pk], [])
 
 
-def test_who_is_related_to_what_was_found_is_ranked_higher(api, owner):
+def test_who_is_related_to_what_was_found_is_ranked_higher(api, owner, settings):
+    settings.RANK_RELATED = 5.0
     first, second, third = remember(owner, "Rows a boat, first.", "Rows a boat, again.", "Rows a boat, twice.")
     before = ids(ask(api(owner), "rows a boat"))
     assert sorted(before) == sorted([first.pk, second.pk, third.pk])
@@ -350,7 +351,7 @@ def test_who_is_related_to_what_was_found_is_ranked_higher(api, owner):
 
 
 def test_filters_are_applied_in_the_database_as_a_reference_in_python_does(owner, stranger):
-    """2,000 random questions; benchmarks/query_filters.py asks 100,000. Not one row of another user, state, category."""
+    """2,000 random questions, and not one row of another person, state or category; benchmarks/ has 100,000."""
     chance = random.Random(7)
     memories = random_memories(owner, chance, 120)
     random_memories(stranger, chance, 30)
@@ -401,7 +402,7 @@ def test_sources_are_merged_with_scores_that_compare(api, owner, legacy):
     answer = ask(api(owner), "Rosa rowed her boat on the lake every morning", **asked)
     scores = [each["score"] for each in answer["results"]]
     assert scores == sorted(scores, reverse=True)
-    assert [each["source"] for each in answer["results"]][0] == "facts"
+    assert answer["results"][0]["source"] == "facts"
     assert {each["source"] for each in answer["results"]} == {"memories", "facts", "turns"}
     elsewhere = ask(api(owner), "boat", sources=["turns"])
     assert elsewhere["results"] == []

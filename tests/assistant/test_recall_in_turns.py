@@ -1,0 +1,82 @@
+"""Memories in the prepared turn that no block carries: which come, where they stand, what goes first."""
+
+import pytest
+
+from memories.models import Relation
+from tests import factories
+
+from .querying import embedded
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _hashed_vectors(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+
+
+@pytest.fixture
+def turn(api, owner):
+    def prepare(content, **body):
+        talk = body.pop("talk", None) or factories.ConversationFactory(user=owner)
+        answer = api(owner).post(f"/api/v1/conversations/{talk.pk}/turn/", {"content": content, **body})
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    return prepare
+
+
+def test_what_is_only_recalled_stands_below_with_its_id_and_date(turn, owner):
+    event, block = embedded(owner, ("Rowed a boat.", "event"), ("Likes boats.", "preference"))
+    made = turn("the boat")
+    above, below = (part["text"] for part in made["system"])
+    assert f"- [id:{event.pk}] [{event.updated_at:%Y-%m-%d}] Rowed a boat." in below
+    assert below.count("boat") == 1
+    assert "Likes boats." in above
+    assert made["used"]["memories"] == [block.pk, event.pk]
+
+
+def test_what_is_related_comes_beside_it(turn, owner, settings):
+    settings.RECALLED_MEMORIES = 1
+    boat, sister, carried = embedded(
+        owner, ("Rowed a boat.", "event"), ("Her sister came to the lake.", "event"), ("Likes lakes.", "preference")
+    )
+    for other, strength in ((sister, 0.9), (carried, 0.95)):
+        Relation.objects.create(user=owner, from_memory=boat, to_memory=other, type="related_to", strength=strength)
+    made = turn("the boat")
+    below = made["system"][1]["text"]
+    assert "Her sister came to the lake." in below
+    assert "Likes lakes." not in below
+    assert made["used"]["memories"] == [carried.pk, boat.pk, sister.pk]
+
+
+def test_they_are_dropped_after_turns_and_chunks_and_before_the_window(turn, owner, settings):
+    settings.RECALLED_MEMORIES = 1
+    boat, sister = embedded(owner, ("Rowed a boat.", "event"), ("Her sister came along.", "event"))
+    Relation.objects.create(user=owner, from_memory=boat, to_memory=sister, type="related_to", strength=0.9)
+    factories.MessageFactory(conversation=factories.ConversationFactory(user=owner), content="I rowed the boat home.")
+    talk = factories.ConversationFactory(user=owner)
+    factories.MessageFactory(conversation=talk, content="It is a fine day.")
+    whole = turn("the boat", talk=talk)
+    assert whole["dropped"] == []
+    order = []
+    for budget in range(whole["tokens"], 0, -1):
+        if budget < 200:
+            break
+        made = turn("the boat", talk=talk, budget_tokens=budget)
+        for gone in made["dropped"]:
+            key = "related" if gone.get("id") == sister.pk else gone["kind"]
+            if key not in order:
+                order.append(key)
+    kinds = ["related", "turns", "memories", "messages"]
+    assert order == kinds[: len(order)]
+    assert len(order) >= 1
+
+
+@pytest.mark.parametrize("how", ["private", "off"])
+def test_without_memory_none_is_recalled(turn, owner, how):
+    embedded(owner, ("Rowed a boat.", "event"))
+    if how == "off":
+        factories.PreferencesFactory(user=owner, has_memory=False)
+    talk = factories.ConversationFactory(user=owner, private=how == "private")
+    assert "Rowed" not in turn("the boat", talk=talk)["text"]
