@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from .policy import TELEGRAM_ISSUER
 from .querysets import (
     AgentKeyQuerySet,
     AgentQuerySet,
@@ -143,6 +144,8 @@ class Agent(models.Model):
             models.UniqueConstraint(fields=["owner", "name"], name="agent_name_once_per_owner"),
             models.CheckConstraint(condition=Q(kind__in=["personal", "service"]), name="agent_kind_known"),
             models.CheckConstraint(condition=~Q(issuer="") & ~Q(name=""), name="agent_named"),
+            # Chats are linked by their people; an agent of that issuer would act for all of them.
+            models.CheckConstraint(condition=~Q(issuer=TELEGRAM_ISSUER), name="agent_issuer_not_of_chats"),
         ]
 
     def __str__(self) -> str:

@@ -88,6 +88,17 @@ def check_role(role: str) -> None:
         raise Refused(f"The role {role[:50]} is not known. Roles: {known}.", code="bad_role")
 
 
+def check_issuer(issuer: str) -> None:
+    """Raise Refused for an issuer under which no agent may name people: the one of chats that people link themselves.
+
+    An agent that named people so would act for whoever linked a chat, unasked, and a chat for whomever it had named.
+    """
+    if issuer == TELEGRAM_ISSUER:
+        raise Refused(f"The issuer {issuer} is for chats that people link themselves.", code="bad_issuer")
+    if len(issuer) > 100 or "\x00" in issuer:
+        raise Refused("An issuer has at most 100 characters.", code="bad_issuer")
+
+
 def check_member_role(role: str) -> None:
     """Raise Refused unless it is a role that a member can have."""
     if role not in MEMBER_ROLES:

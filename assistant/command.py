@@ -6,7 +6,7 @@ message of a messenger: stored text stands in them as it is, one line each, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -36,6 +36,7 @@ HELP = """\
 /memory restore <id> brings it back, for 30 days.
 /memory help shows this."""
 
+_SHOWN = ("id", "category", "subject", "content", "state", "purge_at")
 _LONGEST_LINE = 1_100
 _AROUND_THE_LIST = 600
 _BEGINNING = regex.compile(r"/(\w{1,32})(?:@(\w{1,64}))?", regex.ASCII)
@@ -197,7 +198,8 @@ def _restored(memory: Memory, outcome: str) -> CommandAnswer:
 def _about(memory: Memory, command: str, outcome: str, said: str, after: str) -> CommandAnswer:
     content = shortened(memory.content, LONGEST_ANSWER - _AROUND_THE_LIST)
     text = "\n".join(filter(None, (f"{said}: '{content}'", after)))
-    return CommandAnswer(text, {"command": command, "outcome": outcome, "memory": _shown(memory)})
+    shown = {name: getattr(memory, name) for name in _SHOWN}
+    return CommandAnswer(text, {"command": command, "outcome": outcome, "memory": shown})
 
 
 def _checked_id(command: Command) -> str:
@@ -238,7 +240,7 @@ class _Line:
 
     heading: str
     text: str
-    memory: Memory
+    memory: Mapping[str, Any]
 
 
 def _list(principal: Principal, command: Command) -> CommandAnswer:
@@ -248,8 +250,8 @@ def _list(principal: Principal, command: Command) -> CommandAnswer:
         visible = visible.filter(category=category)
     active, archived = _rows(visible)
     lines = [
-        *(_Line(_heading(memory.category), _line(memory), memory) for memory in active),
-        *(_Line("Archived", _line(memory, _day(principal, memory.purge_at)), memory) for memory in archived),
+        *(_Line(_heading(memory["category"]), _line(memory), memory) for memory in active),
+        *(_Line("Archived", _line(memory, _day(principal, memory["purge_at"])), memory) for memory in archived),
     ]
     pages = list(_in_pages(lines, LONGEST_ANSWER - _AROUND_THE_LIST))
     if not 1 <= command.page <= len(pages):
@@ -262,17 +264,16 @@ def _list(principal: Principal, command: Command) -> CommandAnswer:
         "page": command.page,
         "pages": len(pages),
         "count": len(active),
-        "memories": [_shown(line.memory) for line in page],
+        "memories": [line.memory for line in page],
     }
     return CommandAnswer(_list_text(page, command.page, len(pages), category), data)
 
 
-def _rows(visible: MemoryQuerySet) -> tuple[list[Memory], list[Memory]]:
-    """What is remembered, category by category, and what can be restored, the latest first."""
-    rows = visible.only("id", "category", "subject", "content", "state", "purge_at")
-    active = rows.active().unexpired(timezone.now()).order_by("category", "created_at", "pk")
-    archived = rows.filter(state=Memory.State.ARCHIVED).order_by("-deleted_at", "pk")
-    return list(active), list(archived)
+def _rows(visible: MemoryQuerySet) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What is remembered, category by category, and what can be restored, the latest first; the columns shown."""
+    active = visible.active().unexpired(timezone.now()).order_by("category", "created_at", "pk")
+    archived = visible.filter(state=Memory.State.ARCHIVED).order_by("-deleted_at", "pk")
+    return list(active.values(*_SHOWN)), list(archived.values(*_SHOWN))
 
 
 def _canonical(principal: Principal, name: str) -> str:
@@ -313,16 +314,16 @@ def _list_text(page: Sequence[_Line], number: int, pages: int, category: str) ->
             parts += ["", heading]
         parts.append(line.text)
     parts += ["", "Use /memory delete <id> to remove a memory."]
-    if any(line.memory.state == Memory.State.ARCHIVED for line in page):
+    if any(line.memory["state"] == Memory.State.ARCHIVED for line in page):
         parts.append("Use /memory restore <id> to bring an archived one back.")
     if number < pages:
         parts.append(f"Use /memory list {f'{category} ' if category else ''}{number + 1} to see more.")
     return "\n".join(parts)
 
 
-def _line(memory: Memory, until: str = "") -> str:
+def _line(memory: Mapping[str, Any], until: str = "") -> str:
     after = f" (until {until})" if until else ""
-    return f"• [{memory.pk}] {shortened(memory.content, _LONGEST_LINE)}{after}"
+    return f"• [{memory['id']}] {shortened(memory['content'], _LONGEST_LINE)}{after}"
 
 
 def _heading(category: str) -> str:
@@ -334,10 +335,6 @@ def _words(category: str) -> str:
 
 
 # --- Text -------------------------------------------------------------------------------------------------------
-
-
-def _shown(memory: Memory) -> dict[str, Any]:
-    return {name: getattr(memory, name) for name in ("id", "category", "subject", "content", "state", "purge_at")}
 
 
 def _day(principal: Principal, at: datetime | None) -> str:

@@ -29,19 +29,7 @@ from .ingest import spread
 QUERY = "/api/v1/memories/query/"
 ASKED = 200
 WARM = 20
-THINGS = (
-    "boats",
-    "hens",
-    "trains",
-    "pianos",
-    "violins",
-    "gardens",
-    "offices",
-    "walks",
-    "novels",
-    "kitchens",
-    "budgets",
-)
+THINGS = ("boats", "hens", "trains", "pianos", "violins", "gardens", "offices", "walks", "novels", "kitchens")
 DOES = ("likes", "plans", "avoids", "remembers", "paints", "mends", "collects", "counts")
 CATEGORIES = ("context", "person", "event", "knowledge", "tasks")
 

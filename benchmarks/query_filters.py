@@ -38,13 +38,13 @@ def main() -> None:
 
 def ask(questions: int, seed: int) -> tuple[int, int, int]:
     """How many rows came that should not have, how many did not that should have, and how many questions found any."""
+    from accounts.actions import user_create
     from accounts.queries import principal_for_person
     from assistant.querying import Filters, Question, answer_question
-    from tests import factories
     from tests.assistant.querying import narrowed_by_hand, random_filters, random_memories
 
     chance = random.Random(seed)
-    people = [factories.UserFactory(username=f"filters-{seed}-{number}") for number in range(PEOPLE)]
+    people = [user_create(f"filters-{seed}-{number}") for number in range(PEOPLE)]
     own = {person.pk: random_memories(person, chance, MEMORIES) for person in people}
     wrong = missed = found = 0
     for number in range(questions):

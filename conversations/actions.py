@@ -176,13 +176,14 @@ def messages_append(
     return new
 
 
-def conversation_told(principal: Principal, conversation_id: UUID, rev: int) -> None:
+def conversation_told(principal: Principal, conversation: Conversation, rev: int) -> None:
     """Note up to which revision a conversation was told what changed. It counts once a reply is saved.
 
     It is no change of the person's, so it takes no revision; of two at once the later revision stays.
     """
-    own = Conversation.objects.visible_to(principal).filter(pk=conversation_id)
-    own.filter(told_rev__lt=rev).update(told_rev=rev)
+    if conversation.told_rev < rev:
+        own = Conversation.objects.visible_to(principal).filter(pk=conversation.pk)
+        own.filter(told_rev__lt=rev).update(told_rev=rev)
 
 
 def messages_mark(conversation: Conversation, indices: Sequence[int], **marks: bool | datetime | None) -> None:

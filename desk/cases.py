@@ -61,6 +61,12 @@ class Other:
     waits: bool
     pieces: list[Piece]
 
+    @property
+    def is_alike(self) -> bool:
+        """Whether the two wordings have enough in common for their differences to tell something."""
+        same = sum(len(piece.text) for piece in self.pieces if piece.kind == "same")
+        return 2 * same >= len(self.content)
+
 
 @dataclass(frozen=True, slots=True)
 class Case(Decidable):

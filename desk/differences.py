@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Literal
 
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*|\s+|[^\w\s]")
@@ -40,6 +42,35 @@ def word_diff(old: str, new: str) -> list[Piece]:
         else:
             pieces += [piece for piece in (Piece("gone", gone), Piece("new", came)) if piece.text]
     return _tidy(pieces)
+
+
+def merge_diff(olds: Sequence[str], new: str) -> tuple[list[list[Piece]], list[Piece]]:
+    """How ``new`` comes out of several wordings together.
+
+    For each of them pieces that are the same or gone, which joined give it; then pieces of ``new`` that some of them
+    has, or that none has and are new.
+    """
+    after = _WORDS.findall(new)
+    known = [False] * len(after)
+    shown = []
+    for old in olds:
+        before = _WORDS.findall(old)
+        kept = [False] * len(before)
+        for i, k, length in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+            kept[i : i + length] = known[k : k + length] = [True] * length
+        shown.append(_marked(before, kept, "gone"))
+    return shown, _marked(after, known, "new")
+
+
+def _marked(words: Sequence[str], same: Sequence[bool], otherwise: Literal["gone", "new"]) -> list[Piece]:
+    """Words in runs of one kind; a space belongs to what is around it."""
+    last = len(words) - 1
+    held = [
+        same[place] if not word.isspace() or place in {0, last} else same[place - 1] or same[place + 1]
+        for place, word in enumerate(words)
+    ]
+    runs = groupby(zip(held, words, strict=True), key=lambda each: each[0])
+    return [Piece("same" if is_same else otherwise, "".join(word for _, word in run)) for is_same, run in runs]
 
 
 def _tidy(pieces: list[Piece]) -> list[Piece]:

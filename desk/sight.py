@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Prefetch
 
 from accounts.models import Agent, Grant
-from accounts.policy import what_agent_sees
+from accounts.policy import must_act_for, what_agent_sees
 from accounts.principals import Principal
 
 MOST_AGENTS = 50
@@ -25,7 +25,7 @@ class Sight:
 
 def who_sees(principal: Principal, category: str) -> Sight:
     """Which of the person's agents may see memories of a category, in two queries."""
-    own = Grant.objects.filter(user_id=principal.user_id)
+    own = Grant.objects.filter(user_id=must_act_for(principal))
     agents = Agent.objects.visible_to(principal).prefetch_related(Prefetch("grants", own, to_attr="given"))
     names = [agent.name for agent in agents.order_by("name", "pk")[:MOST_AGENTS] if _sees(agent, category)]
     return Sight(names[:NAMED], max(0, len(names) - NAMED), not principal.has_memory)

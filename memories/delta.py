@@ -42,8 +42,8 @@ class _News:
 def memory_delta(principal: Principal, since: int) -> str | None:
     """What the principal has to be told of that changed after a revision, or None when that is nothing.
 
-    The most important first, of equally important ones the latest. Three statements; none when the person has the same
-    revision still. Raises NotFound for a principal that acts for nobody.
+    The most important first, of equally important ones the latest. Four statements at most; none when the person has
+    the same revision still. Raises NotFound for a principal that acts for nobody.
     """
     user_id = must_act_for(principal)
     if principal.rev <= since or not principal.has_memory:

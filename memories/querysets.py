@@ -199,7 +199,10 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
     """Changes that wait for the person's word."""
 
     def visible_to(self, principal: Principal) -> ProposalQuerySet:
-        """All for staff; the person's own; for an agent those it made, and those that it may decide about."""
+        """All for staff; the person's own; for an agent those it made, and those that it may decide about.
+
+        Those are about memories and places that it sees; none while the person has memory switched off.
+        """
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -207,11 +210,16 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
         own = self.filter(user_id=principal.user_id)
         if principal.kind != "agent":
             return own
+        if not principal.has_memory:
+            return self.none()
         made = Q(agent_id=principal.agent_id)
         if not principal.may_decide:
             return own.filter(made)
         memories = apps.get_model("memories", "Memory").objects.visible_to(principal)
-        return own.filter(made | Q(memory__isnull=True) | Q(memory__in=memories.values("pk")))
+        theirs = Q(memory__in=memories.values("pk"))
+        if principal.categories is None or PLACES_CATEGORY in principal.categories:
+            theirs |= Q(kind="place")
+        return own.filter(made | theirs)
 
     def waiting(self) -> ProposalQuerySet:
         """Those that nobody has decided about."""

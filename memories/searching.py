@@ -211,7 +211,7 @@ def read_edges(principal: Principal, memory_ids: Sequence[str]) -> list[Edge]:
     What was superseded by another says less than that one does, and no more. Raises NotFound for a principal that acts
     for nobody.
     """
-    values = {"user": must_act_for(principal), "ids": list(memory_ids)}
+    values: dict[str, Any] = {"user": must_act_for(principal), "ids": list(memory_ids)}
     with connection.cursor() as cursor:
         cursor.execute(statement("edges"), values)
         return [Edge(*row) for row in cursor.fetchall()]

@@ -291,6 +291,8 @@ SPECTACULAR_SETTINGS = {
         "PlanState": "memories.models.MemoryPlan.State",
         "PlanItemState": "memories.models.MemoryPlanItem.State",
         "ProposalState": "memories.models.Proposal.State",
+        "QuerySource": [(source, source) for source in ("memories", "facts", "chunks", "turns")],
+        "AgentSource": [(source, source) for source in ("chunks", "turns", "facts")],
         "Scope": [(scope, scope) for scope in ("read", "write", "admin")],
     },
 }

@@ -78,6 +78,20 @@ def tick_two_memories(page: Any) -> None:
     page.get_by_role("button", name="Archive …").click()
 
 
+def plan_tidying(page: Any) -> None:
+    """Have memories looked through, of which some say the same."""
+    say_it_twice()
+    page.reload()
+    page.get_by_role("button", name="Look through them").click()
+
+
+def tidy_and_look(page: Any) -> None:
+    """Have memories looked through, and merge what is ticked."""
+    plan_tidying(page)
+    page.get_by_role("button", name="Merge what is ticked").click()
+    page.get_by_role("button", name="Undo all of it").wait_for()
+
+
 def open_filing(page: Any) -> None:
     """Open the form that files a memory otherwise."""
     page.get_by_text("File it otherwise").click()
@@ -117,6 +131,9 @@ PAGES = [
     Page("memories-to-approve", "/memories/?state=proposed"),
     Page("memories-archived", "/memories/?state=archived"),
     Page("memories-add", "/memories/", act=open_adding),
+    Page("tidy", "/memories/tidy/"),
+    Page("tidy-plan", "/memories/tidy/", act=plan_tidying),
+    Page("tidy-done", "/memories/tidy/", act=tidy_and_look),
     Page("memories-bulk", "/memories/", act=tick_two_memories),
     Page("memory", "/memories/{memory}/"),
     Page("memory-filing", "/memories/{memory}/", act=open_filing),
@@ -203,6 +220,27 @@ def give_staff_work() -> None:
         renew_lease(job, lease_seconds=600, done=done)
         if fault:
             (fail_job if fault == "bad_answer" else retry_job_later)(job, fault)
+
+
+def say_it_twice() -> None:
+    """Memories of which one says what another says; what was merged of them for an earlier picture is taken back."""
+    from accounts.models import User
+    from accounts.queries import principal_for_person
+    from memories.actions import memory_add, optimize_revert
+    from memories.models import Memory, MemoryPlan
+    from memories.records import NewMemory
+
+    person = principal_for_person(User.objects.get(username=PERSON).pk)
+    for plan in MemoryPlan.objects.visible_to(person).filter(state="applied"):
+        optimize_revert(person, plan.pk)
+    for content, category in (
+        ("Maria speaks Portuguese.", "profile"),
+        ("Maria speaks English.", "profile"),
+        ("Maria never drinks coffee.", "preference"),
+        ("Maria does not drink coffee at all.", "preference"),
+    ):
+        if not Memory.objects.visible_to(person).filter(content=content).exists():
+            memory_add(person, NewMemory(content, category), insist=True)
 
 
 def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:

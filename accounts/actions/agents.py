@@ -37,13 +37,14 @@ def agent_create(
 ) -> Agent:
     """Make an agent of the person, or of the one whom a superuser names. Without an issuer its names are its own.
 
-    Raises Conflict (409, ``agent_exists``) when that person has one of the name, Refused for an unknown role or a bad
-    name, NotFound for an owner who is not there, NotAllowed for staff who are no superusers, NotYoursToDecide (an
-    agent makes agents only while it sees everything itself).
+    Raises Conflict (409, ``agent_exists``) when that person has one of the name, Refused for an unknown role, a bad
+    name or a reserved issuer, NotFound for an owner who is not there, NotAllowed for staff who are no superusers,
+    NotYoursToDecide (an agent makes agents only while it sees everything itself).
     """
     owner_id = _owner(principal, owner_id)
     name = policy.clean_name(name, 100)
     policy.check_role(role)
+    policy.check_issuer(issuer)
     agent = Agent(owner_id=owner_id, name=name, kind=kind, role=role, issuer=issuer)
     agent.issuer = issuer or f"agent:{agent.pk}"
     with ledger_write(principal.actor, owner_id) as write:

@@ -210,15 +210,15 @@ def _keep(principal: Principal, place: DemoPlace) -> None:
     person = _person(place.person)
     named = Message.objects.visible_to(principal)
     said = [named.filter(content__contains=words).values_list("pk", flat=True).first() for words in place.said]
-    first, *others = [pk for pk in said if pk] or [None]
+    messages = [pk for pk in said if pk]
     with transaction.atomic(), suppress(Gated):  # What its person refused stays away.
-        added = memories.place_add(principal, place.id, place.name, place.notes, message_id=first)
+        added = memories.place_add(principal, place.id, place.name, place.notes, message_id=next(iter(messages), None))
         if added.proposal is not None and place.decide == "approve":
             memories.proposal_approve(person, added.proposal.pk)
         kept = Place.objects.visible_to(person).present().filter(place_id=place.id).first()
         if kept is None:
             return
-        for message_id in others:
+        for message_id in messages[1:]:
             memories.place_mention(principal, kept.pk, message_id)
         if place.later:
             memories.place_edit(principal, kept.pk, notes=place.later)

@@ -22,8 +22,8 @@ from .knowing import known_memories
 from .plan import MOST_EPISODES, Plan
 from .writing import Ready, make_ready
 
-_CALLS_A_CHANGE = 2
-"""How many calls a model may make for each change that may come of them: one to miss, one to mend."""
+_CALLS_A_CHANGE = 3
+"""How many calls a model may make for each change that may come of them: some are to mend others."""
 
 
 def learns_memories(principal: Principal, conversation: Conversation) -> bool:

@@ -63,8 +63,8 @@ def memory_query(principal: Principal, question: Question) -> Answer:
     answer = _answer(scope)
     conversation_id = scope.conversation.pk if scope.conversation else None
     memories_show(principal, Disclosure.By.QUERY, [], recalled=answer.memory_ids, conversation_id=conversation_id)
-    if conversation_id is not None and answer.delta is not None:
-        conversation_told(principal, conversation_id, answer.revision)
+    if scope.conversation is not None and answer.delta is not None:
+        conversation_told(principal, scope.conversation, answer.revision)
     return answer
 
 

@@ -19,6 +19,8 @@ from .serializers import AnswerSerializer, QuerySerializer
 class MemoryQuery(APIView):
     """A question to what is remembered."""
 
+    reads_only = True
+
     @extend_schema(request=QuerySerializer, responses=AnswerSerializer)
     def post(self, request: Request) -> Response:
         """Find what helps with it, best first: memories, and facts, chunks or turns where `sources` names them.

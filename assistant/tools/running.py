@@ -51,13 +51,11 @@ def run_tool(
     which a model can act on; nothing was changed then. Raises NotFound for an unknown tool, conversation or message,
     NotAllowed (403 ``missing_scope``), Gated (422 ``idempotency_mismatch``), IdempotentReplay.
     """
-    tool = TOOLS.get(name)
-    if tool is not None and tool.reads_only:
+    if is_reading(name):
         policy.must_read(principal)
     else:
         policy.must_write(principal)
-    if tool is None:
-        raise NotFound("There is no such tool.")
+    tool = _find(name)
     try:
         sent = tool.read(arguments)
     except ValidationError as error:
@@ -75,6 +73,11 @@ def run_tool(
         if refusal.code in _OF_THE_REQUEST or refusal.status >= 500:
             raise
         return _answer_refusal(principal, tool, refusal, sent)
+
+
+def is_reading(name: str) -> bool:
+    """Whether there is such a tool and it changes nothing."""
+    return name in TOOLS and TOOLS[name].reads_only
 
 
 def replay_tool(principal: Principal, name: str, arguments: object, record: IdempotencyRecord) -> ToolAnswer:

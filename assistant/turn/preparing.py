@@ -103,7 +103,7 @@ def prepare_turn(
             principal, Disclosure.By.TURN, draft.memory.ids, recalled=recalled, conversation_id=conversation.pk
         )
         if turn.delta is not None:
-            conversation_told(principal, conversation.pk, turn.revision)
+            conversation_told(principal, conversation, turn.revision)
     return turn
 
 

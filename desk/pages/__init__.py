@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("desk.pages.fact")),
     path("", include("desk.pages.deciding")),
     path("", include("desk.pages.memories")),
+    path("", include("desk.pages.tidying")),
     path("", include("desk.pages.memory")),
     path("", include("desk.pages.places")),
     path("", include("desk.pages.preferences")),

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.actions import legacy_create
 from accounts.models import Legacy
+from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.demo import demo_sign_ins
 from conversations.models import Conversation, Message
@@ -72,7 +73,7 @@ def _show(request: PageRequest, principal: Principal, form: RememberForm, status
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
         "waiting": waiting,
-        "remembered": Ledger.objects.filter(pk=principal.user_id).values_list("memories", flat=True).first() or 0,
+        "remembered": Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal)),
         "places": Place.objects.visible_to(principal).present().count(),
         "fill": block_fill(principal),
         "latest": latest_changes(principal),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.actions import preferences_set
 from accounts.models import Preferences
-from accounts.policy import time_zones
+from accounts.policy import must_act_for, time_zones
 from accounts.principals import Principal
 from journal.exceptions import Conflict, Refused
 
@@ -91,7 +91,7 @@ class PreferencesForm(forms.Form):
 @for_person
 def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
     """Show the preferences, or store them."""
-    row = Preferences.objects.filter(user_id=principal.user_id)
+    row = Preferences.objects.filter(user_id=must_act_for(principal))
     version = row.values_list("version", flat=True).first() or 0
     if request.method != "POST":
         return _show(request, principal, PreferencesForm(principal, version))

@@ -153,6 +153,11 @@ class _Recording:
     def user_id(self) -> UUID:
         return accounts_policy.must_act_for(self.principal)
 
+    @property
+    def settled(self) -> bool:
+        """Whether the person's asking for it is all the review that it needs."""
+        return writing.settles_review(self.principal, self.manner.consent)
+
     def run(self) -> Outcome:
         """The gates that need the database, in their order, then the band, then the rows."""
         new, wording = self.prepared.new, self.prepared.wording
@@ -182,7 +187,7 @@ class _Recording:
             raise Conflict(
                 "There is a memory with this external_id already.",
                 code="external_id_exists",
-                memory=writing.brief(taken),
+                **queries.in_the_way(self.principal, taken),
                 state=taken.state,
             )
 
@@ -209,9 +214,14 @@ class _Recording:
         return Memory.objects.without_vectors().get(pk=neighbour.memory_id)
 
     def reinforce(self, memory: Memory) -> Outcome:
-        """Count what is remembered already as used and said once more; the person's own word settles its review."""
+        """Count what is remembered already as used and said once more; the person's own word settles its review.
+
+        So does their asking for what only waits for them, but not for what is held back for staff.
+        """
         with memory_changing(self.write, memory) as change:
-            if self.manner.own_word and (memory.state != State.ACTIVE or memory.reviewed_at is None):
+            asked = self.manner.consent and memory.state != State.QUARANTINED
+            unreviewed = memory.state != State.ACTIVE or memory.reviewed_at is None
+            if unreviewed and (self.manner.own_word or (asked and (self.settled or memory.state != State.ACTIVE))):
                 approve(change)
             change.add_evidence(self.said, self.conversation_id)
             memories_used([memory.pk], change.now)
@@ -266,7 +276,7 @@ class _Recording:
                 said=said,
                 valid_from=self.prepared.new.valid_from,
             )
-            memory.reviewed_at = None
+            memory.reviewed_at = change.now if self.settled else None
             relink(change, self.principal, self.prepared.text)
             memories_used([memory.pk], change.now)
         return Outcome("updated", memory, change.evicted)
@@ -293,7 +303,7 @@ class _Recording:
             return Beginning(State.QUARANTINED, "QUARANTINE", reason=self.prepared.held_back, said=self.said)
         if not self.manner.consent and writing.waits(self.principal, self.prepared.new.field):
             return Beginning(State.PROPOSED, "PROPOSE", said=self.said)
-        return Beginning(State.ACTIVE, "ADD", reviewed=own_word, said=self.said)
+        return Beginning(State.ACTIVE, "ADD", reviewed=own_word or self.settled, said=self.said)
 
     def holder_but(self, other: Memory | None) -> Memory | None:
         """The active memory of a field that has one value, unless it is the other one."""

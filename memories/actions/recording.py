@@ -14,7 +14,6 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Changed, Said, Updated
 from ..wording import Embedded
-from .editing import settle_edit
 from .moving import put_away
 from .proposing import propose_change
 from .single import memory_under_lock, relink
@@ -69,7 +68,7 @@ def record_update(
             said=said,
             correction=correction,
         )
-        settle_edit(change, own_word=False)
+        memory.reviewed_at = change.now if writing.settles_review(principal, consent) else None
         relink(change, principal, text)
         memories_used([memory.pk], change.now)
     return Updated(memory, *previous)

@@ -62,7 +62,7 @@ class MemoryContext(APIView):
             caller, Disclosure.By.CONTEXT, block.ids, conversation_id=conversation.pk if conversation else None
         )
         if conversation is not None and delta is not None:
-            conversation_told(caller, conversation.pk, principal.rev)
+            conversation_told(caller, conversation, principal.rev)
         shown = {"text": block.text, "tokens": block.tokens, "revision": block.revision, "delta": delta}
         return unless_known(request, with_etag(shown))
 

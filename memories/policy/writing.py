@@ -65,6 +65,14 @@ def standing(memory: Memory) -> str:
     return "waiting" if memory.reviewed_at is None else "reviewed"
 
 
+def settles_review(principal: Principal, consent: bool) -> bool:
+    """Whether what the person asked for in so many words needs no review any more.
+
+    It does not where they review before: nothing that waits for that is used. Elsewhere it is used and waits.
+    """
+    return consent and principal.review == "before"
+
+
 def must_file_under(principal: Principal, category: str) -> str:
     """The category that a name or alias means.
 

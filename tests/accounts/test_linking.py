@@ -1,16 +1,19 @@
 """Chats elsewhere that stand for a person: codes, links, and what a chat may do."""
 
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
 import time_machine
-from django.db import connection
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts import actions, policy
-from accounts.models import ExternalIdentity, LinkAttempts, LinkCode
+from accounts.models import Agent, ExternalIdentity, LinkAttempts, LinkCode, User
 from accounts.principals import Principal
 from accounts.queries import principal_for_identity, principal_for_person, principal_for_staff
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, Refused
@@ -320,6 +323,43 @@ class TestThePrincipalOfAChat:
             principal_for_identity(TELEGRAM, CHAT)
         actions.user_set_active(principal_for_staff(staff), owner.pk, active=True)
         assert principal_for_identity(TELEGRAM, CHAT).user_id == owner.pk
+
+
+class TestTheIssuerOfChats:
+    """Whoever names people under it acts for them, so it belongs to nobody but the chats."""
+
+    def test_no_agent_has_it(self, owner, me, staff, service):
+        with pytest.raises(Refused) as refused:
+            actions.agent_create(me, "bot", kind="service", issuer=TELEGRAM)
+        assert refused.value.code == "bad_issuer"
+        staff.is_superuser = True
+        with pytest.raises(Refused):
+            actions.agent_create(principal_for_staff(staff), "bot", issuer=TELEGRAM, owner_id=owner.pk)
+        with pytest.raises(CommandError):
+            call_command("create_agent_key", "bot", "--user", "operator", "--service", "--issuer", TELEGRAM)
+        assert not User.objects.filter(username="operator").exists()
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Agent.objects.filter(pk=service.pk).update(issuer=TELEGRAM)
+
+    @pytest.mark.parametrize("issuer", ["x" * 101, "shop\x00"])
+    def test_nor_one_that_can_not_be_stored(self, me, issuer):
+        with pytest.raises(Refused):
+            actions.agent_create(me, "bot", kind="service", issuer=issuer)
+
+    def test_whom_a_service_named_under_it_before_is_no_chats_person(self, owner, stranger):
+        link(owner)
+        factories.ExternalIdentityFactory(user=stranger, issuer=TELEGRAM, external_id=OTHER_CHAT)
+        reserved = import_module("accounts.migrations.0006_issuer_of_chats")
+        editor = connection.schema_editor()
+        reserved.part_from_chats(apps, editor)
+        with pytest.raises(NotFound):
+            principal_for_identity(TELEGRAM, OTHER_CHAT)
+        assert principal_for_identity(TELEGRAM, CHAT).user_id == owner.pk
+        moved = ExternalIdentity.objects.get(user=stranger)
+        assert (moved.issuer, moved.external_id) == ("service:telegram", OTHER_CHAT)
+        reserved.join_chats(apps, editor)
+        moved.refresh_from_db()
+        assert moved.issuer == TELEGRAM
 
 
 def test_who_sees_which_identities(owner, stranger, staff, agent):

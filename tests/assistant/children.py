@@ -20,6 +20,7 @@ if not apps.ready:
 
 from accounts.queries import principal_for_person
 from assistant import actions
+from assistant.extraction import actions as extraction
 from assistant.imports import actions as imports
 from assistant.imports import steps as import_steps
 from conversations import actions as conversations
@@ -54,6 +55,12 @@ def summarize_and_stop_at(step, conversation_id, reached):
     """Summarise, and stand still for ever at one step of the first batch."""
     with STEPS[step](reached):
         actions.maybe_summarize(conversation_id)
+
+
+def read_and_stop_at(step, conversation_id, reached):
+    """Read messages for what to remember, and stand still for ever at one step."""
+    with READING_STEPS[step](reached):
+        extraction.extract_messages(conversation_id)
 
 
 def index_and_stop(conversation_id, reached):
@@ -103,6 +110,11 @@ def _at_model(reached):
     return mock.patch.object(actions, "get_model", return_value=watched)
 
 
+def _at_choosing(reached):
+    watched = _Watched(extraction.get_model(), choose_tools=lambda request: _stand_still(reached))
+    return mock.patch.object(extraction, "get_model", return_value=watched)
+
+
 def _at_embedding(reached, room=actions):
     real = room.get_embedder()
 
@@ -120,6 +132,14 @@ STEPS = {
     "before the commit": lambda reached: _after(actions, "record_extracted", reached),
     # The first thing that happens once the transaction is over.
     "after the commit": lambda reached: _after(actions, "note_operation", reached),
+}
+
+
+READING_STEPS = {
+    "after claiming": lambda reached: _after(extraction, "claim_job", reached),
+    "during the model call": _at_choosing,
+    "before the commit": lambda reached: _after(extraction, "mention_places", reached),
+    "after the commit": lambda reached: _after(extraction, "_write", reached),
 }
 
 

@@ -45,6 +45,24 @@ INVARIANTS = {
                             FROM facts_legacyfact WHERE legacy_id = l.id AND state = 'active') f
         WHERE (l.facts, l.fact_terms) IS DISTINCT FROM (f.n, f.terms)
     """,
+    "a memory is there twice": """
+        SELECT user_id, kind, fingerprint, subject, count(*) FROM memories_memory
+        WHERE state IN ('active', 'proposed') GROUP BY user_id, kind, fingerprint, subject HAVING count(*) > 1
+    """,
+    "a memory that was found has no current version, or no evidence from the conversation it was found in": """
+        SELECT m.id FROM memories_memory m WHERE m.written_by <> '' AND m.source_conversation_id IS NOT NULL
+            AND NOT EXISTS (SELECT FROM memories_memoryversion v
+                            JOIN memories_memoryevidence e ON e.version_id = v.id
+                            JOIN conversations_message said ON said.id = e.message_id
+                            WHERE v.memory_id = m.id AND v.number = m.version AND said.role = 'user'
+                              AND said.conversation_id = m.source_conversation_id)
+    """,
+    "a person's ledger does not count their memories": """
+        SELECT l.id, l.memories, l.memory_terms, n FROM journal_ledger l
+        CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(search_length), 0) AS terms
+                            FROM memories_memory WHERE user_id = l.id AND state = 'active') n
+        WHERE (l.memories, l.memory_terms) IS DISTINCT FROM (n.n, n.terms)
+    """,
     "a ledger's changes have a hole": """
         SELECT l.id, l.rev, count(c.id) FROM journal_ledger l LEFT JOIN journal_change c ON c.ledger_id = l.id
         GROUP BY l.id HAVING l.rev <> count(c.id) OR l.rev <> coalesce(max(c.rev), 0)

@@ -11,12 +11,14 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from assistant import actions
+from assistant.extraction import actions as extraction
 from assistant.imports.actions import sweep_imports
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.imports.actions import import_create
 from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
 from journal.models import JobRun
+from memories.models import Memory
 from tests import factories
 from tests.conversations.exports import chatgpt_talk
 
@@ -181,7 +183,34 @@ def test_a_worker_killed_at_any_step_is_replaced(processes, person, rosa, talk_o
     assert faults(rows) == {}
     assert ranges(conversation) == [(0, 20), (20, 40)]
     assert facts_about(rosa) == facts_about(undisturbed) != []
-    assert actions.sweep() == {"conversations": 0, "messages": 0, "facts": 0, "memories": 0}
+    assert actions.sweep() == {"conversations": 0, "messages": 0, "facts": 0, "memories": 0, "unread": 0}
+
+
+@pytest.mark.parametrize("step", children.READING_STEPS)
+def test_a_worker_killed_while_it_reads_is_replaced(processes, person, step):
+    principal = principal_for_person(person.pk)
+    conversation = conversation_create(principal, channel="assistant")
+    said = ["I'm a vegetarian.", "My sister Sarah is a nurse.", "Please remember that I live in Lisbon."]
+    messages_append(principal, conversation.pk, [NewMessage("user", content) for content in said])
+    current_app.control.purge()
+
+    reached = CONTEXT.Event()
+    killed = processes.start(children.read_and_stop_at, step, conversation.pk, reached)
+    assert reached.wait(PATIENCE_SECONDS)
+    killed.kill()
+    killed.join(10)
+    assert faults(rows) == {}
+    written = step == "after the commit"
+    assert Memory.objects.exists() == written
+
+    assert actions.sweep()["unread"] == 0  # Its lease still holds.
+    assert JobRun.objects.filter(kind=extraction.JOB, state="running").update(lease_until=timezone.now()) == 1
+    assert actions.sweep()["unread"] == (0 if written else 1)
+    assert extraction.extract_messages(conversation.pk) == (0 if written else 3)
+    assert faults(rows) == {}
+    found = " ".join(Memory.objects.filter(state="active").values_list("content", flat=True))
+    assert all(word in found for word in ("vegetarian", "nurse", "Lisbon"))
+    assert Memory.objects.count() == 3
 
 
 def test_a_worker_that_comes_too_late_lets_go_of_the_conversation(monkeypatch, rosa, talk_of):
@@ -212,7 +241,7 @@ def test_a_worker_killed_while_it_indexes_is_replaced(processes, rosa, talk_of):
     assert held.count() == 32
 
     held.update(index_not_before=timezone.now())
-    assert actions.sweep() == {"conversations": 1, "messages": 1, "facts": 0, "memories": 0}
+    assert actions.sweep() == {"conversations": 1, "messages": 1, "facts": 0, "memories": 0, "unread": 0}
     worker = processes.start(children.work_the_queue)
     wait_for(lambda: not unfinished(rows), lambda: unfinished(rows))
     stop(worker)

@@ -14,7 +14,7 @@ from conversations.models import Conversation, Message
 from journal.actions import cancel_job, open_job
 from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
 from journal.models import Change, JobRun, OperationEvent
-from language.base import Extraction, MemoryCandidate, ModelUnavailable
+from language.base import EmbedderUnavailable, Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
 from memories.models import Memory, PlaceMention, Tombstone
 from memories.records import NewMemory
@@ -172,6 +172,24 @@ class TestReading:
         say(owner, conversation, "I was at cafe lisboa.")
         extraction.extract_messages(conversation.pk)
         assert PlaceMention.objects.get().message.index == 0
+
+    def test_with_the_embedder_away_stores_it_without_a_vector(self, owner, model, conversation, monkeypatch):
+        class Away:
+            name = "away"
+
+            def embed_passages(self, texts):
+                raise EmbedderUnavailable("away")
+
+            embed_query = embed_passages
+
+        model.calls([add(), add("The user likes to drink green tea.")])
+        say(owner, conversation, TEA)
+        for module in ("assistant.extraction.writing", "assistant.recall"):
+            monkeypatch.setattr(f"{module}.get_embedder", Away)
+        assert extraction.extract_messages(conversation.pk) == 1
+        assert len(contents()) == 2
+        assert not Memory.objects.filter(embedding__isnull=False).exists()
+        check(owner)
 
     def test_without_agentic_memory_only_adds(self, owner, me, model, conversation):
         preferences_set(me, agentic_memory=False)
@@ -387,6 +405,17 @@ class TestHolding:
         message = extraction.message_hold(me, conversation.pk, 0)
         assert (message.held_until, message.reading_due) == (None, None)
 
+    def test_nor_of_what_a_batch_has_read(self, owner, me, model, conversation):
+        model.calls([add()])
+        self.summarise(owner, conversation)
+        message = extraction.message_hold(me, conversation.pk, 0)
+        assert (message.held_until, message.reading_due) == (None, None)
+
+    def test_of_what_a_batch_left_alone_goes_on(self, owner, me, model, conversation):
+        until = extraction.message_hold(me, conversation.pk, 0).held_until
+        self.summarise(owner, conversation)
+        assert extraction.message_hold(me, conversation.pk, 0).held_until > until
+
     def test_releasing_what_is_not_held_changes_nothing(self, me, conversation, sent):
         assert sent(extraction.message_release, me, conversation.pk, 0) == []
         assert marks(conversation)[0] == (False, False, False)
@@ -538,3 +567,29 @@ def test_conversations_are_found_by_what_waits(owner, talk):
     assert extraction.unread_conversations(10) == [waiting.pk]
     assert extraction.unread_conversations(0) == []
     assert Conversation.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_eight_workers_at_once_read_it_once(owner, talk, model, at_once):
+    model.calls([add()])
+    conversation = talk(owner, channel="assistant")
+    say(owner, conversation, TEA)
+    read = at_once(lambda _: extraction.extract_messages(conversation.pk), 8)
+    assert sorted(read) == [0] * 7 + [1]
+    assert contents() == ["The user drinks green tea."]
+    check(owner)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_cap_of_a_day_is_exact_whoever_writes_beside(owner, talk, model, at_once, settings):
+    settings.EXTRACTED_PER_USER_AND_DAY = 5
+    talks = [talk(owner, channel="assistant") for _ in range(4)]
+    for conversation in talks:
+        say(owner, conversation, TEA)
+    model.calls(
+        lambda request: [add(f"The user has the cup {request.messages[0].at.timestamp()} {n}.") for n in range(3)]
+    )
+    at_once(lambda number: extraction.extract_messages(talks[number].pk), 4)
+    assert len(contents()) == 5
+    assert operations("skipped").count("cap") == 7
+    check(owner)

@@ -4,10 +4,20 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 
-from accounts.queries import principal_for_person
+from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
 from facts.models import LegacyFact
-from tests.factories import LegacyFactFactory
+from memories import actions as memory_actions
+from memories.actions import optimize_plan
+from memories.models import Memory
+from memories.records import NewMemory
+from tests.factories import (
+    ConversationFactory,
+    LegacyFactFactory,
+    MemoryFactory,
+    MessageFactory,
+    agent_principal,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -38,9 +48,69 @@ def facts(owner, member, legacy, told):
     return facts
 
 
+@pytest.fixture
+def plan(owner):
+    """A plan that would merge two memories."""
+    for content in ("The user's dog is called Rufus.", "The user has a dog named Rufus."):
+        MemoryFactory(user=owner, content=content)
+    return optimize_plan(principal_for_person(owner.pk))
+
+
+@pytest.fixture
+def memories(owner, agent, staff):
+    """Memories that show everything that can be shown: evidence, wordings, relations, held back, waiting, gone."""
+    me, bot = principal_for_person(owner.pk), agent_principal(agent)
+    told = MessageFactory(conversation=ConversationFactory(user=owner), content="I row on Tuesdays.")
+    rows = NewMemory("Olga rows on Tuesdays.", "interests", subject="Rowing", topics=("sea",))
+    first = memory_actions.memory_add(bot, rows, conversation_id=told.conversation_id, message_id=told.pk).memory
+    memory_actions.memory_update(me, first.pk, "Olga rows on Mondays.")
+    memory_actions.memory_pin(me, first.pk, True)
+    MemoryFactory(user=owner, content="I live in Lisbon.", category="profile", field="city")
+    memory_actions.memory_add(me, NewMemory("I live in Porto.", "profile", field="city"))
+    MemoryFactory(user=owner, agent=agent, content="Olga lives in Braga.", category="profile", field="city")
+    memory_actions.memory_reject(me, MemoryFactory(user=owner, content="Olga was born in Ghent.").pk, "In Bruges")
+    held = MemoryFactory(user=owner, agent=agent, content="Olga owns a tandem.")
+    memory_actions.memory_quarantine(principal_for_staff(staff), held.pk, "An order")
+    return [first, held, Memory.objects.get(content="I live in Porto.")]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_pages_keep_nobody_out(tab, owner, legacy, facts, scheme, size):
+def test_pages_about_memories_keep_nobody_out(tab, owner, memories, scheme, size):
+    tab.emulate_media(color_scheme=scheme)
+    tab.set_viewport_size(SIZES[size])
+    tab.sign_in(owner)
+    found = {}
+    lists = [f"/memories/?state={state}" for state in Memory.State.values]
+    for path in (*lists, "/memories/?search=nothing", *(f"/memories/{memory.pk}/" for memory in memories)):
+        tab.goto(path)
+        found[path] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_what_opens_about_memories_keeps_nobody_out(tab, owner, memories):
+    tab.sign_in(owner)
+    tab.goto("/memories/")
+    tab.get_by_text("Remember something").click()
+    tab.get_by_text("Filters and order").click()
+    tab.locator("summary", has_text="Edit").first.click()
+    found = {"forms": found_on(tab)}
+    tab.get_by_role("button", name="Pin", exact=True).first.click()
+    tab.get_by_role("button", name="Undo").wait_for()
+    found["swapped"] = found_on(tab)
+    tab.locator(".pick input").first.check()
+    tab.get_by_role("button", name="Archive …").click()
+    tab.get_by_role("heading", name="Archive 1 memory?").wait_for()
+    found["bulk"] = found_on(tab)
+    tab.goto(f"/memories/{memories[0].pk}/")
+    tab.get_by_text("File it otherwise").click()
+    found["filing"] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_keep_nobody_out(tab, owner, legacy, facts, plan, scheme, size):
     tab.emulate_media(color_scheme=scheme)
     tab.set_viewport_size(SIZES[size])
     found = {"/sign-in/": tab.goto("/sign-in/") and found_on(tab)}
@@ -57,6 +127,8 @@ def test_pages_keep_nobody_out(tab, owner, legacy, facts, scheme, size):
         f"/legacies/{legacy.pk}/?show=gone",
         f"/facts/{facts[1].pk}/",
         "/preferences/",
+        "/memories/tidy/",
+        f"/memories/tidy/{plan.pk}/",
         "/nothing/here/",
     ):
         tab.goto(path)

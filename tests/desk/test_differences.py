@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desk.differences import word_diff
+from desk.differences import Piece, merge_diff, word_diff
 
 WORDS = st.lists(st.sampled_from(["Rosa", "kept", "two", "bees", ",", "in", "Basel", "ẞ", " "]), max_size=9).map(
     " ".join
@@ -42,3 +42,39 @@ def shown(old, new):
 )  # fmt: skip
 def test_what_changed_is_shown(old, new, expected):
     assert shown(old, new) == expected
+
+
+class TestSeveralToOne:
+    def test_words_that_stay_go_and_come(self):
+        olds, new = merge_diff(
+            ["The user keeps bees.", "The user keeps two hens."], "The user keeps bees and two hens, gladly."
+        )
+        assert olds[0] == [Piece("same", "The user keeps bees.")]
+        assert olds[1] == [Piece("same", "The user keeps two hens.")]
+        assert new == [
+            Piece("same", "The user keeps bees "),
+            Piece("new", "and"),
+            Piece("same", " two hens"),
+            Piece("new", ", gladly"),
+            Piece("same", "."),
+        ]
+
+    def test_what_nobody_says_any_more_is_gone(self):
+        (old, other), new = merge_diff(["Ana runs slowly.", "Ana runs."], "Ana runs.")
+        assert old == [Piece("same", "Ana runs "), Piece("gone", "slowly"), Piece("same", ".")]
+        assert other == new == [Piece("same", "Ana runs.")]
+
+    def test_nothing_in_common(self):
+        assert merge_diff(["abc"], "xyz") == ([[Piece("gone", "abc")]], [Piece("new", "xyz")])
+
+    def test_nothing_at_all(self):
+        assert merge_diff(["", "a"], "") == ([[], [Piece("gone", "a")]], [])
+        assert merge_diff([], "a") == ([], [Piece("new", "a")])
+
+    @given(st.lists(st.text(alphabet="ab c.,", max_size=30), max_size=4), st.text(alphabet="ab c.,", max_size=30))
+    def test_joined_they_give_every_wording(self, olds, new):
+        shown, after = merge_diff(olds, new)
+        assert ["".join(piece.text for piece in pieces) for pieces in shown] == olds
+        assert "".join(piece.text for piece in after) == new
+        assert {piece.kind for pieces in shown for piece in pieces} <= {"same", "gone"}
+        assert {piece.kind for piece in after} <= {"same", "new"}

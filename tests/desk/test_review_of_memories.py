@@ -199,7 +199,7 @@ def test_a_new_memory(visit, owner, create):
     assert TOMATOES in page
     assert "Proposed by agent on" in page
     assert "agent wrote it down without quoting you" in page
-    assert "Once approved, seen in every prompt by agent." in page
+    assert "Once approved, it is in every prompt of agent." in page
 
 
 def test_a_change_shows_what_differs_and_the_words_behind_it(visit, owner, update):
@@ -223,7 +223,7 @@ def test_a_change_of_how_it_is_filed(visit, owner, me, cautious, add):
     assert "Topics added: hobby, garden" in page
     assert "Importance removed: 2 added: 4" in page
     assert f"Remembered until added: {timezone.localtime(soon).day} " in page
-    assert "when it is recalled, in no prompt by itself" in page
+    assert "it is in no prompt by itself, but recalled when it fits, by agent." in page
 
 
 def test_what_would_be_forgotten(visit, owner, me, cautious, add):
@@ -241,7 +241,7 @@ def test_places(visit, owner, me, cautious):
     page = words(client.get("/review/"))
     assert "New place" in page
     assert "By the river" in page
-    assert "in every prompt by agent" in page
+    assert "in every prompt of agent" in page
     place = actions.place_add(me, "work", "Work", "In town").place
     actions.place_edit(cautious, place.pk, notes="Out of town")
     page = client.get(f"/review/?item={item_of(Proposal.objects.latest('created_at')).key}")
@@ -259,12 +259,12 @@ def test_what_is_in_use_already(visit, owner, bot, add, said):
     page = words(client.get("/review/"))
     assert "Memory Context To review" in page
     assert "Written by agent on" in page
-    assert "Seen in every prompt by agent." in page
+    assert "It is in every prompt of agent." in page
     assert "Lapses" not in page
     PreferencesFactory(user=owner, review="before")
     page = words(client.get("/review/"))
     assert "Not used until you approve" in page
-    assert "Once approved, seen in every prompt" in page
+    assert "Once approved, it is in every prompt" in page
 
 
 def test_what_it_takes_the_place_of(visit, owner, me, cautious, add):
@@ -282,7 +282,7 @@ def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, s
     double = add(me, BEES)
     Memory.objects.filter(pk=double.pk).update(needs_check=True)
     page = words(visit(owner).get("/review/"))
-    assert f"May say the same as another memory, or contradict it: {HENS}" in page
+    assert f"Close to another memory: {HENS}" in page
     assert "From that to this:" in page
     decide(visit(owner), double, "approve")
     assert not now(double).needs_check
@@ -308,10 +308,10 @@ def test_who_would_see_it(visit, owner, agent, create, cautious, add):
     GrantFactory(user=owner, agent=AgentFactory(owner=owner, name="kept out"), revoked_at=timezone.now())
     GrantFactory(user=owner, agent=AgentFactory(owner=owner, name="narrow"), categories=["profile"])
     client = visit(owner)
-    assert "seen in every prompt by agent." in words(client.get("/review/"))
+    assert "it is in every prompt of agent." in words(client.get("/review/"))
     for number in range(7):
         AgentFactory(owner=owner, name=f"bot {number}")
-    assert "by agent, bot 0, bot 1, bot 2, bot 3, bot 4 and 2 more." in words(client.get("/review/"))
+    assert "of agent, bot 0, bot 1, bot 2, bot 3, bot 4 and 2 more." in words(client.get("/review/"))
     PreferencesFactory(user=owner, has_memory=False)
     assert "Memory is switched off: no agent sees anything of it." in words(client.get("/review/"))
 
@@ -321,7 +321,7 @@ def test_a_memory_of_which_no_agent_may_know(visit, stranger, add):
     Memory.objects.update(needs_check=True)
     page = words(visit(stranger).get("/review/"))
     assert "In your own words" in page
-    assert "none of yours does so far" in page
+    assert "none of yours may so far" in page
 
 
 def test_stored_text_is_shown_as_text(visit, owner, me, cautious, add, said):

@@ -47,6 +47,7 @@ class Command(BaseCommand):
             policy.check_scopes(scopes)
             policy.check_expiry(expires_at, timezone.now())
             policy.check_role(options["role"])
+            policy.check_issuer(options["issuer"])
             options["name"] = policy.clean_name(options["name"], 100)
             user = actions.user_resolve(policy.LOCAL_ISSUER, options["user"])
             principal = principal_for_job(user.pk)

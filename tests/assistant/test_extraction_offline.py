@@ -1,0 +1,82 @@
+"""Extraction by the offline rules, from what somebody says to what is remembered of them."""
+
+import pytest
+
+from accounts.queries import principal_for_person
+from assistant import actions
+from assistant.extraction import actions as extraction
+from facts.models import LegacyFact
+from memories.models import Memory
+from tests.memories.state import check
+
+from .conftest import say
+from .extracting import contents, proposals
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _offline(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    settings.KEEPSAKE_MODEL = "offline"
+
+
+@pytest.fixture
+def tell(owner, talk):
+    """``tell(*contents)``: a conversation with the assistant, read message by message, then finished."""
+
+    def run(*said, legacy=None, channel="assistant"):
+        conversation = talk(owner, legacy, channel=channel)
+        for content in said:
+            say(owner, conversation, content)
+            extraction.extract_messages(conversation.pk)
+        actions.conversation_finish(principal_for_person(owner.pk), conversation.pk)
+        actions.maybe_summarize(conversation.pk)
+        check(owner)
+        return conversation
+
+    return run
+
+
+@pytest.mark.parametrize("channel", ["assistant", ""])
+def test_a_person_is_got_to_know(tell, channel):
+    tell("I'm a vegetarian.", "Please remember that I live in Lisbon.", "I love hiking.", channel=channel)
+    assert any("vegetarian" in content for content in contents())
+    city = Memory.objects.get(field="city")
+    assert (city.state, "Lisbon" in city.content) == ("active", True)
+    assert all(each.written_by == "offline rules 1" for each in Memory.objects.all())
+    assert all(each.versions.get().evidence.exists() for each in Memory.objects.all())
+
+
+def test_a_city_that_was_not_to_be_remembered_waits(tell):
+    tell("I live in Lisbon.")
+    assert Memory.objects.get(field="city").state == "proposed"
+    assert proposals() == ["create"]
+
+
+def test_somebody_moves_on(tell):
+    tell("My sister Sarah works at Acme.")
+    tell("My sister Sarah works at Initech now.")
+    active = contents()
+    assert sum("Acme" in content for content in active) == 0
+    assert sum("Initech" in content for content in active) == 1
+
+
+def test_what_is_to_be_forgotten_goes(tell):
+    tell("I love green tea.")
+    assert any("tea" in content for content in contents(kind="semantic"))
+    tell("Forget that I love green tea.")
+    assert not any("tea" in content for content in contents(kind="semantic"))
+
+
+def test_saying_it_twice_is_one_memory(tell):
+    tell("I'm a vegetarian.")
+    tell("I'm a vegetarian.")
+    assert sum("vegetarian" in content for content in contents(kind="semantic")) == 1
+
+
+def test_a_legacy_is_a_matter_of_facts(tell, legacy):
+    tell("My grandmother Rosa kept bees.", "I am a nurse.", legacy=legacy, channel="")
+    assert [fact.content for fact in LegacyFact.objects.all()] == ["Rosa kept bees."]
+    assert not any("bees" in content for content in contents(kind="semantic"))
+    assert any("nurse" in content for content in contents(kind="semantic"))

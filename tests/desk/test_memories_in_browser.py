@@ -1,0 +1,108 @@
+"""What is remembered, in a real browser: by mouse, by keyboard, without JavaScript, on a phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from memories.models import Memory
+from tests.factories import MemoryFactory
+
+from .conftest import DESKTOP, PATIENCE_MS, PHONE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture
+def memories(owner, agent):
+    contents = ["Olga rows on Tuesdays.", "Olga keeps hens.", "Olga plays the cello."]
+    return [MemoryFactory(user=owner, agent=agent, content=content) for content in contents]
+
+
+def card(page, memory):
+    return page.locator(f"#memory-{memory.pk}")
+
+
+def press(page, memory, name):
+    card(page, memory).get_by_role("button", name=name, exact=True).click()
+
+
+def test_a_memory_is_archived_and_brought_back_in_place(browse, owner, memories):
+    page = browse(owner)
+    page.get_by_role("link", name="Memories", exact=True).click()
+    before = page.locator("#block-says").inner_text()
+    press(page, memories[0], "Archive")
+    expect(card(page, memories[0]).get_by_role("button", name="Undo")).to_be_focused()
+    expect(page.locator("#said")).to_contain_text("Archived: it is in no prompt")
+    expect(page.get_by_role("link", name="Archived 1")).to_be_visible()
+    expect(page.locator("#count-context")).to_have_text("2")
+    expect(page.locator("#block-says")).not_to_have_text(before)
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_have_text("Undone: it is as it was before.")
+    expect(page.locator("#count-context")).to_have_text("3")
+    expect(page.locator("#block-says")).to_have_text(before)
+    memory = Memory.objects.get(pk=memories[0].pk)
+    assert (memory.state, memory.reviewed_at) == ("active", None)
+
+
+def test_everything_works_without_javascript(browse, owner, memories):
+    page = browse(owner, java_script_enabled=False)
+    page.goto("/memories/")
+    press(page, memories[0], "Pin")
+    expect(page).to_have_url(re.compile(rf"#memory-{memories[0].pk}$"))
+    expect(card(page, memories[0])).to_contain_text("Pinned")
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(card(page, memories[0])).not_to_contain_text("Pinned")
+    memory = card(page, memories[1])
+    memory.locator("summary", has_text="Edit").click()
+    memory.get_by_label("In your words").fill("     x     ")
+    memory.get_by_role("button", name="Save").click()
+    expect(memory.get_by_role("alert")).to_be_visible()
+    memory.get_by_label("In your words").fill("I keep white hens.")
+    memory.get_by_role("button", name="Save").click()
+    expect(card(page, memories[1]).get_by_role("heading")).to_have_text("I keep white hens.")
+
+    page.get_by_text("Remember something").click()
+    page.get_by_label("What is to be remembered?").fill("I am allergic to penicillin.")
+    page.locator("#new-category").select_option("Constraints")
+    page.get_by_role("button", name="Remember it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("I am allergic to penicillin.")
+    page.get_by_text("File it otherwise").click()
+    page.get_by_label("Topics").fill("health")
+    page.get_by_role("button", name="File it so").click()
+    expect(page.locator(".tags")).to_contain_text("health")
+    page.get_by_role("link", name="All memories").click()
+    page.locator(".pick input").first.check()
+    page.get_by_role("button", name="Archive …").click()
+    page.get_by_role("button", name="Archive 1 memory").click()
+    expect(page.get_by_role("status").get_by_text("Archived 1 memory.")).to_be_visible()
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("decision", ["Approve", "Pin", "Archive"])
+def test_nothing_moves_when_a_memory_is_swapped(browse, owner, memories, viewport, decision):
+    page = browse(owner, viewport)
+    page.goto("/memories/")
+    tops = "[...document.querySelectorAll('.fact')].map(each => Math.round(each.getBoundingClientRect().top + scrollY))"
+    before = page.evaluate(tops)
+    press(page, memories[0], decision)
+    expect(card(page, memories[0]).get_by_role("button", name="Undo")).to_be_visible()
+    assert page.evaluate(tops) == before
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(browse, owner, memories):
+    Memory.objects.filter(pk=memories[0].pk).update(
+        content="x" * 500, written_by="w" * 80, subject="s" * 200, topics=["t" * 50] * 5
+    )
+    page = browse(owner, PHONE, has_touch=True, is_mobile=True)
+    for path in ("/memories/", "/memories/?state=archived", f"/memories/{memories[0].pk}/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    page.goto("/memories/")
+    page.get_by_text("Remember something").click()
+    for target in page.locator("button:visible, summary:visible, select:visible, input:visible, .tabs a").all():
+        # A finger that means a box or a radio button presses its label.
+        label = target.locator("xpath=ancestor::label")
+        assert (label if label.count() else target).bounding_box()["height"] >= 44

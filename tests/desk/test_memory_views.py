@@ -1,0 +1,37 @@
+"""What the address of the list of memories says."""
+
+import pytest
+from django.http import QueryDict
+
+from desk.memory_views import MemoryView
+
+AGENT = "0d8f2c1a-6a57-4f0c-9a43-5b1f3a0c7e21"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", MemoryView()),
+        ("state=archived&page=2", MemoryView("archived", page="2")),
+        ("state=asleep&kind=loud&sort=loudest&per_page=1000&pinned=perhaps", MemoryView()),
+        ("category=tasks&category=task", MemoryView(category="tasks")),
+        ("search=+b%00ees+", MemoryView(search="bees")),
+        (f"agent={AGENT.upper()}&reviewed=no&pinned=yes", MemoryView(agent=AGENT, reviewed="no", pinned="yes")),
+        ("topic=sea&subject=Rowing&sort=wording&per_page=50", MemoryView(
+            topic="sea", subject="Rowing", sort="wording", per_page=50
+        )),
+    ],
+)  # fmt: skip
+def test_an_address_is_read(query, expected):
+    assert MemoryView.of(QueryDict(query)) == expected
+
+
+def test_what_a_view_reads_it_writes():
+    view = MemoryView("rejected", "bees & honey", "tasks", "episodic", "sea", "Tom & I", AGENT, "yes", "no", page="3")
+    assert MemoryView.of(QueryDict(view.query[1:])) == view
+    assert view.narrowing == 7
+    assert view.at(4).query.endswith("&page=4")
+    other = view.within("active")
+    assert (other.state, other.search, other.page) == ("active", "bees & honey", "")
+    assert view.unfiltered.query == "?state=rejected"
+    assert (view.is_filtered, MemoryView("archived", sort="newest").is_filtered) == (True, False)

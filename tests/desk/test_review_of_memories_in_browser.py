@@ -1,0 +1,152 @@
+"""What waits of a person's memory, in a real browser: by keyboard alone, without JavaScript, and for everybody."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.queries import principal_for_person
+from desk.queues import END, Queue
+from memories import actions
+from memories.models import Memory, Place, Proposal
+from memories.records import NewMemory
+from tests.factories import ConversationFactory, MessageFactory, agent_principal
+
+from .conftest import DESKTOP, PATIENCE_MS, PHONE
+from .test_accessibility import found_on
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+expect.set_options(timeout=PATIENCE_MS)
+BEES = "The user keeps bees behind the house."
+HENS = "The user keeps hens behind the house."
+
+
+@pytest.fixture
+def waiting(owner, agent):
+    """One of each kind that can wait, as the queue shows them."""
+    me, bot = principal_for_person(owner.pk), agent_principal(agent)
+    cautious = replace(bot, review="before")
+
+    def add(principal, content, **values):
+        return actions.memory_add(principal, NewMemory(content, "context", **values), insist=True).memory
+
+    said = MessageFactory(conversation=ConversationFactory(user=owner), content="We have hens, not bees.")
+    add(cautious, "The user grows tomatoes.", subject="Garden")
+    bees = add(me, BEES)
+    actions.memory_update(cautious, bees.pk, HENS, message_id=said.pk)
+    actions.memory_amend(cautious, bees.pk, subject="Hens", importance=4)
+    actions.memory_archive(cautious, add(me, "The user sings in a choir.").pk)
+    actions.place_add(cautious, "home", "Home", "By the river", message_id=said.pk)
+    work = actions.place_add(me, "work", "Work", "In town").place
+    actions.place_mention(me, work.pk, said.pk)
+    actions.place_edit(cautious, work.pk, notes="Out of town")
+    actions.place_remove(cautious, work.pk)
+    rival = add(bot, "The user has a sister in Porto.")
+    Memory.objects.filter(pk=rival.pk).update(needs_check=True)
+    items, place = [], Queue().place(me)
+    while place.item:
+        items.append(place.item)
+        place = Queue(item=place.later.key if place.later else END).place(me)
+    assert len(items) == 8
+    return items
+
+
+def claim(tab, item):
+    return tab.locator(f"#claim-{item.key}")
+
+
+def ready(tab):
+    """Wait until the page listens to keys: its script shows the button for their list then."""
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
+
+
+def test_each_kind_is_decided_by_keyboard_alone(tab, owner, waiting):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+
+    def next_is(number, said):
+        expect(claim(tab, waiting[number])).to_be_focused()
+        expect(tab.locator("#said")).to_contain_text(said)
+
+    tab.keyboard.press("e")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("Tomatoes grow on my balcony.")
+    for _ in range(2):
+        tab.keyboard.press("Tab")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("Balcony")
+    tab.keyboard.press("Enter")
+    next_is(1, "Saved in your words, and approved. 2 of 8.")
+    tab.keyboard.press("a")
+    next_is(2, "Approved: it reads so now. 3 of 8.")
+    tab.keyboard.press("r")
+    next_is(3, "Rejected: it stays as it is")
+    tab.keyboard.press("a")
+    next_is(4, "Approved: it is put away")
+    tab.keyboard.press("u")
+    next_is(3, "Undone: it is as it was before. 4 of 8.")
+    tab.keyboard.press("r")
+    next_is(4, "Rejected: it stays. 5 of 8.")
+    tab.keyboard.press("a")
+    next_is(5, "Approved: it is among your places now.")
+    tab.keyboard.press("j")
+    next_is(6, "7 of 8.")
+    tab.keyboard.press("r")
+    next_is(7, "Rejected: your places stay as they are.")
+    tab.keyboard.press("r")
+    tab.keyboard.type("A brother")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", name="That was all, but for 1 you left for later")).to_be_focused()
+    states = dict(Memory.objects.values_list("content", "state"))
+    assert states["Tomatoes grow on my balcony."] == states[HENS] == states["The user sings in a choir."] == "active"
+    assert Memory.objects.get(state="rejected").state_reason == "A brother"
+    assert Place.objects.present().count() == 2
+    assert Proposal.objects.waiting().count() == 1
+    assert tab.faults == []
+
+
+def test_it_works_without_javascript(browse, owner, waiting):
+    page = browse(owner, java_script_enabled=False)
+    expect(page.get_by_role("heading", name="7 proposals and 1 memory wait for your review")).to_be_visible()
+    page.get_by_role("link", name="Start reviewing").click()
+    page.locator("summary", has_text="Reject").click()
+    page.get_by_label("Why is it wrong?").fill("Never")
+    page.get_by_role("button", name="Reject this memory").click()
+    expect(claim(page, waiting[1])).to_be_visible()
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator("#where")).to_have_text("3 of 8")
+    page.locator(".decided").get_by_role("button", name=re.compile("Undo")).first.click()
+    expect(claim(page, waiting[1])).to_be_visible()
+    expect(page.locator("#where")).to_have_text("2 of 8")
+    page.get_by_label("What waits").select_option("facts")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("heading", name="Nothing waits for you here")).to_be_visible()
+    page.goto("/places/")
+    page.get_by_label("Name").fill("The attic")
+    page.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("link", name="The attic")).to_be_visible()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("link", name="The attic")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_pages_keep_nobody_out(tab, owner, waiting, scheme, size):
+    tab.emulate_media(color_scheme=scheme)
+    tab.set_viewport_size(size)
+    tab.sign_in(owner)
+    place = Place.objects.get()
+    queue = [f"/review/?item={item.key}" for item in waiting]
+    found = {}
+    for path in ("/", *queue, "/places/", "/places/?show=removed", f"/places/{place.pk}/", "/preferences/"):
+        tab.goto(path)
+        found[path] = found_on(tab)
+        # Nothing is wider than the window.
+        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
+    tab.goto(queue[0])
+    tab.locator("summary", has_text="Edit").click()
+    found["edit"] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
