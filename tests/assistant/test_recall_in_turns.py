@@ -1,8 +1,12 @@
 """Memories in the prepared turn that no block carries: which come, where they stand, what goes first."""
 
-import pytest
+from datetime import timedelta
 
-from memories.models import Relation
+import pytest
+from django.utils import timezone
+
+from memories.actions import disclosures_trim, memories_note_shown
+from memories.models import Disclosure, MemoryUse, Relation
 from tests import factories
 
 from .querying import embedded
@@ -78,3 +82,35 @@ def test_without_memory_none_is_recalled(turn, owner, how):
         factories.PreferencesFactory(user=owner, has_memory=False)
     talk = factories.ConversationFactory(user=owner, private=how == "private")
     assert "Rowed" not in turn("the boat", talk=talk)["text"]
+
+
+def test_what_a_turn_or_a_context_shows_an_agent_is_noted(
+    api, owner, agent, monkeypatch, django_capture_on_commit_callbacks
+):
+    """Recalled memories are used each time, those of the block once a day."""
+    sent = []
+    monkeypatch.setattr("journal.actions.current_app.send_task", lambda task, args, **_: sent.append((task, args)))
+    event, block = embedded(owner, ("Rowed a boat.", "event"), ("Likes boats.", "preference"))
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    client = api(agent)
+    with django_capture_on_commit_callbacks(execute=True):
+        for _ in range(2):
+            client.post(f"/api/v1/conversations/{talk.pk}/turn/", {"content": "the boat"})
+            client.get(f"/api/v1/memories/context/?conversation={talk.pk}")
+    for task, values in sent:
+        if task == "memories.note_shown":
+            memories_note_shown(*values)
+    shown = Disclosure.objects.order_by("at").values_list("by", "memories", "agent", "conversation")
+    of_turn, of_context = ("turn", [block.pk, event.pk]), ("context", [block.pk])
+    assert list(shown) == [(*each, agent.pk, talk.pk) for each in (of_turn, of_context, of_turn, of_context)]
+    assert dict(MemoryUse.objects.values_list("memory", "uses")) == {event.pk: 2, block.pk: 1}
+
+
+def test_who_was_shown_what_is_forgotten_with_operations(owner, agent, settings):
+    now = timezone.now()
+    for days in (1, settings.OPERATION_EVENT_DAYS + 1):
+        Disclosure.objects.create(
+            user=owner, agent=agent, by="query", memories=["abcdefgh"], at=now - timedelta(days=days)
+        )
+    assert disclosures_trim() == 1
+    assert Disclosure.objects.get().at > now - timedelta(days=2)
