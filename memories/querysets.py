@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from accounts.principals import Principal
 
     from .models import (  # noqa: F401 - named in the generic bases
+        Disclosure,
         Memory,
         MemoryPlan,
         MemoryPlanItem,
@@ -255,6 +256,22 @@ class RelationQuerySet(models.QuerySet["Relation"]):
         ends = ("from_memory", "to_memory")
         columns = [f"{end}__{column}" for end in ends for column in shown]
         return self.select_related(*ends).only("type", "strength", "created_at", *columns)
+
+
+class DisclosureQuerySet(models.QuerySet["Disclosure"]):
+    """Which memories agents were shown."""
+
+    def visible_to(self, principal: Principal) -> DisclosureQuerySet:
+        """All for staff; the person's own for the person; none for agents, who would learn of each other."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None or principal.kind == "agent":
+            return self.none()
+        return self.filter(user_id=principal.user_id)
+
+    def of(self, memory_id: str) -> DisclosureQuerySet:
+        """Those that held a memory, the latest first, with the agent that saw it."""
+        return self.filter(memories__contains=[memory_id]).select_related("agent").order_by("-at", "-pk")
 
 
 class PlanQuerySet(models.QuerySet["MemoryPlan"]):
