@@ -6,17 +6,22 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.actions import grant_set, preferences_set
 from accounts.queries import principal_for_person
 from assistant.querying import Filters, Question, answer_question
 from facts.actions import fact_add
+from journal.actions import ledger_write
 from journal.models import OperationEvent
+from journal.records import Actor
 from language.base import ModelUnavailable
 from language.tokens import count_tokens
 from memories import actions
+from memories.actions.single import MemoryWrite
 from memories.models import Disclosure, Memory, MemoryUse, MemoryVersion, Relation
+from memories.policy.bands import Neighbour
 from memories.searching import Narrowing
 from tests import factories
 from tests.conftest import with_key
@@ -307,6 +312,39 @@ def test_insights_weigh_little_and_procedures_come_only_when_asked_for(api, owne
 
 def related(one, other, strength=0.9, kind="related_to"):
     return Relation.objects.create(user_id=one.user_id, from_memory=one, to_memory=other, type=kind, strength=strength)
+
+
+def test_edge_creation_takes_at_most_2_ms_an_edge(owner, settings):
+    """All edges of a memory go in one statement; the fastest of a few, with 50 edges each."""
+    settings.MEMORY_LINKS = 50
+    others = embedded(owner, *(f"Boat number {number}." for number in range(50)))
+    near = [Neighbour(other.pk, other.content, 0.9, False) for other in others]
+    taken = []
+    for number in range(4):
+        (memory,) = embedded(owner, f"The fleet, {number}.")
+        with ledger_write(Actor("person", "test"), owner.pk) as write:
+            started = time.perf_counter()
+            MemoryWrite(write, memory).link(near)
+            taken.append(time.perf_counter() - started)
+    assert Relation.objects.count() == 200
+    assert min(taken) / len(near) < 0.002
+
+
+def test_no_duplicate_edges(owner, settings):
+    settings.MEMORY_LINK_MIN_SIMILARITY = 0.1
+    me = principal_for_person(owner.pk)
+    for day in ("Monday", "Tuesday", "Friday"):
+        actions.memory_add(me, factories_new(f"The user rows a boat on {day}."), insist=True)
+    for memory in Memory.objects.filter(user=owner):
+        actions.memory_update(principal_for_person(owner.pk), memory.pk, memory.content.replace("rows", "sails"))
+    actions.memories_index()
+    edges = list(Relation.objects.values_list("from_memory", "to_memory", "type"))
+    assert edges
+    assert len(edges) == len(set(edges))
+    one, other = Memory.objects.filter(user=owner)[:2]
+    related(one, other, kind="derived_from")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        related(one, other, kind="derived_from")
 
 
 def test_retrieval_includes_related_bullets_when_present(api, owner):
