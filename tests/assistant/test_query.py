@@ -388,14 +388,14 @@ def test_who_is_related_to_what_was_found_is_ranked_higher(api, owner, settings)
 
 
 def test_filters_are_applied_in_the_database_as_a_reference_in_python_does(owner, stranger):
-    """2,000 random questions, and not one row of another person, state or category; benchmarks/ has 100,000."""
+    """600 random questions, and not one row of another person, state or category; benchmarks/ asks 100,000."""
     chance = random.Random(7)
     memories = random_memories(owner, chance, 120)
     random_memories(stranger, chance, 30)
     principal = principal_for_person(owner.pk)
     kept = {memory.pk: memory.category for memory in memories}
     found_some = 0
-    for _ in range(2_000):
+    for _ in range(600):
         categories, filters = random_filters(chance, owner)
         question = Question(
             "boats", categories=categories, filters=Filters(**filters), top_k=100, budget_tokens=100_000
@@ -406,7 +406,7 @@ def test_filters_are_applied_in_the_database_as_a_reference_in_python_does(owner
         # More than ``categories.yaml`` allows of one category are cut.
         assert got == wanted or max(Counter(kept[each] for each in wanted).values()) > 10
         found_some += bool(got)
-    assert found_some > 200
+    assert found_some > 60
 
 
 def test_the_other_sources_give_nothing_for_filters_that_only_memories_have(api, owner, legacy, agent):
