@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from journal.exceptions import NotFound
 from journal.models import Ledger
+from retrieval.prepared import Statement, put_together
 
 from . import policy
 from .models import User
@@ -27,6 +27,11 @@ CHAT_SCOPES = frozenset({"read", "write"})
 def statement(name: str) -> str:
     """The text of ``sql/<name>.sql``."""
     return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@cache
+def _principal_for_key() -> Statement:
+    return put_together(statement("principal_for_key"), {}, lasting=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +70,14 @@ class KeyRow:
 
 def read_key(public: str, external_id: str) -> KeyRow | None:
     """Read an agent key with the person it acts for. ``user_id`` is None when that person is not known yet."""
-    with connection.cursor() as cursor:
-        values = {
-            "public": public,
-            "external_id": external_id,
-            "username": policy.normal_username(external_id),
-            "local": policy.LOCAL_ISSUER,
-        }
-        cursor.execute(statement("principal_for_key"), values)
-        row = cursor.fetchone()
-    return None if row is None else KeyRow(*row)
+    values = {
+        "public": public,
+        "external_id": external_id,
+        "username": policy.normal_username(external_id),
+        "local": policy.LOCAL_ISSUER,
+    }
+    rows = _principal_for_key().run(values)
+    return KeyRow(*rows[0]) if rows else None
 
 
 def principal_for_person(user_id: UUID) -> Principal:

@@ -5,10 +5,11 @@ The same functions serve the turn and the evaluation, so what is measured is wha
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from django.utils import timezone
 
 from accounts import categories
 from accounts.models import Legacy
+from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import ConversationChunk, Message
 from conversations.ranking import PLACE, message_prior
@@ -26,9 +28,20 @@ from facts.models import LegacyFact
 from journal.models import Ledger
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable, Vectors
+from memories.querysets import MemoryVersionQuerySet
 from memories.ranking import company, standing
-from memories.searching import Edge, MemoryRow, MemoryRows, read_edges, read_rows
-from retrieval.search import Corpus, Hit, SearchQuery, hybrid_search
+from memories.searching import (
+    PRESENT_COLUMNS,
+    Edge,
+    MemoryRow,
+    MemoryRows,
+    Narrowing,
+    present_shape,
+    read_edges,
+    read_versions,
+)
+from retrieval.prepared import Shaped
+from retrieval.search import Centre, Corpus, Hit, SearchQuery, centre_of, has_model, hybrid_search
 from retrieval.weights import Weights, default_weights
 
 log = structlog.get_logger(__name__)
@@ -37,6 +50,8 @@ Row = TypeVar("Row", bound=Model)
 
 NOTHING = Q(pk__in=[])
 """The condition of ``exclude`` that leaves nothing out."""
+
+CENTRE_SECONDS = 60
 
 WITHOUT_VECTORS = 0.05
 """What a point counts where no vector tells how far apart the rows are."""
@@ -59,10 +74,10 @@ class QueryVector:
         before = get_embedder_before()
         return None if before is None else self._made_by(before)
 
-    def search(self, top_k: int, rows: QuerySet[Any]) -> SearchQuery:
+    def search(self, top_k: int, rows: QuerySet[Any] | Shaped) -> SearchQuery:
         """The question as ``retrieval`` takes it, for these rows: with both vectors while some are not moved yet."""
         before = get_embedder_before()
-        both = before is not None and rows.order_by().filter(embedding_model=before.name).exists()
+        both = before is not None and has_model(rows, before.name)
         return SearchQuery(
             text=self.text,
             vector=self.vector,
@@ -120,13 +135,17 @@ def find_memories(principal: Principal, query: QueryVector, *, rows: MemoryRows,
     """
     if principal.user_id is None:
         return FoundMemories([], [])
-    candidates = max(top_k, settings.QUERY_CANDIDATES)
-    corpus = _corpus(principal.user_id, "memories", "memory_terms")
-    hits = hybrid_search(rows, query.search(candidates, rows), corpus)
+    search = query.search(max(top_k, settings.QUERY_CANDIDATES), rows)
+    corpus, centre = _known_of_memories(_Standing.of(principal, search.embedding_model))
+    if isinstance(rows, MemoryVersionQuerySet):
+        hits = hybrid_search(rows, search, corpus, centre=centre)
+        known = read_versions(rows, [hit.id for hit in hits])
+        hits = [hit for hit in hits if hit.id in known]
+    else:
+        hits = hybrid_search(rows, search, corpus, columns=PRESENT_COLUMNS, centre=centre)
+        known = {hit.id: MemoryRow(hit.id, *hit.columns) for hit in hits}
     if not hits:
         return FoundMemories([], [])
-    known = read_rows(rows, [hit.id for hit in hits])
-    hits = [hit for hit in hits if hit.id in known]
     ids = [known[hit.id].id for hit in hits]
     edges = read_edges(principal, ids)
     related = company(ids, edges)
@@ -138,6 +157,34 @@ def find_memories(principal: Principal, query: QueryVector, *, rows: MemoryRows,
         found.append(FoundMemory(row, hit.relevance + (hit.unit or WITHOUT_VECTORS) * points))
     found.sort(key=lambda each: (-each.relevance, each.row.id))
     return FoundMemories(_within_lengths(found)[:top_k], edges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A person's memories at a revision, as one sort of caller sees them; equal when those are.
+
+    Vectors come and are replaced without a revision, so nothing is taken to be known for more than ``CENTRE_SECONDS``.
+    """
+
+    user_id: UUID
+    rev: int
+    sort: Principal
+    embedding_model: str
+    period: int
+    principal: Principal = field(compare=False)
+
+    @classmethod
+    def of(cls, principal: Principal, embedding_model: str) -> _Standing:
+        period = int(time.monotonic() // CENTRE_SECONDS)
+        user_id = must_act_for(principal)
+        return cls(user_id, principal.rev, principal.stand_in(), embedding_model, period, principal)
+
+
+@lru_cache(maxsize=2_000)
+def _known_of_memories(standing: _Standing) -> tuple[Corpus, Centre]:
+    corpus = _corpus(standing.user_id, "memories", "memory_terms")
+    rows = present_shape(standing.principal, Narrowing())
+    return corpus, centre_of(rows, standing.embedding_model, corpus)
 
 
 def _within_lengths(found: Iterable[FoundMemory]) -> list[FoundMemory]:

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.policy import must_act_for
-from accounts.principals import Principal
+from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from retrieval.prepared import Shaped, Statement, put_together
+from retrieval.search import read_columns
 
 from .models import Kind, Memory, MemoryVersion
 from .querysets import MemoryQuerySet, MemoryVersionQuerySet, statement
 
 PROCEDURAL = "procedural"
 
-MemoryRows = MemoryQuerySet | MemoryVersionQuerySet
+MemoryRows = MemoryQuerySet | MemoryVersionQuerySet | Shaped
+
+_NOW = datetime(1, 1, 1, tzinfo=UTC)
+# A NUL is in no text and in no statement: one that is not replaced fails.
+_STAND_INS: dict[str, Any] = {
+    "agent_id": UUID(int=3),
+    "run_id": "\0run",
+    "actor_id": "\0actor",
+    "role": "\0role",
+    "updated_after": _NOW + timedelta(1),
+    "updated_before": _NOW + timedelta(2),
+}
+"""What stands for what a search is narrowed to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,11 @@ class Narrowing:
     importance_max: int | None = None
     updated_after: datetime | None = None
     updated_before: datetime | None = None
+
+    def stand_in(self) -> Narrowing:
+        """The same way of narrowing, whatever to; what few values there are of is part of the way."""
+        given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
+        return replace(self, **given) if given else self
 
     def condition(self, memory: str = "", updated: str = "updated_at") -> Q:
         """The same as a condition on rows whose memory stands behind the prefix, and whose date in a column."""
@@ -62,11 +81,19 @@ class Narrowing:
         return narrowed
 
 
-def present_rows(principal: Principal, narrowing: Narrowing) -> MemoryQuerySet:
+def present_rows(principal: Principal, narrowing: Narrowing, now: datetime | None = None) -> MemoryQuerySet:
     """The memories that count for the principal now: in use, neither expired nor over nor still to begin."""
-    now = timezone.now()
+    now = now or timezone.now()
     rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(now)
     return rows.filter(narrowing.condition()).exclude(valid_to__lte=now).exclude(valid_from__gt=now)
+
+
+def present_shape(principal: Principal, narrowing: Narrowing) -> Shaped:
+    """The same, for searches that come with every turn: compiled once for all who ask in the same way."""
+    someone, somehow = principal.stand_in(), narrowing.stand_in()
+    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, _NOW: timezone.now()}
+    values |= {stand_in: getattr(narrowing, name) for name, stand_in in _STAND_INS.items()}
+    return Shaped(key=(someone, somehow), build=lambda: present_rows(someone, somehow, _NOW), values=values)
 
 
 def past_rows(
@@ -136,8 +163,8 @@ class MemoryRow:
     last_used_at: datetime | None
 
 
-_OF_MEMORIES = (
-    "id",
+PRESENT_COLUMNS = (
+    "pk",
     "category",
     "subject",
     "content",
@@ -170,19 +197,15 @@ _OF_VERSIONS = (
 )
 
 
-def read_rows(rows: MemoryRows, keys: Sequence[Any]) -> dict[Any, MemoryRow]:
-    """What the rows with these keys say, by key, in one statement; without those that are gone meanwhile."""
-    if isinstance(rows, MemoryQuerySet):
-        found = rows.filter(pk__in=keys).values_list(*_OF_MEMORIES)
-        return {row[0]: MemoryRow(row[0], *row) for row in found}
-    versions = rows.filter(pk__in=keys).values_list("pk", *_OF_VERSIONS)
-    return {row[0]: MemoryRow(*row) for row in versions}
+def read_versions(rows: MemoryVersionQuerySet, keys: Sequence[Any]) -> dict[Any, MemoryRow]:
+    """What the versions with these keys say, by key, in one statement; without those that are gone meanwhile."""
+    return {row[0]: MemoryRow(*row) for row in rows.filter(pk__in=keys).values_list("pk", *_OF_VERSIONS)}
 
 
 def read_memories(rows: MemoryRows, memory_ids: Sequence[str]) -> dict[str, MemoryRow]:
     """What the rows say of these memories, by the memory's id, in one statement."""
-    if isinstance(rows, MemoryQuerySet):
-        return read_rows(rows, memory_ids)
+    if not isinstance(rows, MemoryVersionQuerySet):
+        return {row[0]: MemoryRow(*row) for row in read_columns(rows, memory_ids, PRESENT_COLUMNS)}
     found = rows.filter(memory__in=memory_ids).values_list("pk", *_OF_VERSIONS)
     return {row[1]: MemoryRow(*row) for row in found}
 
@@ -212,6 +235,9 @@ def read_edges(principal: Principal, memory_ids: Sequence[str]) -> list[Edge]:
     for nobody.
     """
     values: dict[str, Any] = {"user": must_act_for(principal), "ids": list(memory_ids)}
-    with connection.cursor() as cursor:
-        cursor.execute(statement("edges"), values)
-        return [Edge(*row) for row in cursor.fetchall()]
+    return [Edge(*row) for row in _edges().run(values)]
+
+
+@cache
+def _edges() -> Statement:
+    return put_together(statement("edges"), {}, lasting=True)

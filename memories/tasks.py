@@ -40,9 +40,9 @@ def tidy_plans() -> None:
 
 
 @shared_task(name="memories.note_shown")
-def note_shown(*values: str) -> None:
-    """Note what an answer has shown to whom."""
-    actions.memories_note_shown(*values)
+def note_shown() -> None:
+    """Note what answers have shown to whom."""
+    actions.memories_note_shown()
 
 
 @shared_task(name="memories.purge")

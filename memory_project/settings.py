@@ -58,6 +58,8 @@ DATABASES["default"]["OPTIONS"]["pool"] = {
     "max_size": env.int("DATABASE_POOL_SIZE", default=16),
     "timeout": 3,
 }
+# Not behind a pooler that hands a connection to another process between transactions and does not know of them.
+DATABASE_PREPARES = env.bool("DATABASE_PREPARES", default=True)
 # A connection that died with a restarted server is found out before it is handed to a request.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # The owner connection exists for migrations only, which may run long; the tests migrate through it too.
@@ -68,7 +70,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.str("REDIS_URL")
 CACHES = {
     "default": {
-        "BACKEND": "memory_project.cache.ForgivingRedisCache",
+        "BACKEND": "journal.cache.ForgivingRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "keepsake",
         "OPTIONS": {"socket_connect_timeout": 0.25, "socket_timeout": 0.5},
@@ -110,6 +112,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-imports": {"task": "assistant.sweep_imports", "schedule": timedelta(minutes=1)},
     "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
+    "note-shown": {"task": "memories.note_shown", "schedule": timedelta(seconds=5)},
     "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
     "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},
     "tidy-plans": {"task": "memories.tidy_plans", "schedule": timedelta(minutes=2)},

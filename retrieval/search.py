@@ -8,20 +8,20 @@ owner's rows alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache, wraps
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connections
 from django.db.models import QuerySet, Value
 from django.db.models.expressions import Combinable
 from pgvector import HalfVector
 
 from language.base import Vectors
 
+from .prepared import Shaped, Statement, put_together
 from .reranking import Candidate, Said, scores_in_context
 from .text import config_for, detect_config, list_query_words
 from .weights import Weights, default_weights
@@ -35,6 +35,15 @@ differs, and to sum up 10,000 would take longer than to compare them all with th
 
 CENTRE_ROWS = 20
 """With so many rows half of the centre's weight counts, with more nearer to all of it: few rows have no centre."""
+
+SHAPES = 256
+"""Statements that a process keeps put together. An agent asks questions of a few shapes, most agents the same ones."""
+
+FEW_WORDS = 40
+"""Texts of so many words say little more by saying a word twice."""
+
+FEW_TERMS = 16
+"""Of so many words it is quicker to ask of each whether a text holds it than to take the text apart."""
 
 HALF_BY_WORD = 8.0
 """The BM25 score that counts half as a relevance, where there is no vector."""
@@ -80,7 +89,7 @@ class Hit:
     ``score`` orders the hits of one search and means nothing beside those of another. ``similarity`` is the cosine of
     the two vectors (``None``: one is missing), ``keyword`` the BM25 score (``None``: no word in common). ``level`` is
     the mean cosine of all rows that were searched (``None``: none has a vector), ``unit`` what one point of score is
-    worth as a cosine.
+    worth as a cosine. ``columns`` are the values that were asked for.
     """
 
     id: Any
@@ -89,6 +98,7 @@ class Hit:
     keyword: float | None
     level: float | None = None
     unit: float = 0.0
+    columns: tuple[Any, ...] = ()
 
     @property
     def relevance(self) -> float:
@@ -103,70 +113,176 @@ class Hit:
         return self.level + self.unit * self.score
 
 
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """The mean of an owner's vectors, of one model, as text; None without any. ``rows`` is what it was taken from."""
+
+    mean: str | None
+    rows: int
+
+    def share(self, weights: Weights) -> float:
+        """How much of it is taken from a question: of few rows there is no centre yet."""
+        return weights.centre * self.rows / (self.rows + CENTRE_ROWS)
+
+
+NO_CENTRE = Centre(None, 0)
+
+
 def hybrid_search(
-    rows: QuerySet[Any],
+    rows: QuerySet[Any] | Shaped,
     query: SearchQuery,
     corpus: Corpus,
     weights: Weights | None = None,
     *,
     prior: Combinable | None = None,
     said: Said | None = None,
+    columns: tuple[str, ...] = (),
+    centre: Centre | None = None,
 ) -> list[Hit]:
     """Return the ``query.top_k`` best rows by meaning and by word, best first, equal ones by id.
 
     ``rows`` must be visible to the caller already. Rows without a vector of one of the query's models are found by
     word only, rows without a common word by meaning only. ``prior`` is an expression over the rows for what speaks for
     one whatever is asked, on the scale of ``weights``. With ``said``, the best ``CANDIDATES`` are ranked again by who
-    said them and by what was said around them. One statement.
+    said them and by what was said around them. ``columns`` are those of which each hit brings the values. ``centre`` is
+    that of the rows for the query's model, if it is known.
+
+    One statement, and one more for each centre that is needed and not given.
     """
     words = list_query_words(query.text)
     by_meaning = query.vector is not None or query.vector_before is not None
     if query.top_k < 1 or not (by_meaning or words):
         return []
     weights = weights or default_weights()
-    rows = rows.order_by()
-    place = (said.talk, said.place, said.speaker) if said else ("pk", "search_length", "embedding_model")
-    found = _run(
-        rows,
-        "hybrid",
-        vector=_text_of(query.vector),
-        has_vector=query.vector is not None,
-        vectors=rows.filter(embedding_model=query.embedding_model).values_list("pk", "embedding"),
-        vector_before=_text_of(query.vector_before),
-        has_vector_before=query.vector_before is not None,
-        vectors_before=rows.filter(embedding_model=query.embedding_model_before).values_list("pk", "embedding"),
-        centre=weights.centre,
-        centre_rows=CENTRE_ROWS,
-        every=max(1, round(corpus.documents / CENTRE_SAMPLE)),
-        texts=rows.values_list("pk", "search_config", "search", "search_length"),
-        configs=rows.values_list("search_config"),
-        words=words,
-        query_config=config_for(query.language) if query.language else detect_config(query.text),
-        documents=corpus.documents,
-        average_length=corpus.average_length,
-        saturation=weights.saturation,
-        length_share=weights.length_share,
-        vector_weight=weights.vector,
-        keyword_weight=weights.keyword,
-        meaning_share=weights.vector or 1.0,
-        has_prior=prior is not None,
-        priors=rows.values_list("pk", Value(0.0) if prior is None else prior),
-        has_place=said is not None,
-        places=rows.values_list("pk", *place, "search_length"),
-        limit=max(query.top_k, CANDIDATES) if said else query.top_k,
-    )
-    candidates = [Candidate(*row) for row in found]
     if said:
+        columns = (said.talk, said.place, said.speaker, "search_length")
+    try:
+        statement = _hybrid(rows, query.embedding_model, query.embedding_model_before, columns, prior)
+        if centre is None:
+            centre = centre_of(rows, query.embedding_model, corpus) if query.vector is not None else NO_CENTRE
+        before = NO_CENTRE
+        if query.vector_before is not None:
+            before = centre_of(rows, query.embedding_model_before, corpus)
+    except EmptyResultSet:
+        return []
+    values = {
+        "vector": _text_of(query.vector),
+        "has_vector": query.vector is not None,
+        "mean": centre.mean,
+        "share": centre.share(weights),
+        "vector_before": _text_of(query.vector_before),
+        "has_vector_before": query.vector_before is not None,
+        "mean_before": before.mean,
+        "share_before": before.share(weights),
+        "reads_texts": bool(words) or prior is not None,
+        "words": words,
+        "query_config": config_for(query.language) if query.language else detect_config(query.text),
+        "few_words": FEW_WORDS if len(words) <= FEW_TERMS else 0,
+        "documents": float(corpus.documents),
+        "average_length": corpus.average_length,
+        "saturation": weights.saturation,
+        "length_share": weights.length_share,
+        "vector_weight": weights.vector,
+        "keyword_weight": weights.keyword,
+        "meaning_share": weights.vector or 1.0,
+        "has_prior": prior is not None,
+        "limit": max(query.top_k, CANDIDATES) if said else query.top_k,
+    }
+    found = statement.run(values | dict(rows.values) if isinstance(rows, Shaped) else values)
+    return _hits(found, query, weights, in_context=said is not None)
+
+
+def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus) -> Centre:
+    """The centre of these rows among the vectors of a model, of a sample if there are many. One statement.
+
+    Raises EmptyResultSet when the rows are none by their conditions alone.
+    """
+    values: dict[Any, Any] = {"every": max(1, round(corpus.documents / CENTRE_SAMPLE))}
+    if isinstance(rows, Shaped):
+        values |= rows.values
+    ((mean, count),) = _centre(rows, embedding_model).run(values)
+    return Centre(mean, count)
+
+
+def _hits(found: list[tuple[Any, ...]], query: SearchQuery, weights: Weights, *, in_context: bool) -> list[Hit]:
+    if in_context:
+        candidates = [Candidate(*row[:7], *row[8:]) for row in found]
         scores = scores_in_context(candidates, query.text, weights)
     else:
-        scores = [candidate.found + candidate.prior for candidate in candidates]
+        scores = [row[1] + row[2] for row in found]
     hits = [
-        Hit(candidate.id, score, candidate.similarity, candidate.keyword, candidate.level, candidate.unit)
-        for candidate, score in zip(candidates, scores, strict=True)
+        Hit(row[0], score, row[3], row[4], row[5], row[6], row[8:])
+        for row, score in zip(found, scores, strict=True)
         if query.threshold is None or score >= query.threshold
     ]
     hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits[: query.top_k]
+
+
+def has_model(rows: QuerySet[Any] | Shaped, embedding_model: str) -> bool:
+    """Whether any of the rows has a vector of this model. One statement."""
+    if not isinstance(rows, Shaped):
+        return rows.order_by().filter(embedding_model=embedding_model).exists()
+    return bool(_centre(rows, embedding_model).run({"every": 1, **rows.values})[0][1])
+
+
+def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """The id and the columns of those of the rows that have one of these ids, in no order. One statement."""
+    if not isinstance(rows, Shaped):
+        return list(rows.order_by().filter(pk__in=ids).values_list("pk", *columns))
+    return _columns(rows, columns).run({"ids": list(ids), **rows.values})
+
+
+def _put_together_once(put: Callable[..., Statement]) -> Callable[..., Statement]:
+    """Keep what is put together for rows that are told by their shape."""
+    kept = lru_cache(maxsize=SHAPES)(put)
+
+    @wraps(put)
+    def found(rows: QuerySet[Any] | Shaped, *options: Any) -> Statement:
+        return (kept if isinstance(rows, Shaped) else put)(rows, *options)
+
+    return found
+
+
+@_put_together_once
+def _hybrid(
+    rows: QuerySet[Any] | Shaped, model: str, model_before: str, columns: tuple[str, ...], prior: Combinable | None
+) -> Statement:
+    built = _built(rows)
+    template = _template("hybrid").replace("{detail_names}", _names(columns))
+    querysets = {
+        "vectors": built.filter(embedding_model=model).values_list("pk", "embedding"),
+        "vectors_before": built.filter(embedding_model=model_before).values_list("pk", "embedding"),
+        "texts": built.values_list(
+            "pk", "search_config", "search", "search_length", Value(0.0) if prior is None else prior
+        ),
+        "details": built.values_list("pk", *columns),
+    }
+    return put_together(template, querysets, **_lasting(rows))
+
+
+@_put_together_once
+def _centre(rows: QuerySet[Any] | Shaped, model: str) -> Statement:
+    vectors = _built(rows).filter(embedding_model=model).values_list("pk", "embedding")
+    return put_together(_template("centre"), {"vectors": vectors}, **_lasting(rows))
+
+
+@_put_together_once
+def _columns(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statement:
+    template = _template("columns").replace("{detail_names}", _names(columns))
+    return put_together(template, {"rows": _built(rows).values_list("pk", *columns)}, **_lasting(rows))
+
+
+def _names(columns: tuple[str, ...]) -> str:
+    return ", ".join(["id", *(f"c{number}" for number in range(len(columns)))])
+
+
+def _built(rows: QuerySet[Any] | Shaped) -> QuerySet[Any]:
+    return (rows.build() if isinstance(rows, Shaped) else rows).order_by()
+
+
+def _lasting(rows: QuerySet[Any] | Shaped) -> dict[str, Any]:
+    return {"stand_ins": rows.values.keys(), "lasting": True} if isinstance(rows, Shaped) else {}
 
 
 def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, at_least: float) -> list[Hit]:
@@ -177,14 +293,12 @@ def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, 
     """
     if k < 1:
         return []
-    found = _run(
-        rows,
-        "nearest",
-        vector=_text_of(vector),
-        vectors=rows.order_by().filter(embedding_model=embedding_model).values_list("pk", "embedding"),
-        at_least=at_least,
-        top_k=k,
-    )
+    vectors = rows.order_by().filter(embedding_model=embedding_model).values_list("pk", "embedding")
+    try:
+        statement = put_together(_template("nearest"), {"vectors": vectors})
+    except EmptyResultSet:
+        return []
+    found = statement.run({"vector": _text_of(vector), "at_least": at_least, "top_k": k})
     return [Hit(*row) for row in found]
 
 
@@ -192,41 +306,8 @@ def _text_of(vector: Vectors | None) -> str | None:
     return None if vector is None else HalfVector(vector).to_text()
 
 
-def _run(rows: QuerySet[Any], name: str, **parts: Any) -> list[tuple[Any, ...]]:
-    try:
-        sql, params = _fill(_statement(name), parts)
-    except EmptyResultSet:
-        return []
-    with connections[rows.db].cursor() as cursor:
-        cursor.execute(sql, params)
-        return cursor.fetchall()
-
-
 @cache
-def _statement(name: str) -> str:
+def _template(name: str) -> str:
     """Read a named statement, without its comments: they would be sent and parsed with every search."""
     text = (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
-    return re.sub(r"--[^\n]*\n", "\n", text)
-
-
-def _fill(template: str, parts: dict[str, Any]) -> tuple[str, list[Any]]:
-    """Put each named part in its place: a queryset as its SQL, anything else as a parameter.
-
-    Raises EmptyResultSet when a queryset can't have rows.
-    """
-    params: list[Any] = []
-    compiled: dict[str, tuple[str, Sequence[Any]]] = {}
-
-    def place(match: re.Match[str]) -> str:
-        name = match[1]
-        part = parts[name]
-        if not isinstance(part, QuerySet):
-            params.append(part)
-            return "%s"
-        if name not in compiled:
-            compiled[name] = part.query.get_compiler(part.db).as_sql()
-        sql, values = compiled[name]
-        params.extend(values)
-        return sql
-
-    return re.sub(r"\{(\w+)\}", place, template), params
+    return re.sub(r"\s+", " ", re.sub(r"--[^\n]*\n", "\n", text))

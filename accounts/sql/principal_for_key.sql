@@ -12,12 +12,12 @@ FROM accounts_agentkey k
 JOIN accounts_agent a ON a.id = k.agent_id
 JOIN accounts_user owner ON owner.id = a.owner_id
 LEFT JOIN accounts_externalidentity e
-       ON %(external_id)s <> '' AND e.issuer = a.issuer AND e.external_id = %(external_id)s
-LEFT JOIN accounts_user named ON a.issuer = %(local)s AND named.username = %(username)s
+       ON {external_id}::text <> '' AND e.issuer = a.issuer AND e.external_id = {external_id}::text
+LEFT JOIN accounts_user named ON a.issuer = {local}::text AND named.username = {username}::text
 LEFT JOIN accounts_user u ON u.id = CASE
-       WHEN a.kind = 'personal' OR %(external_id)s = '' THEN a.owner_id
+       WHEN a.kind = 'personal' OR {external_id}::text = '' THEN a.owner_id
        ELSE COALESCE(e.user_id, named.id) END
 LEFT JOIN accounts_grant g ON g.user_id = u.id AND g.agent_id = a.id
 LEFT JOIN accounts_preferences p ON p.user_id = u.id
 LEFT JOIN journal_ledger l ON l.id = u.id
-WHERE k.public = %(public)s
+WHERE k.public = {public}::text

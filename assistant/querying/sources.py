@@ -12,7 +12,7 @@ from conversations.models import ConversationChunk, Message
 from facts.models import LegacyFact
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
-from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_rows
+from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_shape
 
 from ..recall import QueryVector, find_chunks, find_facts, find_memories, find_turns
 from .question import Filters, Question, Scope
@@ -58,7 +58,7 @@ def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEve
         return
     asked = scope.question
     if asked.as_of is None and asked.known_at is None:
-        found.rows = present_rows(scope.principal, scope.narrowing)
+        found.rows = present_shape(scope.principal, scope.narrowing)
     else:
         found.rows = past_rows(scope.principal, scope.narrowing, true_at=asked.as_of, recorded_at=asked.known_at)
     memories = find_memories(scope.principal, query, rows=found.rows, top_k=top_k)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from uuid import UUID
 
+import orjson
+import structlog
 from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import Agent, User
 from accounts.principals import Principal
 from conversations.models import Conversation
-from journal.actions import enqueue, note_operation
+from journal.actions import note_operation
+from journal.cache import valkey
 from journal.models import OperationEvent
 
 from ..models import Disclosure
 from .uses import memories_used, memories_used_today
 
-TASK = "memories.note_shown"
+log = structlog.get_logger(__name__)
+
+WAITING = "memories:shown"
+AT_ONCE = 200
+NOTING_SECONDS = 60
 NODE = "context"
 OPERATIONS = {
     Disclosure.By.QUERY: "search",
@@ -36,44 +44,87 @@ def memories_show(
     recalled: Sequence[str] = (),
     conversation_id: UUID | None = None,
 ) -> None:
-    """Have it noted, in the background, that an answer held these memories; ``recalled`` ones were looked for.
+    """Have it noted, some seconds later, that an answer held these memories; ``recalled`` ones were looked for.
 
-    With the broker away it is noted at once: the person is told of every memory that an agent saw.
+    With the cache away it is noted at once: the person is told of every memory that an agent saw.
     """
-    agent_id = principal.agent_id if principal.kind == "agent" else None
-    values = (
-        str(principal.user_id),
-        str(agent_id or ""),
-        str(conversation_id or ""),
-        str(by),
-        timezone.now().isoformat(),
-        ",".join(ids),
-        ",".join(recalled),
-    )
-    enqueue(TASK, *values, otherwise=partial(memories_note_shown, *values))
+    shown = {
+        "user": principal.user_id,
+        "agent": principal.agent_id if principal.kind == "agent" else None,
+        "conversation": conversation_id,
+        "by": str(by),
+        "at": timezone.now(),
+        "block": [*ids],
+        "recalled": [*recalled],
+    }
+
+    def put_by() -> None:
+        if not valkey().put_by(WAITING, orjson.dumps(shown).decode()):
+            _note(_Shown.read(orjson.dumps(shown)))
+
+    transaction.on_commit(put_by, robust=True)
 
 
-def memories_note_shown(*values: str) -> None:
-    """Write who was shown what, count uses, and log the operation. ``values`` are those that ``memories_show`` sent.
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What one answer has shown: ids of memories of the block, and of those that were looked for."""
+
+    user: UUID
+    agent: UUID | None
+    conversation: UUID | None
+    by: Disclosure.By
+    at: datetime
+    block: list[str]
+    recalled: list[str]
+
+    @classmethod
+    def read(cls, written: str | bytes) -> _Shown:
+        """What was put by."""
+        read = orjson.loads(written)
+        agent, conversation = (UUID(read[name]) if read[name] else None for name in ("agent", "conversation"))
+        at = datetime.fromisoformat(read["at"])
+        return cls(
+            UUID(read["user"]), agent, conversation, Disclosure.By(read["by"]), at, read["block"], read["recalled"]
+        )
+
+
+def memories_note_shown() -> int:
+    """Note what answers have shown since this was last done. Returns how many answers.
+
+    What can't be noted, as its person or agent goes at this very moment, is passed over and logged.
+    """
+    noted = 0
+    while True:
+        with valkey().take_up(WAITING, AT_ONCE, seconds=NOTING_SECONDS) as written:
+            for each in written:
+                try:
+                    with transaction.atomic():
+                        _note(_Shown.read(each))
+                except IntegrityError as error:
+                    log.warning("shown_not_noted", error=type(error).__name__)
+        noted += len(written)
+        if len(written) < AT_ONCE:
+            return noted
+
+
+def _note(shown: _Shown) -> None:
+    """Write who was shown what, count uses, and log the operation.
 
     What is gone meanwhile is left out; an answer without memories discloses nothing. A memory that was looked for is
     used, one in the block once a day at most.
     """
-    user_id, agent_id, conversation_id, by, at, ids, recalled = values
-    moment = datetime.fromisoformat(at)
-    found = recalled.split(",") if recalled else []
-    block = [memory_id for memory_id in ids.split(",") if memory_id and memory_id not in set(found)]
-    shown = [*block, *found]
-    agent = Agent.objects.filter(pk=agent_id).first() if agent_id else None
-    conversation = Conversation.objects.filter(pk=conversation_id).first() if conversation_id else None
-    if agent and shown and User.objects.filter(pk=user_id).exists():
+    block = [memory_id for memory_id in shown.block if memory_id not in set(shown.recalled)]
+    ids = [*block, *shown.recalled]
+    agent = Agent.objects.filter(pk=shown.agent).first() if shown.agent else None
+    conversation = Conversation.objects.filter(pk=shown.conversation).first() if shown.conversation else None
+    if agent and ids and User.objects.filter(pk=shown.user).exists():
         Disclosure.objects.create(
-            user_id=UUID(user_id), agent=agent, conversation=conversation, by=by, memories=shown, at=moment
+            user_id=shown.user, agent=agent, conversation=conversation, by=shown.by, memories=ids, at=shown.at
         )
-    memories_used(found, moment)
-    memories_used_today(block, moment)
-    status = OperationEvent.Status.OK if shown else OperationEvent.Status.SKIPPED
-    note_operation(NODE, OPERATIONS[Disclosure.By(by)], status, user_id=UUID(user_id), thread_id=conversation_id)
+    memories_used(shown.recalled, shown.at)
+    memories_used_today(block, shown.at)
+    status = OperationEvent.Status.OK if ids else OperationEvent.Status.SKIPPED
+    note_operation(NODE, OPERATIONS[shown.by], status, user_id=shown.user, thread_id=shown.conversation or "")
 
 
 def disclosures_trim() -> int:

@@ -6,4 +6,4 @@ FROM (
 ) AS n
 WHERE n.similarity >= {at_least}::float8
 ORDER BY n.similarity DESC, n.id
-LIMIT {top_k}
+LIMIT {top_k}::int

@@ -1,0 +1,99 @@
+"""The cache. When Valkey is away, reads miss and writes are dropped, and nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import structlog
+from django.core.cache import caches
+from django.core.cache.backends.redis import RedisCache
+from redis import Redis
+from redis.exceptions import LockError, RedisError
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+
+
+class ForgivingRedisCache(RedisCache):
+    """Django's Redis cache, except that a server that can't be reached is an empty one."""
+
+    def _forgive(self, call: Callable[[], T], otherwise: T) -> T:
+        try:
+            return call()
+        except (RedisError, OSError) as error:
+            log.warning("cache_away", error=type(error).__name__)
+            return otherwise
+
+    def add(self, *args: Any, **kwargs: Any) -> Any:
+        """True when the value was stored; a missing server stores nothing."""
+        return self._forgive(lambda: super(ForgivingRedisCache, self).add(*args, **kwargs), otherwise=False)
+
+    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
+        """The value, or ``default``."""
+        return self._forgive(lambda: super(ForgivingRedisCache, self).get(key, default, version), default)
+
+    def set(self, *args: Any, **kwargs: Any) -> None:
+        """Store a value if the server is there."""
+        self._forgive(lambda: super(ForgivingRedisCache, self).set(*args, **kwargs), None)
+
+    def delete(self, *args: Any, **kwargs: Any) -> bool:
+        """Whether something was deleted."""
+        return self._forgive(lambda: super(ForgivingRedisCache, self).delete(*args, **kwargs), otherwise=False)
+
+    def get_many(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The values that are there."""
+        return self._forgive(lambda: super(ForgivingRedisCache, self).get_many(*args, **kwargs), {})
+
+    def set_many(self, *args: Any, **kwargs: Any) -> list[str]:
+        """Store values if the server is there; returns keys that failed, none by Django's convention for Redis."""
+        return self._forgive(lambda: super(ForgivingRedisCache, self).set_many(*args, **kwargs), [])
+
+    # --- What the server does in one round trip, and Django's interface has no word for ----------------------------
+
+    def count(self, key: str, seconds: int) -> int:
+        """Count up and return how many there are since the first; it is forgotten so long after that. 0 when away."""
+
+        def count_up() -> int:
+            steps = self._server.pipeline(transaction=False)
+            steps.incr(self.make_key(key))
+            steps.expire(self.make_key(key), seconds, nx=True)
+            return int(steps.execute()[0])
+
+        return self._forgive(count_up, 0)
+
+    def put_by(self, key: str, value: str) -> bool:
+        """Append to a list that waits to be worked on; whether it is there."""
+        return self._forgive(lambda: bool(self._server.rpush(self.make_key(key), value)), otherwise=False)
+
+    @contextmanager
+    def take_up(self, key: str, most: int, *, seconds: int) -> Iterator[list[str]]:
+        """The first of such a list, which leave it once they were worked on; none while somebody else does that.
+
+        Whoever has not finished after ``seconds`` is taken to be gone, and another begins again with the same ones.
+        """
+        name = self.make_key(key)
+        lock = self._server.lock(f"{name}:taken", timeout=seconds, blocking=False)
+        if not self._forgive(lock.acquire, otherwise=False):
+            yield []
+            return
+        values: list[Any] = self._forgive(lambda: list(self._server.lrange(name, 0, most - 1)), [])
+        try:
+            yield [value.decode() for value in values]
+            self._forgive(lambda: self._server.ltrim(name, len(values), -1), None)
+        finally:
+            with suppress(LockError):
+                self._forgive(lock.release, None)
+
+    @property
+    def _server(self) -> Redis:
+        server: Redis = self._cache.get_client(None, write=True)
+        return server
+
+
+def valkey() -> ForgivingRedisCache:
+    """The deployment's cache, with what it can do beyond Django's interface."""
+    cache = caches["default"]
+    assert isinstance(cache, ForgivingRedisCache)
+    return cache

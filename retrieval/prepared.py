@@ -1,0 +1,110 @@
+"""Statements that are put together once a process, and that the database parses and plans once a connection.
+
+A search is one statement of several thousand characters. For calls that come with every turn of a conversation, most of
+the time would go into building it, sending it and planning it. So it is built once for each shape (what kind of caller
+asks what kind of question), with stand-ins for what differs from call to call, and prepared on each connection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from django.conf import settings
+from django.db import connections
+from django.db.backends.utils import CursorWrapper
+from django.db.models import QuerySet
+from psycopg import RawCursor, sql
+from psycopg.pq import Format
+
+_PART = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"%(s|%)")
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """Rows whose query is compiled once for all questions of one shape; it equals whatever has the same ``key``.
+
+    ``build`` makes the queryset, with stand-ins where calls differ: values that no row has, so that one which is not
+    replaced finds nothing. ``values`` gives what each stands for now. What is built for one ``key`` must always be the
+    same.
+    """
+
+    key: Hashable
+    build: Callable[[], QuerySet[Any]] = field(compare=False)
+    values: Mapping[Any, Any] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL with numbered parameters, and in their order what each is: a name, or a stand-in.
+
+    ``lasting`` says that it will be run many times, so that it is worth preparing.
+    """
+
+    text: str
+    parameters: tuple[Any, ...]
+    lasting: bool
+
+    def run(self, values: Mapping[Any, Any], *, using: str = "default") -> list[tuple[Any, ...]]:
+        """Execute it with the value of each parameter, and return all rows. Raises django.db.DatabaseError."""
+        connection = connections[using]
+        connection.ensure_connection()
+        session = connection.connection
+        # Everything else is sent with its values written out, which would only crowd out what is prepared here.
+        session.prepare_threshold = 0 if self.lasting and settings.DATABASE_PREPARES else None
+        wrapped = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        raw = RawCursor(session)
+        raw.format = Format.BINARY
+        try:
+            with wrapped(cast("CursorWrapper", raw)) as cursor:
+                cursor.execute(self.text, [values[name] for name in self.parameters])
+                return cursor.fetchall()
+        finally:
+            session.prepare_threshold = None
+
+
+def put_together(
+    template: str,
+    querysets: Mapping[str, QuerySet[Any]],
+    *,
+    stand_ins: Collection[Hashable] = (),
+    lasting: bool = False,
+) -> Statement:
+    """Put the SQL of each queryset in the place of its ``{name}``; every other name becomes a parameter.
+
+    What a queryset compares with is written out, so that an index on a part of the table can be used, but for
+    ``stand_ins``, which become parameters too. Raises EmptyResultSet when a queryset can't have rows.
+    """
+    numbers: dict[Any, int] = {}
+    compiled: dict[str, str] = {}
+
+    def numbered(parameter: Any) -> str:
+        return f"${numbers.setdefault(parameter, len(numbers) + 1)}"
+
+    def compile_one(queryset: QuerySet[Any]) -> str:
+        text, params = queryset.query.get_compiler(queryset.db).as_sql()
+        rest = iter(params)
+
+        def value(match: re.Match[str]) -> str:
+            if match[1] == "%":
+                return "%"
+            param = next(rest)
+            if isinstance(param, Hashable) and param in stand_ins:
+                return numbered(param)
+            return sql.Literal(param).as_string(connections[queryset.db].connection)
+
+        return _PLACEHOLDER.sub(value, text)
+
+    def place(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in querysets:
+            return numbered(name)
+        if name not in compiled:
+            compiled[name] = compile_one(querysets[name])
+        return compiled[name]
+
+    text = _PART.sub(place, template)
+    return Statement(text, tuple(numbers), lasting)
