@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -193,14 +193,14 @@ def hybrid_search(
 
 
 def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus) -> Centre:
-    """The centre of these rows among the vectors of a model, of a sample if there are many. One statement.
-
-    Raises EmptyResultSet when the rows are none by their conditions alone.
-    """
+    """The centre of these rows among the vectors of a model, of a sample if there are many. One statement."""
     values: dict[Any, Any] = {"every": max(1, round(corpus.documents / CENTRE_SAMPLE))}
     if isinstance(rows, Shaped):
         values |= rows.values
-    ((mean, count),) = _centre(rows, embedding_model).run(values)
+    try:
+        ((mean, count),) = _centre(rows, embedding_model).run(values)
+    except EmptyResultSet:
+        return NO_CENTRE
     return Centre(mean, count)
 
 
@@ -233,18 +233,22 @@ def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tupl
     return _columns(rows, columns).run({"ids": list(ids), **rows.values})
 
 
-def _put_together_once(put: Callable[..., Statement]) -> Callable[..., Statement]:
-    """Keep what is put together for rows that are told by their shape."""
-    kept = lru_cache(maxsize=SHAPES)(put)
+class _PutTogetherOnce:
+    """Keeps what a function puts together for rows that are told by their shape."""
 
-    @wraps(put)
-    def found(rows: QuerySet[Any] | Shaped, *options: Any) -> Statement:
-        return (kept if isinstance(rows, Shaped) else put)(rows, *options)
+    def __init__(self, put: Callable[..., Statement]) -> None:
+        self._put = put
+        self._kept = lru_cache(maxsize=SHAPES)(put)
 
-    return found
+    def __call__(self, rows: QuerySet[Any] | Shaped, *options: Any) -> Statement:
+        return (self._kept if isinstance(rows, Shaped) else self._put)(rows, *options)
+
+    def forget(self) -> None:
+        """Put everything together anew."""
+        self._kept.cache_clear()
 
 
-@_put_together_once
+@_PutTogetherOnce
 def _hybrid(
     rows: QuerySet[Any] | Shaped, model: str, model_before: str, columns: tuple[str, ...], prior: Combinable | None
 ) -> Statement:
@@ -261,13 +265,13 @@ def _hybrid(
     return put_together(template, querysets, **_lasting(rows))
 
 
-@_put_together_once
+@_PutTogetherOnce
 def _centre(rows: QuerySet[Any] | Shaped, model: str) -> Statement:
     vectors = _built(rows).filter(embedding_model=model).values_list("pk", "embedding")
     return put_together(_template("centre"), {"vectors": vectors}, **_lasting(rows))
 
 
-@_put_together_once
+@_PutTogetherOnce
 def _columns(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statement:
     template = _template("columns").replace("{detail_names}", _names(columns))
     return put_together(template, {"rows": _built(rows).values_list("pk", *columns)}, **_lasting(rows))

@@ -31,14 +31,20 @@ vectors_before AS MATERIALIZED (
 -- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
 -- owner's rows score there on average; a row that lacks one side is average there, or has no word in common. What is
 -- less than 0.001 apart is apart by rounding alone.
+levels AS MATERIALIZED (
+    SELECT avg(v.own) AS level, greatest(stddev_pop(v.own), 0.001) AS deviation FROM vectors AS v
+),
+levels_before AS MATERIALIZED (
+    SELECT avg(v.own) AS level, greatest(stddev_pop(v.own), 0.001) AS deviation FROM vectors_before AS v
+),
 meanings AS MATERIALIZED (
-    SELECT v.id, v.similarity, (v.own - s.level) / s.deviation AS meaning
+    SELECT v.id, v.similarity, (v.own - l.level) / l.deviation AS meaning
     FROM vectors AS v
-    CROSS JOIN (SELECT avg(own) AS level, greatest(stddev_pop(own), 0.001) AS deviation FROM vectors) AS s
+    CROSS JOIN levels AS l
     UNION ALL
-    SELECT v.id, v.similarity, (v.own - s.level) / s.deviation AS meaning
+    SELECT v.id, v.similarity, (v.own - l.level) / l.deviation AS meaning
     FROM vectors_before AS v
-    CROSS JOIN (SELECT avg(own) AS level, greatest(stddev_pop(own), 0.001) AS deviation FROM vectors_before) AS s
+    CROSS JOIN levels_before AS l
 ),
 texts AS MATERIALIZED (
     SELECT r.id, r.search_config, r.search, r.search_length, r.prior

@@ -84,12 +84,8 @@ def test_without_memory_none_is_recalled(turn, owner, how):
     assert "Rowed" not in turn("the boat", talk=talk)["text"]
 
 
-def test_what_a_turn_or_a_context_shows_an_agent_is_noted(
-    api, owner, agent, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_what_a_turn_or_a_context_shows_an_agent_is_noted(api, owner, agent, django_capture_on_commit_callbacks):
     """Recalled memories are used each time, those of the block once a day."""
-    sent = []
-    monkeypatch.setattr("journal.actions.current_app.send_task", lambda task, args, **_: sent.append((task, args)))
     event, block = embedded(owner, ("Rowed a boat.", "event"), ("Likes boats.", "preference"))
     talk = factories.ConversationFactory(user=owner, agent=agent)
     client = api(agent)
@@ -97,9 +93,7 @@ def test_what_a_turn_or_a_context_shows_an_agent_is_noted(
         for _ in range(2):
             client.post(f"/api/v1/conversations/{talk.pk}/turn/", {"content": "the boat"})
             client.get(f"/api/v1/memories/context/?conversation={talk.pk}")
-    for task, values in sent:
-        if task == "memories.note_shown":
-            memories_note_shown(*values)
+    assert memories_note_shown() == 4
     shown = Disclosure.objects.order_by("at").values_list("by", "memories", "agent", "conversation")
     of_turn, of_context = ("turn", [block.pk, event.pk]), ("context", [block.pk])
     assert list(shown) == [(*each, agent.pk, talk.pk) for each in (of_turn, of_context, of_turn, of_context)]

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.principals import SCOPES, Principal
 from conversations.models import Conversation, Message
+from retrieval import search as searching
 from retrieval.search import CENTRE_ROWS, Corpus
 from retrieval.text import list_query_words, prepare
 from retrieval.weights import Weights
@@ -90,6 +91,8 @@ def keyword_scores(rows, text, whole, weights=Weights()):  # noqa: B008 - it is 
         norm = weights.saturation * (1 - share + share * length / whole.average_length)
         for term in terms:
             count = words[row.id][term]
+            if length <= searching.FEW_WORDS and len(terms) <= searching.FEW_TERMS:
+                count = min(count, 1)
             if count:
                 documents = max(whole.documents, holders[term])
                 rarity = math.log(1 + (documents - holders[term] + 0.5) / (holders[term] + 0.5))

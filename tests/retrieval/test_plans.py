@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from django.db import connections
 from django.utils import timezone
+from psycopg import RawCursor
 
 from accounts.models import Legacy, Member
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
-from retrieval import search as searching
+from retrieval.prepared import Statement
 from retrieval.search import Corpus, SearchQuery, hybrid_search, nearest
 from tests import factories
 from tests.assistant.processes import wait_for
@@ -77,12 +78,14 @@ def visible_rows(model, legacy, review="after"):
 
 def plan_of(call):
     """The nodes of the plan of the one statement that ``call`` sends, with the rows that each gave."""
-    with mock.patch.object(searching, "_run", wraps=searching._run) as run:
+    with mock.patch.object(Statement, "run", autospec=True, side_effect=Statement.run) as run:
         assert call()
-    (rows, name), parts = run.call_args
-    sql, params = searching._fill(searching._statement(name), parts)
-    with connections[rows.db].cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", params)
+    statement, values = run.call_args.args
+    connections["default"].ensure_connection()
+    with RawCursor(connections["default"].connection) as cursor:
+        cursor.execute(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {statement.text}", [values[name] for name in statement.parameters]
+        )
         (answer,) = cursor.fetchone()
     found = json.loads(answer) if isinstance(answer, str) else answer
     todo, nodes = [found[0]["Plan"]], []
@@ -138,7 +141,10 @@ def test_a_search_reads_one_owners_rows_and_their_vectors_from_the_index_alone(f
     wait_for(lambda: settled((*INDEXES, Member, Legacy)), open_transactions)
     for model, calls in searches.items():
         for nodes in map(plan_of, calls):
-            scans = [node for node in nodes if node.get("Relation Name") == model._meta.db_table]
+            ours = [node for node in nodes if node.get("Relation Name") == model._meta.db_table]
+            # What was found is fetched one by one; all else is read once.
+            scans = [node for node in ours if node["Actual Loops"] == 1]
+            assert sum(node["Actual Loops"] for node in ours) <= len(scans) + query.top_k
             assert "Seq Scan" not in {node["Node Type"] for node in scans}
             assert not [node for node in nodes if "hnsw" in node.get("Index Name", "")]
             only = [node for node in scans if node["Node Type"] == "Index Only Scan"]

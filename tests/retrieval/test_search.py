@@ -1,4 +1,5 @@
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from conversations.models import Message
 from facts.models import LegacyFact
 from retrieval import search as searching
 from retrieval.reranking import Said as Place
-from retrieval.search import Corpus, SearchQuery, hybrid_search, nearest
+from retrieval.search import Corpus, SearchQuery, centre_of, hybrid_search, nearest
 from retrieval.weights import Weights
 from tests import factories
 from tests.retrieval.rows import (
@@ -70,12 +71,13 @@ DRAWN_ROW = st.fixed_dictionaries(
     wanted=st.sampled_from([None, 0, 1]),
     top_k=st.integers(1, 15),
     weight=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+    few=st.sampled_from([0, 2, 40]),
 )
 def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
-    owner, stranger, drawn, text, vector, wanted, top_k, weight
+    owner, stranger, drawn, text, vector, wanted, top_k, weight, few
 ):
     weights = Weights(vector=weight)
-    with transaction.atomic():
+    with transaction.atomic(), mock.patch.object(searching, "FEW_WORDS", few):
         legacies = [factories.LegacyFactory(owner=owner, members=[stranger]) for _ in range(2)]
         rows = []
         for values in drawn:
@@ -88,10 +90,10 @@ def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
         whole = corpus(rows)
         hits = hybrid_search(own_rows(owner, legacy), ask(text, vector, top_k=top_k), whole, weights)
         near = nearest(own_rows(owner, legacy), unit(*(vector or VECTOR)), MODEL, top_k, -1.0)
+        keyword = keyword_scores(seen, text, whole)
         transaction.set_rollback(True)
 
     similar = similarities(seen, vector) if vector else {}
-    keyword = keyword_scores(seen, text, whole)
     expected = fused_scores(seen, similar, keyword, weights)
     assert {hit.id for hit in hits} <= expected.keys()
     assert len(hits) == min(top_k, len(expected))
@@ -371,10 +373,10 @@ def test_the_turn_of_whom_the_question_names_comes_first(owner):
         assert hits[0].score - hits[1].score == pytest.approx(Weights().speaker)
 
 
-def test_context_is_one_statement_too_and_obeys_limit_and_threshold(owner, django_assert_num_queries):
+def test_context_takes_no_statement_more_and_obeys_limit_and_threshold(owner, django_assert_num_queries):
     rows = [Said(f"bees {number}", VECTOR) for number in range(12)]
     say(owner, rows)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         hits = hybrid_search(own_rows(owner), ask("bees 3", top_k=4), corpus(rows), said=PLACE)
     assert len(hits) == 4
     assert hits[0].id == rows[3].id
@@ -399,10 +401,15 @@ def test_a_ledger_that_counts_too_little_breaks_nothing(owner):
     assert all(hit.keyword > 0 for hit in hits)
 
 
-def test_a_search_is_one_statement(owner, django_assert_num_queries):
+def test_a_search_is_one_statement_and_one_for_a_centre_that_is_not_known(owner, django_assert_num_queries):
     rows = [Said("bees", VECTOR)]
     say(owner, rows)
+    with django_assert_num_queries(2):
+        found = search(owner, ask("bees"), rows)
+    centre = centre_of(own_rows(owner), MODEL, corpus(rows))
     with django_assert_num_queries(1):
-        search(owner, ask("bees"), rows)
+        assert hybrid_search(own_rows(owner), ask("bees"), corpus(rows), centre=centre) == found
+    with django_assert_num_queries(1):
+        search(owner, ask("bees", None), rows)
     with django_assert_num_queries(1):
         nearest(own_rows(owner), unit(*VECTOR), MODEL, 5, 0)

@@ -1,0 +1,75 @@
+"""The cache, and what becomes of it when its server is away."""
+
+import uuid
+
+import pytest
+from django.core.cache import cache
+
+from journal.cache import valkey
+
+
+@pytest.fixture
+def away(settings, tmp_path):
+    settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": f"unix://{tmp_path}/gone.sock?db=0"}}
+
+
+@pytest.fixture
+def key():
+    return f"test:{uuid.uuid4()}"
+
+
+def test_what_is_stored_is_there(key):
+    assert cache.add(key, 1, 60)
+    assert not cache.add(key, 2, 60)
+    assert cache.get(key) == 1
+    assert cache.set_many({key: 3, key + "b": 4}, 60) == []
+    assert cache.get_many([key, key + "b", key + "c"]) == {key: 3, key + "b": 4}
+    assert cache.delete(key)
+    assert cache.get(key, "nothing") == "nothing"
+    cache.delete(key + "b")
+
+
+@pytest.mark.usefixtures("away")
+def test_a_server_that_is_away_is_an_empty_one(key, caplog):
+    caplog.set_level("WARNING")
+    cache.set(key, 1, 60)
+    assert not cache.add(key, 1, 60)
+    assert cache.get(key, "nothing") == "nothing"
+    assert cache.get_many([key]) == {}
+    assert cache.set_many({key: 1}) == []
+    assert not cache.delete(key)
+    assert "cache_away" in caplog.text
+
+
+def test_counting_begins_anew_when_its_time_is_over(key):
+    cache = valkey()
+    assert [cache.count(key, 60) for _ in range(3)] == [1, 2, 3]
+    assert 0 < cache._server.ttl(cache.make_key(key)) <= 60
+    cache.delete(key)
+    assert cache.count(key, 60) == 1
+
+
+def test_what_was_put_by_is_taken_up_once_and_stays_when_work_fails(key):
+    cache = valkey()
+    assert all(cache.put_by(key, value) for value in ("one", "two", "three"))
+    with pytest.raises(ValueError, match="failed"), cache.take_up(key, 2, seconds=60) as values:
+        assert values == ["one", "two"]
+        raise ValueError("failed")
+    with cache.take_up(key, 2, seconds=60) as values:
+        assert values == ["one", "two"]
+        with cache.take_up(key, 2, seconds=60) as meanwhile:
+            assert meanwhile == []
+        assert cache.put_by(key, "four")
+    with cache.take_up(key, 9, seconds=60) as values:
+        assert values == ["three", "four"]
+    with cache.take_up(key, 9, seconds=60) as values:
+        assert values == []
+
+
+@pytest.mark.usefixtures("away")
+def test_with_the_server_away_nothing_is_counted_put_by_or_taken_up(key):
+    cache = valkey()
+    assert cache.count(key, 60) == 0
+    assert not cache.put_by(key, "one")
+    with cache.take_up(key, 9, seconds=60) as values:
+        assert values == []

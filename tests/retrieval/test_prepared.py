@@ -1,0 +1,115 @@
+"""Statements that are put together once for all who ask in the same way."""
+
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+from django.db import connection
+from django.db.models import F
+
+from accounts.queries import principal_for_person
+from memories.actions import memory_archive
+from memories.models import Memory
+from memories.searching import Narrowing, present_rows, present_shape
+from retrieval import search as searching
+from retrieval.prepared import Shaped, put_together
+from retrieval.search import Corpus, SearchQuery, hybrid_search, read_columns
+from tests.assistant.querying import embedded
+
+QUERY = SearchQuery("boats", None, "", 10)
+CORPUS = Corpus(3, 9)
+CONDITIONS = [
+    Narrowing(),
+    Narrowing(categories=frozenset({"tasks"})),
+    Narrowing(categories=frozenset({"procedural"}), pinned=False),
+    Narrowing(role="user", run_id="100% sure", actor_id="o'neill"),
+    Narrowing(importance_min=2, importance_max=3),
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """As in a process that has just begun, so that a test does not see what another put together."""
+    for found in (searching._hybrid, searching._centre, searching._columns):
+        found.forget()
+
+
+def found(principal, narrowing=Narrowing(), shape=True):  # noqa: B008 - it is frozen
+    rows = present_shape(principal, narrowing) if shape else present_rows(principal, narrowing)
+    return hybrid_search(rows, QUERY, CORPUS, columns=("content",))
+
+
+@pytest.mark.parametrize("narrowing", CONDITIONS, ids=range(len(CONDITIONS)))
+def test_a_shape_finds_what_its_queryset_does(owner, stranger, agent, narrowing):
+    for person in (owner, stranger):
+        embedded(person, ("Likes boats.", "preference"), ("Paint the boats.", "tasks"), ("Sail boats.", "procedural"))
+    Memory.objects.filter(category="preference").update(role="user", run_id="100% sure", actor_id="o'neill")
+    for person in (owner, stranger):
+        principals = [principal_for_person(person.pk)]
+        principals += [replace(principals[0], review="before"), replace(principals[0], kind="agent", agent_id=agent.pk)]
+        principals += [replace(principals[0], categories=frozenset({"tasks", "preference"}))]
+        for principal in principals:
+            hits = found(principal, narrowing)
+            assert hits == found(principal, narrowing, shape=False)
+            assert set(Memory.objects.filter(pk__in=[hit.id for hit in hits]).values_list("user", flat=True)) <= {
+                person.pk
+            }
+
+
+def test_it_is_put_together_once_for_all_who_ask_alike(owner, stranger):
+    for person in (owner, stranger):
+        embedded(person, "Likes boats.")
+    with mock.patch.object(searching, "put_together", wraps=put_together) as put:
+        texts = {hit.columns for person in (owner, stranger) for hit in found(principal_for_person(person.pk))}
+        assert texts == {("Likes boats.",)}
+        assert put.call_count == 1
+        found(replace(principal_for_person(owner.pk), categories=frozenset({"tasks"})))
+        assert put.call_count == 2
+
+
+def test_time_goes_on_for_what_was_put_together_before(owner, monkeypatch):
+    (memory,) = embedded(owner, "Likes boats.")
+    principal = principal_for_person(owner.pk)
+    assert len(found(principal)) == 1
+    Memory.objects.filter(pk=memory.pk).update(valid_to=F("created_at"))
+    assert found(principal) == []
+    Memory.objects.filter(pk=memory.pk).update(valid_to=None)
+    memory_archive(principal, memory.pk, version=1)
+    assert found(principal) == []
+
+
+def test_a_stand_in_that_stands_for_nothing_is_an_error_and_finds_nobody(owner):
+    embedded(owner, "Likes boats.")
+    shape = present_shape(principal_for_person(owner.pk), Narrowing())
+    assert hybrid_search(shape, QUERY, CORPUS)
+    with pytest.raises(KeyError):
+        hybrid_search(Shaped(shape.key, shape.build, {}), QUERY, CORPUS)
+    assert not shape.build().exists()
+
+
+@pytest.mark.parametrize("prepares", [True, False])
+def test_the_server_keeps_a_lasting_statement_unless_told_not_to(owner, settings, prepares):
+    settings.DATABASE_PREPARES = prepares
+    (memory,) = embedded(owner, "Likes 100% of boats, says O'Neill.")
+    shape = present_shape(principal_for_person(owner.pk), Narrowing())
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+    connection.connection._prepared.clear()
+    with mock.patch.object(connection.connection._prepared, "prepared_max", 1_000):
+        assert read_columns(shape, [memory.pk], ("content",)) == [(memory.pk, "Likes 100% of boats, says O'Neill.")]
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%= ANY%'")
+            assert cursor.fetchone() == (int(prepares),)
+    assert connection.connection.prepare_threshold is None
+
+
+def test_what_a_queryset_compares_with_is_written_out_but_for_stand_ins(owner):
+    rows = Memory.objects.filter(user=owner, content="5% o'clock").values_list("pk")
+    written = put_together("SELECT * FROM ({rows}) AS r (id) WHERE r.id = {id} OR r.id = {id}", {"rows": rows})
+    assert "'5% o''clock'" in written.text
+    assert written.parameters == ("id",)
+    assert written.text.count("$1") == 2
+    assert written.run({"id": "x"}) == []
+    standing = put_together("SELECT * FROM ({rows}) AS r (id)", {"rows": rows}, stand_ins=["5% o'clock"])
+    assert standing.parameters == ("5% o'clock",)
+    assert standing.run({"5% o'clock": "x"}) == []
