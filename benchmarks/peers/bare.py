@@ -78,7 +78,7 @@ class BareSql:
         text: str = self._answer
         return text
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """What memories of the person say."""
         return self._keepsake.contents(person, ids)
 

@@ -57,7 +57,7 @@ class Remote:
         answer = self._channel.ask("call", system=self.name, work=work, arguments=arguments)
         return Timed(answer["seconds"], answer["answer"])
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """What memories say."""
         found: list[str] = self._channel.ask("contents", system=self.name, person=person, ids=ids)["contents"]
         return found

@@ -35,9 +35,9 @@ def recall(answer: Sequence[str], right: Collection[str], wanted: int) -> float:
     return len(set(answer[:wanted]).intersection(right)) / wanted
 
 
-def foreign(answer: Sequence[str], person: Person, added: Collection[str] = ()) -> list[str]:
-    """The ids in an answer that are none of the person's."""
-    return [each for each in answer if each not in added and not person.owns(each)]
+def foreign(answer: Sequence[str], person: Person) -> list[str]:
+    """The ids in an answer that are none of the person's, to whom nothing was added."""
+    return [each for each in answer if not person.owns(each)]
 
 
 def block_holds(text: str, contents: Sequence[str]) -> bool:

@@ -35,7 +35,7 @@ def rebuild_after(connection: psycopg.Connection[Any], table: str, load: Any) ->
     """
     indexes = connection.execute(
         "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexdef ~ ' USING (hnsw|ivfflat) '",
-        [table.split(".")[-1]],
+        [table.rpartition(".")[2]],
     ).fetchall()
     for name, _ in indexes:
         connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))

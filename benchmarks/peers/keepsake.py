@@ -43,7 +43,7 @@ class _Keepsake:
         if work in {"list", "block"}:
             cache.clear()
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """What memories of the person say."""
         from memories.models import Memory
 
@@ -59,7 +59,9 @@ class OverHttp(_Keepsake):
     def __init__(self, people: Mapping[str, Person], deployment: Deployment) -> None:
         super().__init__(people)
         self._deployment = deployment
-        self._key = deployment.manage("create_agent_key", "benchmark", "--user=olga", "--service", "--quiet")
+        # A service that names people as the deployment does, and may not decide for them.
+        options = ("--service", "--issuer=local", "--scopes=read,write", "--quiet")
+        self._key = deployment.manage("create_agent_key", "benchmark", "--user=olga", *options)
         self._clients: dict[str, tuple[Client, float]] = {}
 
     def prepare(self, work: str, *arguments: Any) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,10 @@ from .plan import Person, Plan
 from .system import LISTED, MANY, TOP, WORK, System, Timed, call
 
 Vectors = npt.NDArray[np.float32]
+Turn = tuple[Person, tuple[Any, ...]]
+"""Whom a call is about, and what it says beside that."""
+
+ADDING = ("add", "add_many")
 
 
 class Measured(Protocol):
@@ -28,7 +32,7 @@ class Measured(Protocol):
     def call(self, work: str, *arguments: Any) -> Timed:
         """Do one piece of work and time it."""
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """What memories say."""
 
 
@@ -100,7 +104,6 @@ class Measuring:
         self._vectors = vectors
         self._embed = embed
         self._rounds = rounds
-        self._added: dict[tuple[str, str], set[str]] = defaultdict(set)
         self.result = Result()
         self.answers: dict[int, dict[str, list[list[str]]]] = {}
 
@@ -123,53 +126,53 @@ class Measuring:
         for number, turn in enumerate(turns):
             first = number % len(systems)
             for place, system in enumerate((*systems[first:], *systems[:first])):
-                person, arguments = turn(place)
-                timed = system.call(work, *arguments)
+                person, said = turn(place)
+                timed = system.call(work, person.name, *said)
                 if number >= before:
                     seconds[system.name].append(timed.seconds)
-                self._check(size, work, system, person, arguments, timed.answer)
+                for complaint in self._complaints(work, system, person, said, timed.answer):
+                    self.result.wrong.append(f"{system.name}, {size} memories, {work}: {complaint}")
+                if work == "search":
+                    self.answers.setdefault(size, {}).setdefault(system.name, []).append(list(timed.answer))
         if work == "search":
             self._judge(size, systems, before)
         return {name: spread(each) for name, each in seconds.items()}
 
-    def _turns(self, size: int, work: str, count: int) -> list[Callable[[int], tuple[Person, tuple[Any, ...]]]]:
-        """What each round asks of the system in each place."""
-        plan, asker = self.plan, self.plan.asker(size)
+    def _turns(self, size: int, work: str, count: int) -> list[Callable[[int], Turn]]:
+        """For each round, whom it is about and what is said, by the system's place in that round."""
+        asker = self.plan.asker(size)
         if work == "search":
-            questions = plan.questions(asker, count)
-            return [lambda place, asked=asked: (asker, (asker.name, asked.text)) for asked in questions]
-        if work in {"add", "add_many"}:
-            return [lambda place, number=number: self._new(size, work, number, place) for number in range(count)]
-        return [lambda place: (asker, (asker.name,))] * count
+            questions = self.plan.questions(asker, count)
+            return [partial(_same, (asker, (asked.text,))) for asked in questions]
+        if work in ADDING:
+            return [partial(self._new, size, work, number) for number in range(count)]
+        return [partial(_same, (asker, ()))] * count
 
-    def _new(self, size: int, work: str, number: int, place: int) -> tuple[Person, tuple[Any, ...]]:
+    def _new(self, size: int, work: str, number: int, place: int) -> Turn:
+        """New statements for another writer each time: those who share a table each have their own in a round."""
         writers = self.plan.writers(size)
         person = writers[(number * 3 + place) % len(writers)]
         texts = self.plan.statements(person, MANY if work == "add_many" else 1, turn=(work, number, place))
-        return person, (person.name, texts if work == "add_many" else texts[0])
+        return person, (texts if work == "add_many" else texts[0],)
 
     # --- Whether it is right ----------------------------------------------------------------------------------
 
-    def _check(
-        self, size: int, work: str, system: Measured, person: Person, arguments: tuple[Any, ...], answer: Any
-    ) -> None:
-        wrong = self.result.wrong
-        where = f"{system.name}, {size} memories, {work}"
-        if work in {"add", "add_many"}:
-            said = arguments[1] if work == "add_many" else [arguments[1]]
-            if system.contents(person.name, answer) != list(said):
-                wrong.append(f"{where}: what was added is not there as it was said")
-        elif work.startswith("block"):
-            contents = [memory.content for memory in self.plan.memories_of(person)]
-            if not checks.block_holds(answer, contents):
-                wrong.append(f"{where}: the text lacks memories")
+    def _complaints(
+        self, work: str, system: Measured, person: Person, said: tuple[Any, ...], answer: Any
+    ) -> Iterator[str]:
+        """What is wrong with an answer, whatever it is that the system ranks by."""
+        if work in ADDING:
+            wanted = said[0] if work == "add_many" else [said[0]]
+            if list(system.contents(person.name, answer)) != wanted:
+                yield "what was added is not there as it was said"
+        elif work in {"block", "block_again"}:
+            if not checks.block_holds(answer, [memory.content for memory in self.plan.memories_of(person)]):
+                yield "the text lacks memories"
         else:
             if others := checks.foreign(answer, person):
-                wrong.append(f"{where}: {len(others)} rows are another person's")
-            if work.startswith("list") and len(set(answer)) != min(LISTED, size):
-                wrong.append(f"{where}: {len(set(answer))} rows instead of {min(LISTED, size)}")
-        if work == "search":
-            self.answers.setdefault(size, {}).setdefault(system.name, []).append(list(answer))
+                yield f"{len(others)} rows are another person's"
+            if work != "search" and len(set(answer)) != min(LISTED, person.memories):
+                yield f"{len(set(answer))} rows instead of {min(LISTED, person.memories)}"
 
     def _judge(self, size: int, systems: Sequence[Measured], before: int) -> None:
         """Hold the answers against what was asked about, and against the nearest vectors, looked for one by one."""
@@ -193,3 +196,8 @@ class Measuring:
         """Which part of one system's answers another gives too: the same ranking without an approximate index."""
         pairs = zip(self.answers[size][name], self.answers[size][exact], strict=True)
         return statistics.fmean(checks.recall(mine, set(right), len(right)) for mine, right in pairs)
+
+
+def _same(turn: Turn, _place: int) -> Turn:
+    """The same for the system in every place."""
+    return turn

@@ -15,6 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from benchmarks.peers.plan import Plan
+from benchmarks.peers.system import System, call
+
 # Each reads its switch when it is imported.
 os.environ.update(
     MEM0_TELEMETRY="False",
@@ -34,8 +37,8 @@ def main(database_url: str, directory: str, memories: str) -> None:
     """Serve until standard input ends. Standard output is for answers alone; whatever else writes goes to the log."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    socket.socket.connect = socket.socket.connect_ex = refuse  # type: ignore[assignment,method-assign]
-    socket.getaddrinfo = refuse
+    socket.socket.connect = socket.socket.connect_ex = refuse  # type: ignore[method-assign]
+    socket.getaddrinfo = refuse  # type: ignore[assignment]
     os.environ.update(MEM0_DIR=directory, HOME=directory)
     peers = Peers(database_url, Path(directory), int(memories))
     for line in sys.stdin:
@@ -57,7 +60,6 @@ class Peers:
         from benchmarks.peers.adapters.agno_memory import Agno
         from benchmarks.peers.adapters.langgraph_store import LangGraph
         from benchmarks.peers.adapters.mem0_pgvector import open_mem0
-        from benchmarks.peers.plan import Plan
         from language.embedders.hashing import HashingEmbedder
 
         class Hashing(Embeddings):
@@ -75,11 +77,11 @@ class Peers:
         self._plan = Plan(memories)
         self._directory = directory
         embeddings = Hashing()
-        os.environ["MEM0_DIR"] = str(directory)
         self._mem0 = open_mem0(database_url, directory, embeddings)
         self._langgraph = LangGraph(database_url, embeddings)
         self._agno = Agno(database_url)
-        self._systems = {each.name: each for each in (*self._mem0, self._langgraph, self._agno)}
+        every: tuple[System, ...] = (*self._mem0, self._langgraph, self._agno)
+        self._systems = {each.name: each for each in every}
 
     def do(self, do: str, **arguments: Any) -> Mapping[str, Any]:
         """Carry one line out."""
@@ -112,8 +114,6 @@ class Peers:
 
     def do_call(self, system: str, work: str, arguments: Sequence[Any]) -> Mapping[str, Any]:
         """Do one piece of work and time it."""
-        from benchmarks.peers.system import call
-
         timed = call(self._systems[system], work, *arguments)
         return {"seconds": timed.seconds, "answer": timed.answer}
 

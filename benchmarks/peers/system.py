@@ -60,7 +60,7 @@ class System(Protocol):
     def prepare(self, work: str, *arguments: Any) -> None:
         """Whatever has to be so before a call, which is told with its arguments; not timed."""
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """What memories say, in the order of the ids; not timed, to check what was added."""
 
 

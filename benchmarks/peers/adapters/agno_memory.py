@@ -97,7 +97,7 @@ class Agno:
         context = RunContext(run_id="benchmark", session_id="benchmark", user_id=person)
         return self._agent.get_system_message(session=session, run_context=context).content
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """Each by itself."""
         found = (self._db.get_user_memory(memory_id, user_id=person) for memory_id in ids)
         return [memory.memory if memory else "" for memory in found]

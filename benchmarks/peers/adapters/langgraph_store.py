@@ -79,7 +79,7 @@ class LangGraph:
         """There is none."""
         raise NotImplementedError
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """Each by itself."""
         found = (self._store.get(_namespace(person), key) for key in ids)
         return [item.value["text"] if item else "" for item in found]

@@ -133,7 +133,7 @@ class Mem0:
         """There is none."""
         raise NotImplementedError
 
-    def contents(self, person: str, ids: Sequence[str]) -> list[str]:
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
         """Each by itself."""
         return [self._memory.get(memory_id)["memory"] for memory_id in ids]
 
