@@ -68,7 +68,8 @@ def peers_process(python: Path, database_url: str, directory: Path, memories: in
     """The peers' process, until the block ends; what it writes beside answers goes to ``directory/peers.log``."""
     # An environment of its own: nothing of Keepsake's settings, no keys, no proxies.
     environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"}
-    command = [str(python), "-m", "benchmarks.peers.runner", database_url, str(directory), str(memories)]
+    # Not resolved: a virtual environment is known by the place of its link.
+    command = [str(python.absolute()), "-m", "benchmarks.peers.runner", database_url, str(directory), str(memories)]
     log = directory / "peers.log"
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
