@@ -35,7 +35,7 @@ from tests.assistant.deployment import Deployment, own_deployment
 from .channel import Channel, Remote, peers_process
 from .measuring import Local, Measured, Measuring, Rounds
 from .plan import MEMORIES, Plan
-from .report import render
+from .report import render, render_growth
 from .system import MANY
 
 BLOCK_TOKENS = 10_000_000
@@ -50,7 +50,9 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, metavar="PYTHON", help="the Python that has the peers; none are measured")
     parser.add_argument("--quick", action="store_true", help="a few rounds only, to try whether it runs")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures to a file as well")
+    parser.add_argument("--beside", type=Path, metavar="FILE", help="compare with what --json wrote of an earlier run")
     options = parser.parse_args()
+    earlier = json.loads(options.beside.read_text(encoding="utf-8")) if options.beside else None
     plan = Plan(int(os.environ.get("BENCH_SCALE") or MEMORIES))
     rounds = Rounds(search=6, read=3, add=3, add_many=1, warm_up=1) if options.quick else Rounds()
     # A budget for the block would put away what 10,000 memories are more than.
@@ -60,8 +62,12 @@ def main() -> None:
         os.environ.update(deployment.environment, DJANGO_SETTINGS_MODULE="memory_project.settings")
         django.setup()
         figures = run(deployment, plan, rounds, options.peers)
+    # As JSON has it: sizes are text there.
+    written = json.dumps(figures, indent=2)
     if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        options.json.write_text(written + "\n", encoding="utf-8")
+    if earlier is not None:
+        print("\n" + render_growth(json.loads(written), earlier))
     if figures["wrong"]:
         sys.exit("There were wrong answers.")
 

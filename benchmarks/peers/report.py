@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from .figures import Spread, best, milliseconds, ratio, table
 from .measuring import Quality, Result
@@ -35,6 +36,31 @@ def render(result: Result) -> str:
     """All tables."""
     parts = [_work(result, work) for work in WORK]
     return "\n\n".join([*parts, _rightness(result), "\n".join(_comparison(result)), *_wrong(result)])
+
+
+def render_growth(figures: Mapping[str, Any], earlier: Mapping[str, Any]) -> str:
+    """How many times as long a search takes as in an earlier run, by system and size: both as ``--json`` wrote them.
+
+    Only sizes and systems that both runs measured are shown.
+    """
+    sizes = [size for size in figures["times"] if size in earlier["times"]]
+    head = [f"search with {figures['memories']:,} memories, against {earlier['memories']:,}", *sizes]
+    names = [name for name in figures["lacks"] if all(name in _searches(each, sizes) for each in (figures, earlier))]
+    rows = [
+        [name, *(f"{_median(figures, size, name) / _median(earlier, size, name):.2f}" for size in sizes)]
+        for name in names
+    ]
+    return table(head, rows)
+
+
+def _searches(figures: Mapping[str, Any], sizes: Sequence[str]) -> set[str]:
+    """The systems that searched at every one of the sizes."""
+    return set.intersection(*(set(figures["times"][size]["search"]) for size in sizes)) if sizes else set()
+
+
+def _median(figures: Mapping[str, Any], size: str, name: str) -> float:
+    median: float = figures["times"][size]["search"][name]["median"]
+    return median
 
 
 def best_mem0(result: Result, size: int) -> str | None:

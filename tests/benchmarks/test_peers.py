@@ -16,7 +16,7 @@ from benchmarks.peers.channel import PeersFailed, peers_process
 from benchmarks.peers.figures import Spread, best, milliseconds, ratio, spread, table
 from benchmarks.peers.measuring import Measuring, Quality, Result, Rounds
 from benchmarks.peers.plan import SMALLEST, Person, Plan
-from benchmarks.peers.report import best_mem0, render
+from benchmarks.peers.report import best_mem0, render, render_growth
 from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP, WORK, Timed
 from language.embedders.hashing import HashingEmbedder
 
@@ -337,6 +337,24 @@ def test_figures_can_be_written_as_json():
     plain = json.loads(json.dumps(made_up().plain()))
     assert plain["times"]["1000"]["search"]["Keepsake"] == {"median": 2.0, "p95": 2.0, "count": 3}
     assert plain["quality"]["1000"]["mem0 default"]["recall"] == 0.2
+
+
+def test_growth_is_told_for_what_both_runs_measured():
+    small = json.loads(json.dumps({"memories": 20_000, **made_up().plain()}))
+    large = json.loads(json.dumps({"memories": 200_000, **made_up().plain()}))
+    large["times"]["10000"] = large["times"]["1000"]
+    large["times"]["1000"]["search"]["Keepsake"]["median"] = 2.3
+    del small["times"]["1000"]["search"]["bare SQL"]
+    lines = render_growth(large, small).splitlines()
+    assert lines[0].split() == ["search", "with", "200,000", "memories,", "against", "20,000", "1000"]
+    assert lines[1].split() == ["Keepsake", "1.15"]
+    assert lines[2].split() == ["Keepsake", "HTTP", "1.00"]
+    assert [line.split()[0] for line in lines[3:]] == ["mem0", "mem0", "mem0"]
+
+
+def test_runs_that_have_no_size_in_common_tell_no_growth():
+    small = json.loads(json.dumps({"memories": 20_000, **made_up().plain()}))
+    assert len(render_growth({**small, "times": {"10": small["times"]["1000"]}}, small).splitlines()) == 1
 
 
 # --- The processes ---------------------------------------------------------------------------------------------------
