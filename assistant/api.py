@@ -23,6 +23,7 @@ from . import actions
 from .command import CommandAnswer, repeat_answer, run_command
 from .extraction import api as extraction
 from .imports import api as imports
+from .querying import api as querying
 from .serializers import (
     CommandAnswerSerializer,
     CommandSerializer,
@@ -130,5 +131,6 @@ urlpatterns = [
     path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
     *extraction.urlpatterns,
     *imports.urlpatterns,
+    *querying.urlpatterns,
     *tools.urlpatterns,
 ]

@@ -5,14 +5,20 @@ The same functions serve the turn and the evaluation, so what is measured is wha
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import structlog
-from django.db.models import Q, QuerySet
+from django.conf import settings
+from django.db.models import Model, Q, QuerySet, Sum
+from django.utils import timezone
 
+from accounts import categories
+from accounts.models import Legacy
 from accounts.principals import Principal
 from conversations.models import ConversationChunk, Message
 from conversations.ranking import PLACE, message_prior
@@ -20,13 +26,20 @@ from facts.models import LegacyFact
 from journal.models import Ledger
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable, Vectors
-from retrieval.search import Corpus, SearchQuery, hybrid_search
+from memories.ranking import company, standing
+from memories.searching import Edge, MemoryRow, MemoryRows, read_edges, read_rows
+from retrieval.search import Corpus, Hit, SearchQuery, hybrid_search
 from retrieval.weights import Weights, default_weights
 
 log = structlog.get_logger(__name__)
 
+Row = TypeVar("Row", bound=Model)
+
 NOTHING = Q(pk__in=[])
 """The condition of ``exclude`` that leaves nothing out."""
+
+WITHOUT_VECTORS = 0.05
+"""What a point counts where no vector tells how far apart the rows are."""
 
 
 class QueryVector:
@@ -75,6 +88,70 @@ class RecalledTurn:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Found(Generic[Row]):
+    """A row that was found, and how."""
+
+    row: Row
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A memory that was found. ``relevance`` is that of its hit with what else speaks for it."""
+
+    row: MemoryRow
+    relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemories:
+    """Memories that were found, best first, and the relations that any of them has, the strongest first."""
+
+    memories: list[FoundMemory]
+    edges: list[Edge]
+
+
+def find_memories(principal: Principal, query: QueryVector, *, rows: MemoryRows, top_k: int) -> FoundMemories:
+    """What is remembered about the person, of ``rows``: those of ``memories.searching``. Best first.
+
+    The best by the question, ``QUERY_CANDIDATES`` or more, are ranked again by what else speaks for each. Of a category
+    that is only recalled there are at most as many as ``categories.yaml`` says.
+    """
+    if principal.user_id is None:
+        return FoundMemories([], [])
+    candidates = max(top_k, settings.QUERY_CANDIDATES)
+    corpus = _corpus(principal.user_id, "memories", "memory_terms")
+    hits = hybrid_search(rows, query.search(candidates, rows), corpus)
+    if not hits:
+        return FoundMemories([], [])
+    known = read_rows(rows, [hit.id for hit in hits])
+    hits = [hit for hit in hits if hit.id in known]
+    ids = [known[hit.id].id for hit in hits]
+    edges = read_edges(principal, ids)
+    related = company(ids, edges)
+    now = timezone.now()
+    found = []
+    for hit in hits:
+        row = known[hit.id]
+        points = standing(row, now) + related.get(row.id, 0.0)
+        found.append(FoundMemory(row, hit.relevance + (hit.unit or WITHOUT_VECTORS) * points))
+    found.sort(key=lambda each: (-each.relevance, each.row.id))
+    return FoundMemories(_within_lengths(found)[:top_k], edges)
+
+
+def _within_lengths(found: Iterable[FoundMemory]) -> list[FoundMemory]:
+    known = categories.load().by_name
+    counts: Counter[str] = Counter()
+    kept = []
+    for each in found:
+        category = known.get(each.row.category)
+        counts[each.row.category] += 1
+        if category is None or category.context == "all" or counts[each.row.category] <= category.rag_length:
+            kept.append(each)
+    return kept
+
+
 def recall_turns(
     principal: Principal,
     query: QueryVector,
@@ -88,44 +165,77 @@ def recall_turns(
 
     ``weights`` are those of the settings unless told otherwise.
     """
+    found = find_turns(principal, query, legacy_id=legacy_id, top_k=top_k, exclude=exclude, weights=weights)
+    return [RecalledTurn(each.row, each.hit.score) for each in found]
+
+
+def find_turns(
+    principal: Principal,
+    query: QueryVector,
+    *,
+    legacy_id: UUID | None,
+    top_k: int,
+    exclude: Q = NOTHING,
+    weights: Weights | None = None,
+) -> list[Found[Message]]:
+    """The same, with how each was found."""
     if principal.user_id is None:
         return []
-    ledger = Ledger.objects.get(pk=principal.user_id)
+    corpus = _corpus(principal.user_id, "turns", "turn_terms")
     rows = Message.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
     weights = weights or default_weights()
-    hits = hybrid_search(
-        rows,
-        query.search(top_k, rows),
-        Corpus(ledger.turns, ledger.turn_terms),
-        weights,
-        prior=message_prior(weights),
-        said=PLACE,
-    )
+    hits = hybrid_search(rows, query.search(top_k, rows), corpus, weights, prior=message_prior(weights), said=PLACE)
     found = Message.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
-    return [RecalledTurn(found[hit.id], hit.score) for hit in hits if hit.id in found]
+    return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 
 
 def recall_chunks(
     principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
 ) -> list[ConversationChunk]:
     """Summaries of the person's conversations about this legacy (or about none) but ``exclude``, best first."""
+    found = find_chunks(principal, query, legacy_id=legacy_id, top_k=top_k, exclude=exclude)
+    return [each.row for each in found]
+
+
+def find_chunks(
+    principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
+) -> list[Found[ConversationChunk]]:
+    """The same, with how each was found."""
     if principal.user_id is None:
         return []
-    ledger = Ledger.objects.get(pk=principal.user_id)
+    corpus = _corpus(principal.user_id, "chunks", "chunk_terms")
     rows = ConversationChunk.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
-    hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.chunks, ledger.chunk_terms))
+    hits = hybrid_search(rows, query.search(top_k, rows), corpus)
     found = (
         ConversationChunk.objects.visible_to(principal).with_times().without_vectors().in_bulk([hit.id for hit in hits])
     )
-    return [found[hit.id] for hit in hits if hit.id in found]
+    return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 
 
 def recall_facts(
     principal: Principal, query: QueryVector, *, legacy_id: UUID, top_k: int, exclude: Q = NOTHING
 ) -> list[LegacyFact]:
     """Facts in use about the legacy but ``exclude`` that the person may see, best first, worded by ``for_prompt``."""
-    ledger = Ledger.objects.get(pk=legacy_id)
-    rows = LegacyFact.objects.visible_to(principal).in_use(principal).filter(legacy_id=legacy_id).exclude(exclude)
-    hits = hybrid_search(rows, query.search(top_k, rows), Corpus(ledger.facts, ledger.fact_terms))
-    found = LegacyFact.objects.for_prompt(principal, legacy_id).in_bulk([hit.id for hit in hits])
-    return [found[hit.id] for hit in hits if hit.id in found]
+    return [each.row for each in find_facts(principal, query, legacy_id=legacy_id, top_k=top_k, exclude=exclude)]
+
+
+def find_facts(
+    principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
+) -> list[Found[LegacyFact]]:
+    """The same, with how each was found; without a legacy about every one that the person keeps."""
+    facts = LegacyFact.objects.for_prompt(principal, legacy_id)
+    if legacy_id is not None:
+        corpus = _corpus(legacy_id, "facts", "fact_terms")
+    else:
+        keeps = Legacy.objects.visible_to(principal).values("pk")
+        sums = Ledger.objects.filter(pk__in=keeps).aggregate(rows=Sum("facts"), terms=Sum("fact_terms"))
+        corpus = Corpus(sums["rows"] or 0, sums["terms"] or 0)
+    rows = LegacyFact.objects.visible_to(principal).in_use(principal).exclude(exclude)
+    rows = rows.filter(legacy_id=legacy_id) if legacy_id is not None else rows
+    hits = hybrid_search(rows, query.search(top_k, rows), corpus)
+    found = facts.in_bulk([hit.id for hit in hits])
+    return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
+
+
+def _corpus(owner_id: UUID, documents: str, terms: str) -> Corpus:
+    return Corpus(*Ledger.objects.values_list(documents, terms).get(pk=owner_id))

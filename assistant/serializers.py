@@ -53,6 +53,7 @@ class TurnSerializer(serializers.Serializer[Any]):
     system_instruction = serializers.DictField(required=False)
     used = UsedSerializer()
     dropped = DroppedSerializer(many=True)
+    delta = serializers.CharField(allow_null=True, help_text="What the text tells of changes in memory, or null.")
     tokens = serializers.IntegerField()
     revision = serializers.IntegerField()
 

@@ -91,6 +91,7 @@ def conversation_create(
             private=private,
             external_id=external_id,
             brought_by_id=brought_by_id,
+            seen_rev=write.ledgers[user_id].rev,
         )
         write.result("conversation", conversation.pk, status_code=201)
     return conversation
@@ -158,8 +159,12 @@ def messages_append(
         conversation.finished_at = None
         if pin and (conversation.block_at is None or conversation.block_at < pin.at):
             conversation.block_at, conversation.block_rev = pin.at, pin.rev
+        if any(row.role == Message.Role.ASSISTANT for row in new):
+            # What the reply's prompt told of is known from now on; what changed since the prompt is told by the next.
+            conversation.seen_rev = max(conversation.seen_rev, conversation.told_rev)
         counts = ["message_count", "brought_messages"]
-        conversation.save(update_fields=[*counts, "last_message_at", "finished_at", "block_at", "block_rev"])
+        pinned = ["block_at", "block_rev", "seen_rev"]
+        conversation.save(update_fields=[*counts, "last_message_at", "finished_at", *pinned])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         if follow_up:
@@ -169,6 +174,16 @@ def messages_append(
         if any(row.reading_due for row in new):
             enqueue("assistant.extract_messages", conversation.pk)
     return new
+
+
+def conversation_told(principal: Principal, conversation: Conversation, rev: int) -> None:
+    """Note up to which revision a conversation was told what changed. It counts once a reply is saved.
+
+    It is no change of the person's, so it takes no revision; of two at once the later revision stays.
+    """
+    if conversation.told_rev < rev:
+        own = Conversation.objects.visible_to(principal).filter(pk=conversation.pk)
+        own.filter(told_rev__lt=rev).update(told_rev=rev)
 
 
 def messages_mark(conversation: Conversation, indices: Sequence[int], **marks: bool | datetime | None) -> None:

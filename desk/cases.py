@@ -20,6 +20,7 @@ from accounts.principals import Principal
 from memories import queries
 from memories.models import Memory, MemoryEvidence, Place, Proposal, Relation
 from memories.policy import writing
+from memories.querysets import PLACES_CATEGORY
 from memories.wording import Embedded
 
 from .differences import Piece, word_diff
@@ -288,7 +289,7 @@ def _of_place(principal: Principal, item: Item, proposal: Proposal, outcome: Don
         lost=lost,
         pieces=word_diff(_line(place), _line_of(values)) if place is not None and present and not removed else [],
         passages=list(make_passages(principal, quotations)),
-        sight=who_sees(principal, "context"),
+        sight=who_sees(principal, PLACES_CATEGORY),
     )
 
 

@@ -7,11 +7,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from math import ceil
 from types import EllipsisType
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotFound, Refused
+from journal.models import Change
 from journal.records import DONE
 from memories import actions
 from memories.models import Memory, MemoryVersion
@@ -71,8 +74,12 @@ def undo(principal: Principal, memory: Memory, first_rev: int, last_rev: int) ->
 
     Raises NotFound when they hold none about it, Conflict (409) when it has changed since, Gated (422).
     """
-    result = actions.memories_undo(principal, first_rev, last_rev)
-    outcome = result.outcomes.get(memory.pk, "not_there")
+    with transaction.atomic():
+        result = actions.memories_undo(principal, first_rev, last_rev)
+        outcome = result.outcomes.get(memory.pk, "not_there")
+        if outcome == "not_there":
+            # Whatever else those revisions hold is not what was asked about: it stays as it is.
+            raise NotFound("There is nothing to take back.")
     if outcome == "changed":
         raise Conflict("This memory has changed since, so there is nothing to undo.")
     if outcome in _WHY_NOT:
@@ -97,43 +104,59 @@ def bring_back(principal: Principal, memory: Memory, number: int, typed: Typed) 
 def undo_wording(principal: Principal, memory: Memory, before: str, version: int, now: int) -> Done:
     """Give a memory the wording back that it had before it was reworded, and let it stand as it did.
 
-    ``now`` is the version that the rewording led to. Raises NotFound for a wording or standing that there is not,
-    Conflict (409) when it was reworded since, Refused as the actions do.
+    ``before`` is its standing, with ``-doubtful`` when it perhaps said the same as another; ``now`` is the version that
+    the rewording led to. Raises NotFound for a wording or standing that there is not, Conflict (409) when it was
+    reworded since, Refused as the actions do.
     """
-    if before not in _PRESENT:
+    stood, _, mark = before.partition("-")
+    if stood not in _PRESENT:
         raise NotFound("There is no such standing.")
     if memory.version != now:
         raise Conflict("This memory was reworded since, so there is nothing to undo.", code="version_conflict")
-    actions.memory_revert(principal, memory.pk, version, version=now)
-    if before != "reviewed":
-        actions.memory_reopen(principal, memory.pk, proposed=before == State.PROPOSED)
+    with transaction.atomic():
+        actions.memory_revert(principal, memory.pk, version, version=now)
+        if stood != "reviewed":
+            proposed, doubtful = stood == State.PROPOSED, mark == "doubtful"
+            actions.memory_reopen(principal, memory.pk, proposed=proposed, doubtful=doubtful)
     return Done("Undone", "Undone: it is as it was before.")
 
 
 def undo_filing(
-    principal: Principal, memory: Memory, before: str, version: int, *, category: str, importance: int, until: int
+    principal: Principal,
+    memory: Memory,
+    before: str,
+    version: int,
+    *,
+    category: str,
+    importance: int,
+    until: int,
+    rev: int,
 ) -> Done:
     """File a memory again as it was filed at ``version``, but for ``category``, ``importance`` and ``until``.
 
-    ``until`` is when it was to be forgotten, in seconds, 0 for never. Raises NotFound for a wording or standing that
-    there is not, Refused as the actions do.
+    ``until`` is when it was to be forgotten, in seconds, 0 for never; ``rev`` is the revision that filed it otherwise.
+    Raises NotFound for a wording or standing that there is not, Conflict (409) when it was filed again since, Refused
+    as the actions do.
     """
     worded = MemoryVersion.objects.visible_to(principal).filter(memory=memory, number=version)
     labels = worded.values_list("subject", "topics").first()
     if labels is None or before not in _PRESENT:
         raise NotFound("There is no such standing.")
-    actions.memory_amend(
-        principal,
-        memory.pk,
-        subject=labels[0],
-        topics=labels[1],
-        category=category,
-        importance=importance,
-        expires_at=datetime.fromtimestamp(until, UTC) if until else None,
-        version=version,
-    )
-    if before == "waiting":
-        actions.memory_reopen(principal, memory.pk)
+    if _log(memory).filter(rev__gt=rev, meta__has_key="changed").exists():
+        raise Conflict("This memory was filed otherwise since, so there is nothing to undo.")
+    with transaction.atomic():
+        actions.memory_amend(
+            principal,
+            memory.pk,
+            subject=labels[0],
+            topics=labels[1],
+            category=category,
+            importance=importance,
+            expires_at=datetime.fromtimestamp(until, UTC) if until else None,
+            version=version,
+        )
+        if before == "waiting":
+            actions.memory_reopen(principal, memory.pk)
     return Done("Undone", "Undone: it is as it was before.")
 
 
@@ -186,7 +209,8 @@ def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
 
 
 def _undo_of_wording(before: Memory, after: Memory) -> str:
-    return reverse("memory-undo-wording", args=[before.pk, writing.standing(before), before.version, after.version])
+    stood = writing.standing(before) + ("-doubtful" if before.needs_check else "")
+    return reverse("memory-undo-wording", args=[before.pk, stood, before.version, after.version])
 
 
 def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
@@ -212,8 +236,13 @@ def _undo_of_filing(principal: Principal, before: Memory) -> str:
         return ""
     until = ceil(before.expires_at.timestamp()) if before.expires_at else 0
     standing = writing.standing(before)
-    as_filed = [before.pk, standing, before.version, before.category, before.importance, until]
+    rev = _log(before).order_by("-rev").values_list("rev", flat=True)[0]
+    as_filed = [before.pk, standing, before.version, before.category, before.importance, until, rev]
     return reverse("memory-undo-filing", args=as_filed)
+
+
+def _log(memory: Memory) -> QuerySet[Change]:
+    return Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id=memory.pk)
 
 
 def _filing(memory: Memory) -> Sequence[object]:

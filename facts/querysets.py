@@ -115,15 +115,19 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         """What other members share with the person."""
         return self.visible_to(principal).exclude(user_id=principal.user_id) if principal.user_id else self.none()
 
-    def for_prompt(self, principal: Principal, legacy_id: UUID, *, as_of: datetime | None = None) -> FactQuerySet:
+    def for_prompt(
+        self, principal: Principal, legacy_id: UUID | None, *, as_of: datetime | None = None
+    ) -> FactQuerySet:
         """What a prompt about this legacy may hold: facts in use, own ones first, then shared ones, oldest first.
 
+        Without a legacy they are those about all that the person has anything to do with.
         With ``as_of`` those that were in force for this person then and still are. ``block_content`` and
         ``block_category`` are the wording and the category of that moment; without one those of now.
         """
         if principal.user_id is None:
             return self.none()
-        rows = self.visible_to(principal).in_use(principal).filter(legacy_id=legacy_id)
+        rows = self.visible_to(principal).in_use(principal)
+        rows = rows if legacy_id is None else rows.filter(legacy_id=legacy_id)
         wording: models.expressions.Combinable = F("content")
         category: models.expressions.Combinable = F("category")
         if as_of is not None:

@@ -203,6 +203,14 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A text that was found for a question, as a model sees it. ``id`` is the caller's and unique in one call."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Condensed:
     """One memory that says what several said. ``sources`` are the ids of those, at least two."""
 
@@ -250,6 +258,13 @@ class LanguageModel(Protocol):
         """Say in fewer memories what can be said in fewer, without losing any of it; the rest is left alone.
 
         No memory is a source of two answers, and no memory with a field of one without.
+        Raises ModelUnavailable or ModelAnswerInvalid.
+        """
+        ...
+
+    def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
+        """Choose the passages that help to answer a question: ids of theirs, each once, at most ``most``, or none.
+
         Raises ModelUnavailable or ModelAnswerInvalid.
         """
         ...

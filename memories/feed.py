@@ -38,6 +38,8 @@ def _visible(principal: Principal) -> ChangeQuerySet:
     told = Q(object_type="preferences") | Q(object_type="agent", object_id=str(principal.agent_id))
     if principal.has_memory:
         told |= Q(object_type="memory", object_id__in=_memories(principal).values("pk"))
+        # Nothing says any more what a purged one was filed under, but a copy of it has to go.
+        told |= Q(object_type="memory", event=Change.Event.PURGE)
         proposals = Proposal.objects.visible_to(principal).annotate(text=Cast("pk", CharField()))
         told |= Q(object_type="proposal", object_id__in=proposals.values("text"))
         if principal.categories is None or PLACES_CATEGORY in principal.categories:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -157,3 +158,9 @@ def taken_external_id(user_id: UUID, agent_id: UUID | None, external_id: str) ->
     rows = Memory.objects.filter(user_id=user_id, external_id=external_id)
     rows = rows.filter(agent_id=agent_id) if agent_id else rows.filter(agent__isnull=True)
     return rows.without_vectors().first()
+
+
+def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:
+    """What a refusal tells of a memory that stands in the way: ``memory`` in brief, nothing of one that is hidden."""
+    seen = Memory.objects.visible_to(principal).filter(pk=memory.pk).exists()
+    return {"memory": writing.brief(memory)} if seen else {}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from accounts.principals import Principal
 
     from .models import (  # noqa: F401 - named in the generic bases
+        Disclosure,
         Memory,
         MemoryPlan,
         MemoryPlanItem,
@@ -198,7 +199,10 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
     """Changes that wait for the person's word."""
 
     def visible_to(self, principal: Principal) -> ProposalQuerySet:
-        """All for staff; the person's own; for an agent those it made, and those that it may decide about."""
+        """All for staff; the person's own; for an agent those it made, and those that it may decide about.
+
+        Those are about memories and places that it sees; none while the person has memory switched off.
+        """
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -206,11 +210,16 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
         own = self.filter(user_id=principal.user_id)
         if principal.kind != "agent":
             return own
+        if not principal.has_memory:
+            return self.none()
         made = Q(agent_id=principal.agent_id)
         if not principal.may_decide:
             return own.filter(made)
         memories = apps.get_model("memories", "Memory").objects.visible_to(principal)
-        return own.filter(made | Q(memory__isnull=True) | Q(memory__in=memories.values("pk")))
+        theirs = Q(memory__in=memories.values("pk"))
+        if principal.categories is None or PLACES_CATEGORY in principal.categories:
+            theirs |= Q(kind="place")
+        return own.filter(made | theirs)
 
     def waiting(self) -> ProposalQuerySet:
         """Those that nobody has decided about."""
@@ -247,6 +256,22 @@ class RelationQuerySet(models.QuerySet["Relation"]):
         ends = ("from_memory", "to_memory")
         columns = [f"{end}__{column}" for end in ends for column in shown]
         return self.select_related(*ends).only("type", "strength", "created_at", *columns)
+
+
+class DisclosureQuerySet(models.QuerySet["Disclosure"]):
+    """Which memories agents were shown."""
+
+    def visible_to(self, principal: Principal) -> DisclosureQuerySet:
+        """All for staff; the person's own for the person; none for agents, who would learn of each other."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None or principal.kind == "agent":
+            return self.none()
+        return self.filter(user_id=principal.user_id)
+
+    def of(self, memory_id: str) -> DisclosureQuerySet:
+        """Those that held a memory, the latest first, with the agent that saw it."""
+        return self.filter(memories__contains=[memory_id]).select_related("agent").order_by("-at", "-pk")
 
 
 class PlanQuerySet(models.QuerySet["MemoryPlan"]):

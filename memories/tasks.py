@@ -39,8 +39,15 @@ def tidy_plans() -> None:
     actions.plans_tidy()
 
 
+@shared_task(name="memories.note_shown")
+def note_shown(*values: str) -> None:
+    """Note what an answer has shown to whom."""
+    actions.memories_note_shown(*values)
+
+
 @shared_task(name="memories.purge")
 def purge_memories() -> None:
-    """Delete the memories and the places whose time in the archive is over."""
+    """Delete the memories and the places whose time in the archive is over, and what told long ago who saw them."""
     actions.memories_purge()
     actions.places_purge()
+    actions.disclosures_trim()

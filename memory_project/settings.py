@@ -292,6 +292,8 @@ SPECTACULAR_SETTINGS = {
         "PlanState": "memories.models.MemoryPlan.State",
         "PlanItemState": "memories.models.MemoryPlanItem.State",
         "ProposalState": "memories.models.Proposal.State",
+        "QuerySource": [(source, source) for source in ("memories", "facts", "chunks", "turns")],
+        "AgentSource": [(source, source) for source in ("chunks", "turns", "facts")],
         "Scope": [(scope, scope) for scope in ("read", "write", "admin")],
     },
 }
@@ -356,6 +358,28 @@ RECALLED_TURNS = 8
 RECALLED_FACTS = 8
 # Weights of the search that differ from those of retrieval/weights.py, by name.
 SEARCH_WEIGHTS = env.dict("SEARCH_WEIGHTS", cast={"value": float}, default={})
+RECALLED_MEMORIES = 8
+# What an answer of memory.query holds unless it is told otherwise, and the most that may be asked for.
+QUERY_TOP_K = 10
+QUERY_MOST_RESULTS = 100
+QUERY_BUDGET_TOKENS = 512
+QUERY_MOST_TOKENS = 100_000
+# So many at least are ranked by what else speaks for them, and so many the model chooses among.
+QUERY_CANDIDATES = 50
+QUERY_CHOSEN_AMONG = 50
+# So many bullets in all tell of what is related to what was found.
+QUERY_RELATED = 2
+# What speaks for a memory whatever is asked, in points of one deviation from how near the person's memories are to the
+# question: for each step of importance off the ordinary, half of it after so many days without use; for having been
+# worded just now, half of it after so many days; for being pinned; for being related to what was found before it, at
+# full strength; against being an insight.
+RANK_IMPORTANCE = 0.1
+RANK_IMPORTANCE_HALF_DAYS = 90
+RANK_RECENCY = 0.1
+RANK_RECENCY_HALF_DAYS = 30
+RANK_PINNED = 0.2
+RANK_RELATED = 0.2
+RANK_INSIGHT = 0.5
 # What the memory block always carries, memories and places: their lines, without the fence and the headings.
 MEMORY_BLOCK_TOKENS = env.int("MEMORY_BLOCK_TOKENS", default=10_000)
 MEMORY_CACHE_SECONDS = 600

@@ -24,7 +24,7 @@ class Candidate:
     """A row that may be among the best.
 
     ``found`` is what the question alone makes of it, in deviations from the average; ``prior`` what speaks for it
-    whatever is asked; ``words`` how many it has.
+    whatever is asked; ``level`` and ``unit`` are those of its hit; ``words`` how many it has.
     """
 
     id: Any
@@ -32,6 +32,8 @@ class Candidate:
     prior: float
     similarity: float | None
     keyword: float | None
+    level: float | None = None
+    unit: float = 0.0
     talk: Any = None
     place: int = 0
     speaker: str = ""

@@ -36,6 +36,9 @@ differs, and to sum up 10,000 would take longer than to compare them all with th
 CENTRE_ROWS = 20
 """With so many rows half of the centre's weight counts, with more nearer to all of it: few rows have no centre."""
 
+HALF_BY_WORD = 8.0
+"""The BM25 score that counts half as a relevance, where there is no vector."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
@@ -75,13 +78,29 @@ class Hit:
     """One row that was found.
 
     ``score`` orders the hits of one search and means nothing beside those of another. ``similarity`` is the cosine of
-    the two vectors (``None``: one is missing), ``keyword`` the BM25 score (``None``: no word in common).
+    the two vectors (``None``: one is missing), ``keyword`` the BM25 score (``None``: no word in common). ``level`` is
+    the mean cosine of all rows that were searched (``None``: none has a vector), ``unit`` what one point of score is
+    worth as a cosine.
     """
 
     id: Any
     score: float
     similarity: float | None
     keyword: float | None
+    level: float | None = None
+    unit: float = 0.0
+
+    @property
+    def relevance(self) -> float:
+        """The score told as a cosine: what the row would have that stands where this one does by meaning alone.
+
+        So it compares with the relevance of rows that other searches found for the same question. Where no vector says
+        how near anything is, it goes by the common words, from 0 to 1.
+        """
+        if self.level is None:
+            found = self.keyword or 0.0
+            return found / (found + HALF_BY_WORD)
+        return self.level + self.unit * self.score
 
 
 def hybrid_search(
@@ -129,6 +148,7 @@ def hybrid_search(
         length_share=weights.length_share,
         vector_weight=weights.vector,
         keyword_weight=weights.keyword,
+        meaning_share=weights.vector or 1.0,
         has_prior=prior is not None,
         priors=rows.values_list("pk", Value(0.0) if prior is None else prior),
         has_place=said is not None,
@@ -141,7 +161,7 @@ def hybrid_search(
     else:
         scores = [candidate.found + candidate.prior for candidate in candidates]
     hits = [
-        Hit(candidate.id, score, candidate.similarity, candidate.keyword)
+        Hit(candidate.id, score, candidate.similarity, candidate.keyword, candidate.level, candidate.unit)
         for candidate, score in zip(candidates, scores, strict=True)
         if query.threshold is None or score >= query.threshold
     ]

@@ -121,6 +121,7 @@ class ConversationFactory(DjangoModelFactory):
         model = Conversation
 
     user = factory.SubFactory(UserFactory)
+    seen_rev = factory.LazyAttribute(lambda talk: Ledger.objects.values_list("rev", flat=True).get(pk=talk.user.pk))
 
 
 class MessageFactory(DjangoModelFactory):

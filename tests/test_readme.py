@@ -64,7 +64,9 @@ def test_the_walk_through_memories(live_server):
     # What curl prints has no line end, so each answer gets one, and -f makes a refusal fail the walk.
     told = shell(walk.replace("curl -s ", "curl -sSf -w '\\n' "), KEY=key, API=f"{live_server.url}/api/v1")
     answers = [json.loads(line) for line in told.splitlines() if line]
-    reworded, filed, detail, history, reverted, found, topics, context, document, place, changes, restored = answers
+    reworded, filed, detail, history, reverted, found, topics, *asked, context, document, place, changes, restored = (
+        answers
+    )
     assert reworded["previous"] == {"content": "Sarah works on the Platform team.", "version": 1}
     assert (filed["importance"], filed["version"]) == (4, 2)
     assert [version["number"] for version in detail["versions"]] == [1, 2]
@@ -72,6 +74,7 @@ def test_the_walk_through_memories(live_server):
     assert (reverted["content"], reverted["version"]) == ("Sarah works on the Platform team.", 3)
     assert [memory["id"] for memory in found["results"]] == [detail["id"]]
     assert topics == {"topics": ["design", "work"]}
+    assert [[result["id"] for result in answer["results"]] for answer in asked] == [[detail["id"]]] * 2
     assert "[Sarah] Sarah works on the Platform team." in context["text"]
     assert document["metadata"]["total_active_facts"] == 1
     assert (place["place_id"], changes["next_after"]) == ("office", 5)

@@ -209,12 +209,14 @@ def _give_back(job: JobRun, conversation: Conversation, error: Exception) -> Non
 def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Message:
     """Keep a message from being learned from while the person is asked about it, for a day at most.
 
-    Then, or when it is released, it is read by itself. One that was read already, or declined, stays as it is. Raises
-    NotAllowed, NotFound, Refused (400 ``not_the_users``).
+    Then, or when it is released, it is read by itself. One that was read already, by itself or in a batch, or declined,
+    stays as it is. Raises NotAllowed, NotFound, Refused (400 ``not_the_users``).
     """
     with _marking(principal, conversation_id, index) as marking:
         message = marking.message
-        if not message.processed and not message.declined:
+        # A batch leaves no mark on what it reads, and leaves alone what has a time to be read by itself.
+        in_a_batch = message.index < marking.conversation.summarized_upto and message.reading_due is None
+        if not (message.processed or message.declined or in_a_batch):
             until = timezone.now() + timedelta(seconds=settings.HOLD_SECONDS)
             marking.set(held_until=until, reading_due=until)
     return message

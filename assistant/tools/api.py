@@ -20,7 +20,7 @@ from accounts.policy import must_act_for
 from journal.models import IdempotencyRecord
 
 from .base import ToolAnswer
-from .running import list_tools, read_guidance, replay_tool, run_tool
+from .running import is_reading, list_tools, read_guidance, replay_tool, run_tool
 from .serializers import ToolAnswerSerializer, ToolCallSerializer, ToolsQuerySerializer, ToolsSerializer
 
 
@@ -57,6 +57,11 @@ class Tools(APIView):
 
 class ToolCall(WritesOnce):
     """Calling one."""
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether the tool changes nothing, so that the scope read is enough."""
+        return is_reading(self.kwargs["name"])
 
     @extend_schema(request=ToolCallSerializer, responses=ToolAnswerSerializer)
     def post(self, request: Request, name: str) -> Response:

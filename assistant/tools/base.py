@@ -89,7 +89,7 @@ class Tool(Generic[A]):
     ``run`` does the work through the actions of the rooms and raises what they raise. ``replay`` answers a request
     that was repeated under its Idempotency-Key from what the first one did. ``offered`` says whether a principal has
     the tool at all. ``advice`` says by the code of a refusal what a model can do about it: a text in which ``{named}``
-    stands for the memory that is in the way and ``{id}`` for its id.
+    stands for the memory that is in the way and ``{id}`` for its id. One that ``reads_only`` needs no scope to write.
     """
 
     name: str
@@ -102,6 +102,7 @@ class Tool(Generic[A]):
     tags: tuple[str, ...] = ("system", "memory")
     risk_level: str = "low"
     requires_confirmation: bool = False
+    reads_only: bool = False
 
     def read(self, sent: object) -> A:
         """The arguments that a model sent, as an object or as the JSON text of one. Raises ValidationError."""
@@ -138,6 +139,10 @@ def input_schema(tool: Tool[Any], categories: list[str]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for name, described in schema["properties"].items():
         kept = {key: value for key, value in described.items() if key != "title" and (key != "default" or value)}
-        properties[name] = kept | {"enum": categories} if name == "category" else kept
+        if name == "category":
+            kept["enum"] = categories
+        elif name == "categories":
+            kept["items"] = {"type": "string", "enum": categories}
+        properties[name] = kept
     required = schema.get("required", [])
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

@@ -17,12 +17,13 @@ from memories.api.answers import find_memory
 from memories.policy.writing import brief
 from memories.queries import read_source
 
+from .asking import MEMORY_QUERY
 from .base import Arguments, Caller, Tool, ToolAnswer, input_schema
 from .managing import MANAGE_USER_MEMORY, UPDATE_USER_MEMORY
 from .remembering import ADD_TO_MEMORY, UPDATE_MEMORY, named
 
 TOOLS: dict[str, Tool[Any]] = {
-    tool.name: tool for tool in (ADD_TO_MEMORY, UPDATE_MEMORY, MANAGE_USER_MEMORY, UPDATE_USER_MEMORY)
+    tool.name: tool for tool in (ADD_TO_MEMORY, UPDATE_MEMORY, MEMORY_QUERY, MANAGE_USER_MEMORY, UPDATE_USER_MEMORY)
 }
 FORMATS = ("plain", "anthropic", "openai")
 
@@ -50,7 +51,10 @@ def run_tool(
     which a model can act on; nothing was changed then. Raises NotFound for an unknown tool, conversation or message,
     NotAllowed (403 ``missing_scope``), Gated (422 ``idempotency_mismatch``), IdempotentReplay.
     """
-    policy.must_write(principal)
+    if is_reading(name):
+        policy.must_read(principal)
+    else:
+        policy.must_write(principal)
     tool = _find(name)
     try:
         sent = tool.read(arguments)
@@ -69,6 +73,11 @@ def run_tool(
         if refusal.code in _OF_THE_REQUEST or refusal.status >= 500:
             raise
         return _answer_refusal(principal, tool, refusal, sent)
+
+
+def is_reading(name: str) -> bool:
+    """Whether there is such a tool and it changes nothing."""
+    return name in TOOLS and TOOLS[name].reads_only
 
 
 def replay_tool(principal: Principal, name: str, arguments: object, record: IdempotencyRecord) -> ToolAnswer:

@@ -18,7 +18,7 @@ from accounts.models import Legacy
 from accounts.principals import Principal
 from facts import actions as facts
 from facts.models import LegacyFact
-from journal.exceptions import Refused
+from journal.exceptions import NotFound, Refused
 from journal.records import BulkResult, Id
 from memories import actions as memories
 from memories.models import Memory
@@ -245,7 +245,13 @@ def carry_out(request: PageRequest, principal: Principal, many: Many[Any]) -> Ht
 def undo(request: PageRequest, principal: Principal, many: Many[Any], first: int, last: int) -> HttpResponse:
     """Take a decision about many back."""
     back = came_from(request, reverse(many.routes["list"]))
-    result = many.undo(principal, first, last)
+    try:
+        result = many.undo(principal, first, last)
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
+        return redirect(back)
     Sitting(request.session).forget(request.path)
     messages.success(request, _told(f"Undone for {many.counted(result.done)}.", result.skipped))
     return redirect(back)

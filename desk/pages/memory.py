@@ -115,12 +115,13 @@ def undo_filing(
     category: str,
     importance: int,
     until: int,
+    rev: int,
 ) -> HttpResponseBase:
     """Take back that a memory was filed otherwise."""
 
     def change(memory: Memory) -> Done:
         done = decisions.undo_filing(
-            principal, memory, before, version, category=category, importance=importance, until=until
+            principal, memory, before, version, category=category, importance=importance, until=until, rev=rev
         )
         return _noted(request, done)
 
@@ -214,7 +215,8 @@ urlpatterns = [
         name="memory-undo-wording",
     ),
     path(
-        "memories/<slug:memory_id>/undo-filing/<slug:before>/<int:version>/<slug:category>/<int:importance>/<int:until>/",
+        "memories/<slug:memory_id>/undo-filing/<slug:before>/<int:version>"
+        "/<slug:category>/<int:importance>/<int:until>/<int:rev>/",
         undo_filing,
         name="memory-undo-filing",
     ),

@@ -30,6 +30,7 @@ from ..queues import Item, waiting_proposals
 from ..quotations import messages_behind, quote
 from ..sight import who_sees
 from .frame import PageRequest, came_from, for_person, neighbours_of
+from .lists import Tab
 
 PER_PAGE = 24
 MENTIONS_PER_PAGE = 20
@@ -52,16 +53,6 @@ class Mentioned:
 
     message_id: UUID
     quote: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One part of the list as a link, with how much is in it."""
-
-    title: str
-    query: str
-    count: int
-    current: bool
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -108,7 +99,14 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
     except NotFound:
         raise
     except Refused as error:
-        form.add_error("notes" if error.code == "bad_notes" else None, error.detail)
+        if error.code == "wrong_state":
+            messages.error(request, error.detail)
+        elif error.code == "version_conflict":
+            # What was typed can be saved after all: how the place reads now stands above the form.
+            form = PlaceForm({**request.POST.dict(), "version": error.extra["current"]}, label_suffix="")
+            form.add_error(None, f"{error.detail} Above it is as it is now. Save again to put yours in its place.")
+        else:
+            form.add_error("notes" if error.code == "bad_notes" else None, error.detail)
         return _show_place(request, principal, place_id, form, status=error.status)
     messages.success(request, "Saved.")
     return redirect("place-page", place_id)
@@ -182,6 +180,7 @@ def _show_list(request: PageRequest, principal: Principal, form: PlaceForm, stat
         "show": show,
         "search": search,
         "tabs": [Tab(title, address(part), counts[part], part == show) for part, title in SHOW.items()],
+        "tabs_label": "Which places",
         "page": page,
         "sight": who_sees(principal, PLACES_CATEGORY),
         "waiting": waiting_proposals(principal).filter(kind=Proposal.Kind.PLACE).count(),

@@ -18,6 +18,7 @@ from language.anthropic_model.answers import (
 )
 from language.anthropic_model.call import Endpoint, ask, ask_for_calls
 from language.anthropic_model.condensing import condensed_schema, read_condensed
+from language.anthropic_model.selecting import read_selected, selected_schema
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
     Comparison,
@@ -25,6 +26,7 @@ from language.base import (
     Extraction,
     ExtractionRequest,
     KnownMemory,
+    Passage,
     ToolAnswer,
     ToolRequest,
 )
@@ -128,6 +130,25 @@ class AnthropicModel:
         if dropped:
             log.info("model_condensed_dropped", model=self.name, dropped=dropped)
         return condensed
+
+    def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
+        """Ask in one call which passages help; without passages, or room for one, there is nothing to ask.
+
+        Raises ModelUnavailable, ModelAnswerInvalid. Ids that were not shown are dropped.
+        """
+        if not passages or most < 1:
+            return ()
+        text, _ = ask(
+            self.endpoint,
+            model=self.name,
+            instructions=prompts.load("select").substitute(most=most),
+            content=prompts.passages_to_select(question, passages),
+            schema=selected_schema(),
+        )
+        chosen, dropped = read_selected(text, passages, most)
+        if dropped:
+            log.info("model_selected_dropped", model=self.name, dropped=dropped)
+        return chosen
 
 
 def from_settings() -> AnthropicModel:

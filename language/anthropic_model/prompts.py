@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from language.base import ExtractionRequest, KnownMemory, ToolRequest, Utterance
+from language.base import ExtractionRequest, KnownMemory, Passage, ToolRequest, Utterance
 
 LONGEST_RECORD = 240_000
 """Characters of what was said in one batch that a model is shown, so that any batch can be read in one call."""
@@ -71,6 +71,16 @@ def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 def memories_to_condense(memories: Sequence[KnownMemory]) -> str:
     """Memories as the model reads them, to say them in fewer."""
     return f"{known_memories(memories)}\nThe memories end here. Write the JSON object about them."
+
+
+def passages_to_select(question: str, passages: Sequence[Passage]) -> str:
+    """A question and the passages to choose among, as the model reads them; the longest are cut to what fits."""
+    longest = fair_length([len(passage.text) for passage in passages], LONGEST_RECORD)
+    lines = [
+        f'<passage id="{_attribute(passage.id)}">{escape(passage.text[:longest])}</passage>' for passage in passages
+    ]
+    asked = f"<question>{escape(question)}</question>"
+    return "\n".join([asked, "<passages>", *lines, "</passages>", "The passages end here. Write the JSON object."])
 
 
 def fair_length(lengths: Sequence[int], total: int) -> int:

@@ -10,6 +10,7 @@ from language.base import (
     Extraction,
     ExtractionRequest,
     KnownMemory,
+    Passage,
     ToolAnswer,
     ToolRequest,
 )
@@ -19,6 +20,7 @@ from language.offline.compare import compare
 from language.offline.condensing import condense
 from language.offline.lines import lines_of
 from language.offline.reading import read_statements
+from language.offline.selecting import select
 from language.offline.summary import episodes, summarise
 
 
@@ -56,3 +58,7 @@ class OfflineModel:
     def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
         """Put memories together that say the same or that one sentence can say; never raises."""
         return condense(memories)
+
+    def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
+        """Choose those that share a word with the question, or the first ones when none does; never raises."""
+        return select(question, passages, most)

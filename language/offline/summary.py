@@ -81,14 +81,14 @@ def summarise(request: ExtractionRequest, lines: Lines) -> str:
 
 
 def episodes(request: ExtractionRequest, lines: Lines) -> tuple[EpisodeCandidate, ...]:
-    """Return up to two sentences in the past tense on what the user talked about and decided."""
+    """Return up to two sentences in the past tense on whom and what places the user talked about, and decided."""
     said = [one for one in _said(request, lines, ("user",)) if one.english]
     found: list[EpisodeCandidate] = []
-    topics = _topics(said, _names_in(request), fewest=2)
-    if len(topics) >= 2:
-        keys = {topic.lower() for topic in topics}
+    names = _recurring_names(said, _names_in(request))
+    if names:
+        keys = {name.lower() for name in names}
         indices = tuple(sorted({one.index for one in said if one.keys & keys}))
-        found.append(EpisodeCandidate(f"Talked about {_enumerated(topics)}.", indices))
+        found.append(EpisodeCandidate(f"Talked about {_enumerated(names)}.", indices))
     decided = _decision(said)
     if decided is not None:
         found.append(decided)
@@ -166,7 +166,24 @@ def _names_in(request: ExtractionRequest) -> set[str]:
     return {token.low for name in names for token in tokenize(name)} | KIN.keys()
 
 
-def _topics(said: Sequence[_Said], left_out: set[str], fewest: int = 1) -> list[str]:
+def _recurring_names(said: Sequence[_Said], left_out: set[str]) -> list[str]:
+    """Return the names that come up in two sentences or more, in the order in which they first did.
+
+    Any other word that recurs may be there by chance, and an episode of such words tells nobody anything.
+    """
+    sentences: Counter[str] = Counter()
+    written: dict[str, str] = {}
+    for one in said:
+        inside = {token.low: token.text for token in one.tokens[1:] if token.capital and not token.owner}
+        names = inside.keys() & one.keys - left_out
+        sentences.update(names)
+        written |= {name: inside[name] for name in names}
+    ranked = sorted((name for name in sentences if sentences[name] > 1), key=lambda name: (-sentences[name], name))
+    first = {name: next(one.order for one in said if name in one.keys) for name in ranked}
+    return [written[name] for name in sorted(ranked[:MAX_TOPICS], key=lambda name: (first[name], name))]
+
+
+def _topics(said: Sequence[_Said], left_out: set[str]) -> list[str]:
     """Return the words that come up most, as they were written; none from sentences that are not in English."""
     counts: Counter[str] = Counter()
     written: dict[str, str] = {}
@@ -183,7 +200,7 @@ def _topics(said: Sequence[_Said], left_out: set[str], fewest: int = 1) -> list[
             first.setdefault(token.low, one.order)
             if named or token.low not in written:
                 written[token.low] = token.text if named else token.low
-    ranked = sorted((key for key in counts if counts[key] >= fewest), key=lambda key: (-counts[key], first[key], key))
+    ranked = sorted(counts, key=lambda key: (-counts[key], first[key], key))
     chosen: list[str] = []
     for key in ranked:
         if not any(verbs.base_of(key) == verbs.base_of(other) for other in chosen):

@@ -18,10 +18,11 @@ from .places import place_add, place_edit, place_mention, place_remove, place_re
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .recording import record_archive, record_update
 from .reopening import proposal_reopen
+from .showing import disclosures_trim, memories_note_shown, memories_show
 from .taking_back import memories_decline, memories_take_back
 from .tombstones import tombstone_lay, tombstone_lift
 from .upkeep import memories_expire, memories_index, memories_purge
-from .uses import memories_used
+from .uses import memories_used, memories_used_today
 from .vectors import memories_compare_later, tombstones_follow
 
 __all__ = [
@@ -30,16 +31,20 @@ __all__ = [
     "Manner",
     "PreparedMemory",
     "admit_new",
+    "disclosures_trim",
     "memories_compare_later",
     "memories_decide",
     "memories_decline",
     "memories_delete",
     "memories_expire",
     "memories_index",
+    "memories_note_shown",
     "memories_purge",
+    "memories_show",
     "memories_take_back",
     "memories_undo",
     "memories_used",
+    "memories_used_today",
     "memories_weigh",
     "memory_add",
     "memory_amend",

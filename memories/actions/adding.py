@@ -165,7 +165,8 @@ class _Recording:
         twin = queries.same_words(self.principal, self.user_id, new.kind, wording.content, new.subject)
         if twin is not None:
             return self.reinforce(twin)
-        by_word = self.manner.own_word or self.manner.consent
+        # What is held back may not be what the person asked for: it lifts nothing.
+        by_word = self.manner.own_word or (self.manner.consent and not self.prepared.held_back)
         tombstone_pass(self.write, self.user_id, self.prepared.text, own_word=by_word)
         if not self.prepared.held_back:
             self.check_subject()
@@ -187,7 +188,7 @@ class _Recording:
             raise Conflict(
                 "There is a memory with this external_id already.",
                 code="external_id_exists",
-                memory=writing.brief(taken),
+                **queries.in_the_way(self.principal, taken),
                 state=taken.state,
             )
 

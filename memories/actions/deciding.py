@@ -24,7 +24,7 @@ from ..wording import Embedded
 from .editing import put_filing
 from .moving import approve, bring_back, displaced_by, reject, settle_approval, wait_again
 from .proposing import end_create
-from .single import MemoryWrite, memory_changing, memory_under_lock, memory_write, relink
+from .single import MemoryWrite, author, memory_changing, memory_under_lock, memory_write, relink
 from .tombstones import tombstone_pass
 
 
@@ -77,7 +77,8 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     if text is not None and text.content != memory.content:
         tombstone_pass(change.write, memory.user_id, text, own_word=True)
         wording = text.worded(principal, memory.user_id, memory.subject)
-        settle_approval(change, change.reword(wording, "APPROVE", written_by="", correction=True, **meta))
+        rev = change.reword(wording, "APPROVE", written_by=author(principal), correction=True, **meta)
+        settle_approval(change, rev)
         relink(change, principal, text)
     elif changed or memory.state == State.PROPOSED or memory.reviewed_at is None or memory.needs_check:
         approve(change, **meta)

@@ -194,6 +194,7 @@ class _Merging:
         beginning = Beginning(State.ACTIVE, "MERGE", reviewed=True, said=_evidence(sources), meta=meta)
         wording = text.worded(self.principal, self.plan.user_id, item.subject)
         change = insert(self.write, self.new_row(item, sources, doubtful=band > Band.NEW), wording, beginning)
+        _note_gone(self.memories, change.evicted)
         change.link(near)
         Relation.objects.bulk_create(
             Relation(
@@ -235,9 +236,12 @@ class _Merging:
             needs_check=doubtful,
         )
 
-    def writer(self, item: MemoryPlanItem, sources: Sequence[Memory]) -> str:
-        """Whose wording it is: the model's, or that of the source whose words stand on."""
-        return next((each.written_by for each in sources if each.content == item.content), self.plan.written_by)
+
+def _note_gone(memories: Mapping[str, Memory], evicted: Collection[str]) -> None:
+    """Let what made room count as gone for the items that come next, or it would be taken off the counts twice."""
+    for memory_id in evicted:
+        if memory_id in memories:
+            memories[memory_id].state = State.ARCHIVED
 
 
 def _shared(sources: Sequence[Memory], name: str) -> Any:
@@ -315,6 +319,7 @@ class _Reverting:
         for source in item.sources.all():
             with memory_changing(self.write, self.memories[str(source.memory_id)]) as change:
                 change.activate(change.log("RESTORE", plan=str(self.plan.pk)), reviewed=False)
+            _note_gone(self.memories, change.evicted)
 
 
 def _said_again(

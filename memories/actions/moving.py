@@ -133,5 +133,7 @@ def _must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:
     holder = queries.holder(memory.user_id, memory.field) if active else None
     if holder is not None:
         raise Conflict(
-            f"Another memory holds the field {memory.field} now.", code="field_exists", memory=writing.brief(holder)
+            f"Another memory holds the field {memory.field} now.",
+            code="field_exists",
+            **queries.in_the_way(principal, holder),
         )

@@ -186,9 +186,10 @@ def place_approve(
 ) -> None:
     """Do what a proposal about a place says, with another name or other notes if they are given, and end it.
 
-    Inside the person's decision. Raises Refused (400), Gated (422), NotFound (a removal of what is gone), Conflict (409
-    ``version_conflict``).
+    Inside the person's decision. Raises NotAllowed (403 ``category_not_allowed``), Refused (400), Gated (422), NotFound
+    (a removal of what is gone), Conflict (409 ``version_conflict``).
     """
+    writing.must_file_under(principal, PLACES_CATEGORY)
     user_id, by = proposal.user_id, str(proposal.pk)
     row = _places(user_id).filter(place_id=proposal.values["place_id"]).first()
     if row is not None:

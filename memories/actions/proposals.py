@@ -30,7 +30,7 @@ from .moving import put_away, reject
 from .places import place_approve, place_refuse
 from .proposing import as_json, end, log_proposal, moment
 from .purging import memories_erase
-from .single import MemoryWrite, memory_under_lock, relink
+from .single import MemoryWrite, author, memory_under_lock, relink
 from .tombstones import tombstone_lay, tombstone_pass
 
 _APPROVED: dict[str, set[str]] = {
@@ -59,7 +59,7 @@ class _Patch:
 def proposal_approve(
     principal: Principal, proposal_id: UUID, *, values: Mapping[str, Any] | None = None, version: int | None = None
 ) -> Proposal:
-    """Make a proposed change, with other ``values`` if so given. Other words are the person's own then.
+    """Make a proposed change, with other ``values`` if so given. Other words are those of whoever approves.
 
     Of a new memory ``content``, ``category`` and ``subject`` can be given, of an update all that it may hold, of a
     place ``name`` and ``notes``; a service's pass the gates that an agent's words pass. ``version`` is the one of the
@@ -256,7 +256,7 @@ def _apply(
         change.reword(
             text.worded(principal, memory.user_id, memory.subject),
             "UPDATE",
-            written_by=proposal.written_by if text.content == proposal.values.get("content") else "",
+            written_by=proposal.written_by if text.content == proposal.values.get("content") else author(principal),
             conversation_id=proposal.source_conversation_id,
             said=[Said(each.message_id, each.quote) for each in proposal.evidence.all()],
             valid_from=patch.valid_from,

@@ -83,16 +83,17 @@ def _propose(
     said: Sequence[Said],
 ) -> Proposal:
     now = timezone.now()
-    proposal, made = _waiting_of(principal, what["kind"]).get_or_create(
+    # There can be two: one that came back to wait when its rejection was undone, and one made meanwhile.
+    waiting = _waiting_of(principal, what["kind"]).filter(**what).order_by("created_at", "pk").first()
+    proposal = waiting or Proposal.objects.create(
         **what,
-        defaults={
-            "agent_id": principal.agent_id,
-            "written_by": written_by[:80],
-            "source_conversation_id": conversation_id,
-            "created_at": now,
-            "expires_at": _lapses(now),
-        },
+        agent_id=principal.agent_id,
+        written_by=written_by[:80],
+        source_conversation_id=conversation_id,
+        created_at=now,
+        expires_at=_lapses(now),
     )
+    made = waiting is None
     known = set() if made else set(proposal.evidence.values_list("message_id", flat=True))
     ProposalEvidence.objects.bulk_create(
         ProposalEvidence(proposal=proposal, message_id=each.message_id, quote=each.quote)

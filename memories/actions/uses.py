@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db import connection
 
@@ -15,3 +15,11 @@ def memories_used(ids: Sequence[str], at: datetime) -> None:
     if ids:
         with connection.cursor() as cursor:
             cursor.execute(statement("use"), {"ids": list(ids), "at": at})
+
+
+def memories_used_today(ids: Sequence[str], at: datetime) -> None:
+    """Count a use of each memory that had none yet on that day (UTC): it stood in a block. One statement."""
+    if ids:
+        since = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        with connection.cursor() as cursor:
+            cursor.execute(statement("use_of_a_day"), {"ids": list(ids), "at": at, "since": since})

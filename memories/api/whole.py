@@ -14,12 +14,16 @@ from accounts.authentication import principal_of
 from accounts.etags import IF_NONE_MATCH, unless_known, with_etag
 from accounts.policy import narrowed
 from accounts.principals import Principal
+from conversations.actions import conversation_told
 from conversations.models import Conversation
 from journal.exceptions import NotFound
 
+from ..actions import memories_show
 from ..block import Block, memory_block
+from ..delta import memory_delta
 from ..document import memory_document
 from ..feed import changes_after
+from ..models import Disclosure
 from ..serializers import (
     ContextQuerySerializer,
     ContextSerializer,
@@ -42,15 +46,24 @@ class MemoryContext(APIView):
         """
         asked = ContextQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        principal = narrowed(principal_of(request), asked.validated_data["role"])
-        conversation = _conversation(principal_of(request), asked.validated_data["conversation"])
+        caller = principal_of(request)
+        principal = narrowed(caller, asked.validated_data["role"])
+        conversation = _conversation(caller, asked.validated_data["conversation"])
+        delta = None
         if conversation is not None and conversation.private:
             block = Block("", 0, (), (), principal.rev)
         elif conversation is not None and conversation.is_pinned(timezone.now()):
             block = memory_block(principal, as_of_rev=conversation.block_rev)
         else:
             block = memory_block(principal)
-        shown = {"text": block.text, "tokens": block.tokens, "revision": block.revision, "delta": None}
+        if conversation is not None and not conversation.private:
+            delta = memory_delta(principal, conversation.seen_rev)
+        memories_show(
+            caller, Disclosure.By.CONTEXT, block.ids, conversation_id=conversation.pk if conversation else None
+        )
+        if conversation is not None and delta is not None:
+            conversation_told(caller, conversation, principal.rev)
+        shown = {"text": block.text, "tokens": block.tokens, "revision": block.revision, "delta": delta}
         return unless_known(request, with_etag(shown))
 
 

@@ -8,8 +8,10 @@ from django.db.models import Q
 
 def forget_what_was_decided(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """What the constraint demands that comes back: nothing of a proposal that has ended."""
-    proposals = apps.get_model("memories", "Proposal").objects.exclude(state="waiting")
-    apps.get_model("memories", "ProposalEvidence").objects.filter(proposal__in=proposals).delete()
+    database = schema_editor.connection.alias
+    proposals = apps.get_model("memories", "Proposal").objects.using(database).exclude(state="waiting")
+    evidence = apps.get_model("memories", "ProposalEvidence").objects.using(database)
+    evidence.filter(proposal__in=proposals).delete()
     proposals.update(values={})
 
 

@@ -1,5 +1,6 @@
 """What is remembered about a person, how it changed, what waits for them, and what must not come back."""
 
+from .disclosures import Disclosure
 from .memory import Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
 from .plans import MemoryPlan, MemoryPlanItem, MemoryPlanSource
@@ -7,6 +8,7 @@ from .proposals import Proposal, ProposalEvidence
 from .tombstones import Tombstone
 
 __all__ = [
+    "Disclosure",
     "Kind",
     "Memory",
     "MemoryEvidence",

@@ -121,7 +121,9 @@ scored AS MATERIALIZED (
 spread AS MATERIALIZED (
     SELECT
         avg(coalesce(keyword, 0)) AS mean_keyword,
-        nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation
+        nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation,
+        avg(similarity) AS level,
+        coalesce(stddev_pop(similarity), 0) / {meaning_share}::float8 AS unit
     FROM scored
 ),
 priors AS MATERIALIZED (
@@ -137,13 +139,15 @@ fused AS (
         * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
         coalesce(p.prior, 0)::float8 AS prior,
         s.similarity,
-        s.keyword
+        s.keyword,
+        d.level,
+        d.unit
     FROM scored AS s
     CROSS JOIN spread AS d
     LEFT JOIN priors AS p ON p.id = s.id
 ),
 best AS MATERIALIZED (
-    SELECT f.id, f.found, f.prior, f.similarity, f.keyword
+    SELECT f.id, f.found, f.prior, f.similarity, f.keyword, f.level, f.unit
     FROM fused AS f
     ORDER BY f.found + f.prior DESC, f.id
     LIMIT {limit}
@@ -153,6 +157,6 @@ places AS (
     FROM ({places}) AS p (id, talk, place, speaker, words)
     WHERE {has_place}
 )
-SELECT b.id, b.found, b.prior, b.similarity, b.keyword, p.talk, p.place, p.speaker, p.words
+SELECT b.id, b.found, b.prior, b.similarity, b.keyword, b.level, b.unit, p.talk, p.place, p.speaker, p.words
 FROM best AS b
 LEFT JOIN places AS p ON p.id = b.id

@@ -350,13 +350,14 @@ class TestTheIssuerOfChats:
         link(owner)
         factories.ExternalIdentityFactory(user=stranger, issuer=TELEGRAM, external_id=OTHER_CHAT)
         reserved = import_module("accounts.migrations.0006_issuer_of_chats")
-        reserved.part_from_chats(apps, None)
+        editor = connection.schema_editor()
+        reserved.part_from_chats(apps, editor)
         with pytest.raises(NotFound):
             principal_for_identity(TELEGRAM, OTHER_CHAT)
         assert principal_for_identity(TELEGRAM, CHAT).user_id == owner.pk
         moved = ExternalIdentity.objects.get(user=stranger)
         assert (moved.issuer, moved.external_id) == ("service:telegram", OTHER_CHAT)
-        reserved.join_chats(apps, None)
+        reserved.join_chats(apps, editor)
         moved.refresh_from_db()
         assert moved.issuer == TELEGRAM
 

@@ -51,6 +51,9 @@ class ScriptedModel:
         """What the calls were answered, in order, as the last request shows it."""
         return [result for each in self.tool_requests[-1].rounds for result in each.results]
 
+    def select(self, question, passages, most):
+        return tuple(passage.id for passage in passages[:most])
+
     def condense(self, memories):
         return ()
 

@@ -405,6 +405,17 @@ class TestHolding:
         message = extraction.message_hold(me, conversation.pk, 0)
         assert (message.held_until, message.reading_due) == (None, None)
 
+    def test_nor_of_what_a_batch_has_read(self, owner, me, model, conversation):
+        model.calls([add()])
+        self.summarise(owner, conversation)
+        message = extraction.message_hold(me, conversation.pk, 0)
+        assert (message.held_until, message.reading_due) == (None, None)
+
+    def test_of_what_a_batch_left_alone_goes_on(self, owner, me, model, conversation):
+        until = extraction.message_hold(me, conversation.pk, 0).held_until
+        self.summarise(owner, conversation)
+        assert extraction.message_hold(me, conversation.pk, 0).held_until > until
+
     def test_releasing_what_is_not_held_changes_nothing(self, me, conversation, sent):
         assert sent(extraction.message_release, me, conversation.pk, 0) == []
         assert marks(conversation)[0] == (False, False, False)

@@ -4,7 +4,7 @@ import uuid
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accounts.principals import SCOPES, Principal
@@ -175,6 +175,7 @@ _ARGUMENTS = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)  # The first text loads what tells languages apart.
 @given(
     st.lists(
         st.tuples(st.sampled_from([tools.ADD, tools.UPDATE, tools.DELETE, "other"]), _ARGUMENTS | st.just({})),

@@ -232,7 +232,7 @@ def test_the_turn_costs_the_same_number_of_queries_however_much_is_remembered(
     client, url = api(owner), f"/api/v1/conversations/{conversation.pk}/turn/"
     for number in (1, 30):
         remember(owner, *(f"Statement number {n}." for n in range(number)))
-        with django_capture_on_commit_callbacks(execute=True), django_assert_num_queries(12):
+        with django_capture_on_commit_callbacks(execute=True), django_assert_num_queries(17):
             client.post(url, {"content": "Hello."}, format="json")
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(14):
             client.post(url, {"content": "Hello."}, format="json")

@@ -119,6 +119,17 @@ def test_what_means_nothing_is_told(visit, owner, memories, fields, told):
     assert "A decision about many memories is one of" in words(client.get(LIST))
 
 
+def test_what_has_no_room_any_more_is_told_and_stays_archived(visit, owner, settings):
+    many = [MemoryFactory(user=owner, content=f"Olga keeps {number} hens.", pinned=True) for number in range(3)]
+    client = visit(owner)
+    confirm(client, ask(client, "archive", memory=chosen(many)))
+    undo = re.search(r'action="([^"]*/bulk/undo/[^"]*)"', text(client.get(LIST)))[1]
+    settings.MEMORY_BLOCK_TOKENS = 1
+    assert client.post(undo, {"next": LIST}).url == LIST
+    assert "Unpin or remove something first." in words(client.get(LIST))
+    assert states(many) == ["archived"] * 3
+
+
 @pytest.mark.parametrize("who", ["member", "stranger", "staff"])
 def test_memories_of_others_are_left_alone(request, visit, owner, memories, who):
     wanted = {memory.pk: None for memory in memories}

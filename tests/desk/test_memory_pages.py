@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person, principal_for_staff
+from journal.exceptions import Conflict
 from journal.models import Ledger
 from memories import actions
 from memories.models import Memory, MemoryUse, Tombstone
@@ -111,8 +112,8 @@ def test_others_change_nothing(request, visit, owner, memory, who, path):
         "{id}/undo/1/1/",
         "{id}/undo-wording/gone/1/1/",
         "{id}/undo-wording/waiting/9/1/",
-        "{id}/undo-filing/gone/1/context/2/0/",
-        "{id}/undo-filing/waiting/9/context/2/0/",
+        "{id}/undo-filing/gone/1/context/2/0/1/",
+        "{id}/undo-filing/waiting/9/context/2/0/1/",
     ],
 )
 def test_what_is_not_there_is_not_found(visit, owner, memory, path):
@@ -418,6 +419,15 @@ def test_a_decision_is_told_and_undone_without_javascript(visit, owner, memory, 
     assert not Tombstone.objects.exists()
 
 
+def test_an_undo_at_the_address_of_another_memory_takes_nothing_back(visit, owner, memory):
+    client, other = visit(owner), MemoryFactory(user=owner, content="Olga keeps bees.")
+    decide(client, other, "archive")
+    undo = undo_on(client.get(page_of(other)))
+    before = rev_of(owner)
+    assert client.post(undo.replace(other.pk, memory.pk), {"next": page_of(memory)}).status_code == 404
+    assert (now(other).state, rev_of(owner)) == ("archived", before)
+
+
 @pytest.mark.parametrize("first", ["archive", "reject"])
 def test_what_is_gone_is_restored_and_that_is_undone(visit, owner, memory, first):
     client = visit(owner)
@@ -493,6 +503,18 @@ def test_it_is_reworded_and_that_is_undone(visit, owner, memory):
     assert "reworded since, so there is nothing to undo" in words(answer)
 
 
+def test_a_rewording_is_taken_back_as_a_whole_or_not_at_all(visit, owner, memory, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise Conflict("Not now.")
+
+    client = visit(owner)
+    decide(client, memory, "edit", content="Olga rows on Mondays.")
+    monkeypatch.setattr(actions, "memory_reopen", refuse)
+    answer = client.post(undo_on(client.get(page_of(memory))), {"next": page_of(memory)})
+    assert answer.status_code == 409
+    assert (now(memory).content, now(memory).version) == ("Olga rows on Mondays.", 2)
+
+
 def test_a_correction_says_that_it_never_was_so(visit, owner, memory):
     client = visit(owner)
     decide(client, memory, "edit", content="Olga rows on Mondays.", correction="yes")
@@ -510,12 +532,14 @@ def test_the_same_words_again_save_nothing(visit, owner, memory):
 @pytest.mark.parametrize("content", ["Olga lives in Lisbon.", "I live in Lisbon, near the river."])
 def test_rewording_what_was_proposed_approves_it_and_undo_lets_it_wait(visit, owner, agent, content):
     city = MemoryFactory(user=owner, agent=agent, content="Olga lives in Lisbon.", category="profile", field="city")
+    Memory.objects.filter(pk=city.pk).update(needs_check=True)
     client = visit(owner)
     assert "Save and approve" in text(client.get(page_of(city)))
     decide(client, city, "edit", content=content)
     assert (now(city).state, now(city).content) == ("active", content)
     client.post(undo_on(client.get(page_of(city))), {"next": page_of(city)})
     assert (now(city).state, now(city).content) == ("proposed", "Olga lives in Lisbon.")
+    assert now(city).needs_check
 
 
 @pytest.mark.parametrize("back", ["page", "list", "htmx"])
@@ -566,6 +590,18 @@ def test_it_is_filed_otherwise_and_that_is_undone(visit, owner, memory):
     client.post(undo_on(page), {"next": page_of(memory)})
     assert filing(memory) == before
     assert now(memory).reviewed_at is None
+
+
+def test_a_filing_is_not_undone_over_a_later_one(visit, owner, memory, me):
+    client = visit(owner)
+    decide(client, memory, "file", **FILED)
+    undo = undo_on(client.get(page_of(memory)))
+    actions.memory_amend(me, memory.pk, importance=5)
+    later = filing(memory)
+    answer = client.post(undo, {"next": page_of(memory)})
+    assert answer.status_code == 409
+    assert "This memory was filed otherwise since, so there is nothing to undo." in words(answer)
+    assert filing(memory) == later
 
 
 def test_filing_it_as_it_is_filed_changes_nothing(visit, owner, memory, me):

@@ -169,6 +169,26 @@ def test_an_edit_that_is_refused_keeps_what_was_typed(visit, owner, home, typed,
     assert now(home).version == 1
 
 
+def test_what_was_typed_for_an_older_place_can_be_saved_over_the_newer(visit, owner, me, home):
+    actions.place_edit(me, home.pk, notes="By the sea")
+    client = visit(owner)
+    answer = client.post(address(home, "edit/"), {"name": "Home", "notes": "On the hill", "version": "1"})
+    assert answer.status_code == 409
+    assert "By the sea" in words(answer)
+    form = text(answer).split(f'action="{address(home, "edit/")}"')[1].split("</form>")[0]
+    assert 'name="version" value="2"' in form
+    assert "On the hill</textarea>" in form
+    client.post(address(home, "edit/"), {"name": "Home", "notes": "On the hill", "version": "2"})
+    assert now(home).notes == "On the hill"
+
+
+def test_an_edit_of_a_place_that_was_removed_says_so(visit, owner, me, home):
+    actions.place_remove(me, home.pk)
+    answer = visit(owner).post(address(home, "edit/"), {"name": "Mine", "version": str(now(home).version)})
+    assert answer.status_code == 409
+    assert "This place was removed." in words(answer)
+
+
 def test_a_place_is_removed_and_restored(visit, owner, home):
     client = visit(owner)
     client.post(address(home, "remove/"), {"next": "/places/", "version": "1"})

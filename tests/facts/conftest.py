@@ -38,6 +38,9 @@ class ComparingModel:
     def choose_tools(self, request):
         return ToolAnswer((), self.name)
 
+    def select(self, question, passages, most):
+        return tuple(passage.id for passage in passages[:most])
+
     def condense(self, memories):
         return ()
 

@@ -81,11 +81,16 @@ def test_text_that_steers_a_model_or_came_out_of_memory_is_not_in_a_summary():
 def test_episodes_say_what_was_talked_about_and_decided():
     episodes = extract(*TALK, legacy="Rosa").episodes
     assert [episode.content for episode in episodes] == [
-        "Talked about bees, Guarda and honey.",
+        "Talked about Guarda.",
         "Decided to keep bees in Guarda.",
     ]
-    assert episodes[0].indices == (0, 2, 3)
+    assert episodes[0].indices == (0, 3)
     assert episodes[1].indices == (3,)
+
+
+def test_words_that_recur_without_being_names_make_no_episode():
+    said = ("Nobody was hungry that day.", "Nobody knew the person at the door, and nobody was hungry.")
+    assert extract(*said).episodes == ()
 
 
 @pytest.mark.parametrize(

@@ -394,6 +394,14 @@ class TestRefused:
         with pytest.raises(Conflict):
             add(bot, "The user keeps ducks.", external_id="42")
 
+    def test_of_what_has_it_nothing_is_told_to_a_client_that_sees_it_no_more(self, me, bot, add):
+        first = add(bot, BEES, external_id="42").memory
+        actions.memory_update(me, first.pk, "The user keeps geese in secret.")
+        actions.memory_reject(me, first.pk)
+        with pytest.raises(Conflict) as caught:
+            add(bot, "The user keeps hens.", external_id="42")
+        assert (caught.value.code, caught.value.extra) == ("external_id_exists", {"state": "rejected"})
+
     def test_it_names_a_category_that_an_agent_has_no_access_to(self, agent, add):
         planner = factories.agent_principal(agent, categories=frozenset({"goals"}))
         with pytest.raises(NotAllowed) as caught:

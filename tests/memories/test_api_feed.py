@@ -150,15 +150,17 @@ class TestWhatAgentsAreTold:
         assert feed(api(agent))["results"][0]["conversation"] is None
 
 
-def test_a_purge_is_in_the_person_s_feed(api, owner):
+def test_a_purge_is_in_every_feed(api, owner, agent):
     from memories.actions import memories_purge
 
     made = add(api(owner))
+    reached = feed(api(agent))["next_after"]
     api(owner).delete(url(made))
     Memory.objects.update(purge_at=Memory.objects.get().deleted_at)
     memories_purge()
     assert not Memory.objects.exists()
     assert [event for event, _ in events(api(owner))] == ["ADD", "DELETE", "PURGE"]
+    assert ("PURGE", made["id"]) in events(api(agent), f"?after={reached}")
     assert api(owner).get(url(made)).status_code == 404
     assert BODY["content"] not in str(feed(api(owner)))
     assert api(owner).get(URL).json()["count"] == 0

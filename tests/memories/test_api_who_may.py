@@ -1,5 +1,8 @@
 """Every address of this room, tried by everybody, on what one person remembers."""
 
+import re
+from uuid import UUID
+
 import pytest
 from django.db.models import Count
 
@@ -15,6 +18,7 @@ from .rest import URL, add, contents, refusal, url
 BODY = {"content": "Likes it short.", "category": "tone"}
 OTHER = {"content": "Writes plainly.", "category": "tone"}
 API = "/api/v1/"
+NOTHING = {"memory": "nothere1"}
 
 CALLERS = ["owner", "stranger", "staff", "agent", "planner", "reader", "revoked", "other_agent", "nobody"]
 # The memory, the proposal and the place are the owner's; the planner's role lacks the categories tone and context.
@@ -105,6 +109,31 @@ def message(owner):
     return factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
 
 
+@pytest.fixture
+def memory(api, owner):
+    """A memory of the owner."""
+    return add(api(owner), **BODY)
+
+
+@pytest.fixture
+def named(request):
+    """``named(path, body)``: a path and a body with the ids of the owner's rows; only what they name is made."""
+
+    def id_of(name):
+        row = request.getfixturevalue(name)
+        return row["id"] if isinstance(row, dict) else str(row.pk)
+
+    def fill(text):
+        return re.sub(r"\{(\w+)\}", lambda match: id_of(match[1]), text)
+
+    def named(path, body):
+        return fill(path), {
+            key: fill(value) if isinstance(value, str) else value for key, value in (body or {}).items()
+        }
+
+    return named
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "caller", "status"),
     [
@@ -113,13 +142,10 @@ def message(owner):
         for caller, status in zip(CALLERS, statuses, strict=True)
     ],
 )
-def test_who_may(request, api, owner, proposal, place, plan, message, method, path, body, caller, status):
-    made = add(api(owner), **BODY)
-    if path.endswith("mentions/") and body:
-        body = {"message": str(message.pk)}
+def test_who_may(request, api, owner, memory, named, method, path, body, caller, status):
+    path, body = named(path, body)
     who = None if caller == "nobody" else request.getfixturevalue(caller)
     before = stored(owner)
-    path = path.format(memory=made["id"], proposal=proposal.pk, place=place["id"], plan=plan.pk)
     answer = getattr(api(who), method.lower())(API + path, body)
     assert answer.status_code == status, answer.content
     if status >= 400:
@@ -128,7 +154,7 @@ def test_who_may(request, api, owner, proposal, place, plan, message, method, pa
         assert stored(owner) == before
     if status < 400 and caller in {"stranger", "staff", "planner", "other_agent"}:
         assert b"short" not in answer.content
-        assert made["id"].encode() not in answer.content
+        assert memory["id"].encode() not in answer.content
 
 
 def stored(person):
@@ -142,17 +168,11 @@ def stored(person):
 
 @pytest.mark.parametrize(("method", "path", "body"), [each[:3] for each in CASES if "{" in each[1]])
 @pytest.mark.parametrize("caller", ["stranger", "other_agent"])
-def test_what_is_somebody_else_s_looks_like_what_is_missing(
-    request, api, owner, proposal, place, plan, message, method, path, body, caller
-):
-    made = add(api(owner), **BODY)
-    missing = "00000000-0000-4000-8000-000000000000"
-    theirs = {"memory": made["id"], "proposal": proposal.pk, "place": place["id"], "plan": plan.pk}
-    nothing = {"memory": "nothere1", "proposal": missing, "place": missing, "plan": missing}
-    if "mentions" in path and body:
-        body = {"message": str(message.pk)}
+def test_what_is_somebody_else_s_looks_like_what_is_missing(request, api, named, method, path, body, caller):
+    theirs, body = named(path, body)
+    nothing = re.sub(r"\{(\w+)\}", lambda match: NOTHING.get(match[1], str(UUID(int=0))), path)
     client = api(request.getfixturevalue(caller))
-    answers = [getattr(client, method.lower())(API + path.format(**each), body) for each in (theirs, nothing)]
+    answers = [getattr(client, method.lower())(API + each, body) for each in (theirs, nothing)]
     assert answers[0].status_code == answers[1].status_code >= 403
     assert answers[0].content == answers[1].content
 

@@ -450,6 +450,14 @@ class TestArchiveAndRestore:
             actions.memory_restore(me, lisbon.pk)
         assert (caught.value.code, caught.value.extra["memory"]["id"]) == ("field_exists", porto.pk)
 
+    def test_of_which_nothing_is_told_to_whom_it_is_hidden_from(self, me, backend, add):
+        lisbon = add(me, "The user lives in Lisbon.", field="city").memory
+        add(me, "The user lives in Porto.", "profile", field="city")
+        narrow = replace(backend, categories=frozenset({lisbon.category}))
+        with pytest.raises(Conflict) as caught:
+            actions.memory_restore(narrow, lisbon.pk)
+        assert (caught.value.code, caught.value.extra) == ("field_exists", {})
+
     def test_a_time_that_has_passed_is_forgotten(self, me, owner, add):
         memory = add(me, BEES, expires_at=timezone.now() + timedelta(hours=1)).memory
         Memory.objects.update(expires_at=timezone.now() - timedelta(hours=1))

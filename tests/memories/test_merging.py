@@ -217,12 +217,38 @@ class TestApplying:
         assert merged(plan).agent_id == backend.agent_id
         check(owner)
 
+    def test_what_made_room_is_not_put_away_again(self, me, owner, two, other, settings):
+        """As when a deployment gave the block less room since."""
+        settings.MEMORY_BLOCK_TOKENS = sum(source.tokens for source in other) + 1
+        actions.optimize_apply(me, two.pk)
+        assert outcome(two) == [("applied", ""), ("skipped", "gone")]
+        assert counted(owner) == recount(owner)
+
     def test_the_block_grows_no_longer_and_nothing_is_evicted(self, me, owner, plan, settings):
         settings.MEMORY_BLOCK_TOKENS = counted(owner)["block_tokens"]
         actions.optimize_apply(me, plan.pk)
         assert counted(owner) == recount(owner)
         assert counted(owner)["block_tokens"] < settings.MEMORY_BLOCK_TOKENS
         assert not Memory.objects.filter(deleted_why="evicted").exists()
+
+    def test_a_block_over_its_budget_evicts_and_what_went_is_no_source_any_more(self, me, owner, way, settings):
+        """As after the budget was lowered: each write makes room, perhaps with what another item is about."""
+        memories = remember(owner, *(f"Statement number {number} stands here." for number in range(12)))
+        for one, other in zip(memories[::2], memories[1::2], strict=True):
+            way.say(f"Statement {memories.index(one)} twice.", one, other)
+        plan = actions.optimize_plan(me, "scripted")
+        settings.MEMORY_BLOCK_TOKENS = counted(owner)["block_tokens"] // 3
+        actions.optimize_apply(me, plan.pk)
+        states = {state for state, _ in outcome(plan)}
+        assert states == {"applied", "skipped"}
+        assert {reason for state, reason in outcome(plan) if state == "skipped"} == {"gone"}
+        assert counted(owner)["block_tokens"] <= settings.MEMORY_BLOCK_TOKENS
+        check(owner)
+        settings.MEMORY_BLOCK_TOKENS //= 2
+        actions.optimize_revert(me, plan.pk)
+        assert ("reverted", "") in outcome(plan)
+        assert counted(owner)["block_tokens"] <= settings.MEMORY_BLOCK_TOKENS
+        assert counted(owner) == recount(owner)
 
     def test_statements_grow_with_the_items_by_a_constant(self, me, owner, way):
         def cost(count):
@@ -366,6 +392,13 @@ class TestReverting:
             actions.optimize_revert(me, plan.pk)
         assert refused.value.code == "budget"
         assert standing(owner) == before
+
+    def test_what_made_room_for_it_is_not_put_away_again(self, me, owner, two, pair, settings):
+        actions.optimize_apply(me, two.pk)
+        settings.MEMORY_BLOCK_TOKENS = max(source.tokens for source in pair) + 1
+        actions.optimize_revert(me, two.pk)
+        assert outcome(two) == [("reverted", ""), ("kept", "merged_changed")]
+        assert counted(owner) == recount(owner)
 
     @pytest.mark.parametrize("state", ["preview", "discarded"])
     def test_what_was_not_carried_out_is_not_taken_back(self, me, plan, state):

@@ -1,5 +1,6 @@
 """What waits for the person: their yes, with other words too, their no, and the end of the wait."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from journal.exceptions import Conflict, Gated, NotFound, NotYoursToDecide, Refused
+from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
 from memories import actions, tasks
 from memories.models import Memory, MemoryVersion, Proposal, ProposalEvidence, Tombstone
@@ -197,7 +198,21 @@ class TestNo:
         assert now(bees).state == "active"
 
 
+def test_other_words_are_those_of_whoever_approves(me, backend, service, bees, create, update):
+    actions.proposal_approve(backend, update.pk, values={"content": "The user keeps geese behind the house."})
+    actions.memory_approve(backend, create.memory_id, content="The user grows red tomatoes.")
+    assert now(bees).written_by == now(create.memory).written_by == service.name
+
+
 class TestDecidedOnce:
+    def test_one_that_is_taken_back_may_wait_beside_its_like(self, me, cautious, owner, bees, archive):
+        actions.proposal_reject(me, archive.pk)
+        assert actions.memory_archive(cautious, bees.pk).proposal != archive
+        actions.proposal_reopen(me, archive.pk)
+        assert actions.memory_archive(cautious, bees.pk).proposal == archive
+        assert Proposal.objects.waiting().count() == 2
+        check(owner)
+
     @pytest.mark.parametrize("kind", ["create", "update", "archive"])
     @pytest.mark.parametrize("first", [actions.proposal_approve, actions.proposal_reject])
     def test_a_second_decision_is_a_conflict(self, me, owner, kind, first, request):
@@ -286,3 +301,20 @@ def test_who_sees_which(me, bot, backend, moderator, agent, owner, service, crea
         service, owner, scopes=("read", "write", "admin"), categories=frozenset({"goals"})
     )
     assert seen(narrow) == set()
+
+
+def test_an_agent_that_decides_does_so_about_what_it_sees(me, cautious, service, owner):
+    actions.place_add(cautious, "p1", "Blue Door", "by the river")
+    proposal = Proposal.objects.get()
+    narrow, without_memory, made_it = (
+        factories.agent_principal(service, owner, scopes=("read", "write", "admin"), **limits)
+        for limits in ({"categories": frozenset({"goals"})}, {"has_memory": False}, {"categories": frozenset()})
+    )
+    for principal in (narrow, without_memory):
+        assert not Proposal.objects.visible_to(principal).exists()
+        with pytest.raises(NotFound):
+            actions.proposal_approve(principal, proposal.pk)
+    with pytest.raises(NotAllowed):
+        actions.proposal_approve(replace(made_it, agent_id=cautious.agent_id), proposal.pk)
+    actions.proposal_approve(me, proposal.pk)
+    assert Proposal.objects.get().state == "approved"

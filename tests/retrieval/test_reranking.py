@@ -10,7 +10,10 @@ WEIGHTS = Weights(neighbours=0.5, further_neighbours=0.25, context_words=60, spe
 
 
 def turns(*found, talk="a", words=60):
-    return [Candidate(place, score, 0.0, None, None, talk, place, "", words) for place, score in enumerate(found)]
+    return [
+        Candidate(place, score, 0.0, None, None, talk=talk, place=place, words=words)
+        for place, score in enumerate(found)
+    ]
 
 
 def test_neighbours_on_both_sides_lift_a_turn_by_half_when_it_has_as_many_words_as_context_words():

@@ -100,6 +100,7 @@ def test_scenario_4_user_declines_memory_storage(program):
     program.hears("Would you like me to remember that James is a project collaborator?", "assistant")
     program.hears("No, it's just for this task")
     program.hears("No problem, I won't store that.", "assistant")
+    program.finishes()
     program.opens_a_conversation()
     above, _ = program.prepares("Hello again")
     assert "James" not in above

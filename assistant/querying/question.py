@@ -1,0 +1,150 @@
+"""What is asked, and whether the caller may ask it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts import policy
+from accounts.models import Legacy
+from accounts.principals import Principal
+from conversations.models import Conversation
+from facts.models import LegacyFact
+from journal.exceptions import NotAllowed, NotFound
+from memories.policy import writing
+from memories.searching import Narrowing
+
+MEMORIES = "memories"
+SOURCES = (MEMORIES, "facts", "chunks", "turns")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What rows have to be; None leaves open. A source whose rows have no such thing gives none of them.
+
+    ``role`` is who said it. ``updated_after`` belongs to the span and ``updated_before`` does not; for what was said
+    it is when that was.
+    """
+
+    user_id: str | None = None
+    agent_id: UUID | None = None
+    run_id: str | None = None
+    actor_id: str | None = None
+    role: str | None = None
+    category: str | None = None
+    pinned: bool | None = None
+    importance_min: int | None = None
+    importance_max: int | None = None
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question. ``agent`` is a role of ``categories.yaml`` to narrow to, ``categories`` are those of memories.
+
+    ``top_k`` bounds the results and ``budget_tokens`` what their bullets cost; ``threshold`` cuts off scores below it.
+    ``as_of`` asks for what was true then, ``known_at`` for what was recorded then. ``agentic`` lets the model choose
+    among what was found.
+    """
+
+    query: str
+    agent: str = ""
+    categories: tuple[str, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+    legacy: UUID | None = None
+    conversation: UUID | None = None
+    top_k: int = settings.QUERY_TOP_K
+    threshold: float | None = None
+    budget_tokens: int = settings.QUERY_BUDGET_TOKENS
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    sources: tuple[str, ...] = (MEMORIES,)
+    agentic: bool = False
+
+    @property
+    def moment(self) -> datetime | None:
+        """The latest moment from which anything counts; None is now."""
+        return min((at for at in (self.as_of, self.known_at) if at), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A question that may be asked: by whom, about which legacy, in which conversation, narrowed to what.
+
+    ``narrowing`` is None when no memory can match. ``is_open`` says whether anything may be recalled at all.
+    """
+
+    principal: Principal
+    question: Question
+    narrowing: Narrowing | None
+    legacy_id: UUID | None
+    conversation: Conversation | None
+
+    @property
+    def is_open(self) -> bool:
+        """Not while the person has memory switched off, nor in a private conversation."""
+        return self.principal.has_memory and not (self.conversation and self.conversation.private)
+
+
+def scope_of(principal: Principal, question: Question) -> Scope:
+    """Check what is asked for against what the principal may see.
+
+    Raises NotAllowed: 403 ``missing_scope``, ``category_not_allowed`` or ``source_not_allowed``, which names it.
+    Raises NotFound for somebody else's ``user_id``, and for a conversation or legacy that is not the person's. Raises
+    Refused (400 ``bad_role``, ``unknown_category``).
+    """
+    policy.must_read(principal)
+    user_id = policy.must_act_for(principal)
+    caller = principal
+    principal = policy.narrowed(principal, question.agent)
+    if question.filters.user_id is not None and question.filters.user_id.lower() != str(user_id):
+        raise NotFound("There is no such person.")
+    for source in question.sources:
+        if source != MEMORIES and principal.kind != "staff" and source not in principal.sources:
+            raise NotAllowed(f"This agent has no access to {source}.", code="source_not_allowed", source=source)
+    narrowing = _narrowing(principal, question)
+    conversation = _conversation(caller, question.conversation)
+    legacy_id = question.legacy
+    if legacy_id is not None and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
+        raise NotFound("There is no such legacy.")
+    if legacy_id is None and conversation is not None:
+        legacy_id = conversation.legacy_id
+    return Scope(principal, question, narrowing, legacy_id, conversation)
+
+
+def _narrowing(principal: Principal, question: Question) -> Narrowing | None:
+    asked = frozenset(writing.must_file_under(principal, name) for name in question.categories)
+    filters = question.filters
+    categories = asked or None
+    if filters.category is not None:
+        if "facts" in question.sources and filters.category in LegacyFact.Category.values:
+            return None
+        category = writing.must_file_under(principal, filters.category)
+        if asked and category not in asked:
+            return None
+        categories = frozenset([category])
+    return Narrowing(
+        categories=categories,
+        agent_id=filters.agent_id,
+        run_id=filters.run_id,
+        actor_id=filters.actor_id,
+        role=filters.role,
+        pinned=filters.pinned,
+        importance_min=filters.importance_min,
+        importance_max=filters.importance_max,
+        updated_after=filters.updated_after,
+        updated_before=filters.updated_before,
+    )
+
+
+def _conversation(principal: Principal, conversation_id: UUID | None) -> Conversation | None:
+    if conversation_id is None:
+        return None
+    conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
+    if conversation is None:
+        raise NotFound("There is no such conversation.")
+    return conversation

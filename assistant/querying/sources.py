@@ -1,0 +1,222 @@
+"""Where answers come from: what is remembered, facts about a legacy, summaries of conversations, what was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from conversations.models import ConversationChunk, Message
+from facts.models import LegacyFact
+from language.fencing import as_data
+from language.tokens import count_tokens, cut_to_tokens
+from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_rows
+
+from ..recall import QueryVector, find_chunks, find_facts, find_memories, find_turns
+from .question import Filters, Question, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Something that was found: a line for a prompt, and in ``details`` the whole of it.
+
+    ``id`` is unique within its source. ``score`` compares across sources, higher is better; it is told as a cosine.
+    """
+
+    id: str
+    source: str
+    category: str | None
+    text: str
+    score: float
+    details: dict[str, Any]
+
+
+@dataclass(slots=True)
+class FoundEverywhere:
+    """All results, in no order yet; the rows that memories were looked for in, and how those found are related."""
+
+    results: list[Result] = field(default_factory=list)
+    rows: MemoryRows | None = None
+    edges: list[Edge] = field(default_factory=list)
+
+
+def find_everywhere(scope: Scope, query: QueryVector, top_k: int) -> FoundEverywhere:
+    """The ``top_k`` best of each source that is asked for."""
+    found = FoundEverywhere()
+    for source in dict.fromkeys(scope.question.sources):
+        if source == "memories":
+            _find_memories(scope, query, top_k, found)
+        else:
+            found.results += _FIND[source](scope, query, top_k)
+    return found
+
+
+def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEverywhere) -> None:
+    if scope.narrowing is None:
+        return
+    asked = scope.question
+    if asked.as_of is None and asked.known_at is None:
+        found.rows = present_rows(scope.principal, scope.narrowing)
+    else:
+        found.rows = past_rows(scope.principal, scope.narrowing, true_at=asked.as_of, recorded_at=asked.known_at)
+    memories = find_memories(scope.principal, query, rows=found.rows, top_k=top_k)
+    found.edges = memories.edges
+    longest = longest_text(asked)
+    found.results += [memory_result(each.row, each.relevance, longest) for each in memories.memories]
+
+
+def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
+    """A memory as a result."""
+    return Result(
+        id=row.id,
+        source="memories",
+        category=row.category,
+        text=_cut(f"[{row.category}] {as_data(row.content)}", longest),
+        score=score,
+        details={
+            "content": row.content,
+            "kind": row.kind,
+            "version": row.version,
+            "subject": row.subject,
+            "topics": row.topics,
+            "importance": row.importance,
+            "pinned": row.pinned,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+            "valid_from": row.valid_from,
+            "valid_to": row.valid_to,
+        },
+    )
+
+
+def _find_facts(scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
+    filters = scope.question.filters
+    wanted = _dated(filters, "updated_at")
+    if wanted is None or filters.agent_id is not None or filters.role is not None:
+        return []
+    if filters.category is not None:
+        wanted &= Q(category=filters.category)
+    if moment := scope.question.moment:
+        wanted &= Q(active_since__lte=moment)
+    facts = find_facts(scope.principal, query, legacy_id=scope.legacy_id, top_k=top_k, exclude=~wanted)
+    longest = longest_text(scope.question)
+    return [_fact_result(scope, each.row, each.hit.relevance, longest) for each in facts]
+
+
+def _fact_result(scope: Scope, fact: LegacyFact, score: float, longest: int) -> Result:
+    origin = "personal" if fact.user_id == scope.principal.user_id else "shared"
+    return Result(
+        id=str(fact.pk),
+        source="facts",
+        category=fact.category,
+        text=_cut(f"[{fact.category}] {as_data(fact.content)} ({origin})", longest),
+        score=score,
+        details={
+            "content": fact.content,
+            "legacy": fact.legacy_id,
+            "visibility": fact.visibility,
+            "version": fact.version,
+            "extracted_at": fact.extracted_at,
+            "updated_at": fact.updated_at,
+        },
+    )
+
+
+def _find_chunks(scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
+    filters = scope.question.filters
+    wanted = _said(filters, "created_at", scope.question.moment)
+    if wanted is None or filters.role is not None:
+        return []
+    chunks = find_chunks(scope.principal, query, legacy_id=scope.legacy_id, top_k=top_k, exclude=~wanted)
+    longest = longest_text(scope.question)
+    return [_chunk_result(each.row, each.hit.relevance, longest) for each in chunks]
+
+
+def _chunk_result(chunk: ConversationChunk, score: float, longest: int) -> Result:
+    first: datetime = chunk.first_at or chunk.created_at  # type: ignore[attr-defined]  # annotated by with_times
+    return Result(
+        id=str(chunk.pk),
+        source="chunks",
+        category=None,
+        text=_cut(f"[{first:%Y-%m-%d}] {as_data(chunk.content)}", longest),
+        score=score,
+        details={
+            "content": chunk.content,
+            "conversation": chunk.conversation_id,
+            "message_range_start": chunk.message_range_start,
+            "message_range_end": chunk.message_range_end,
+            "created_at": chunk.created_at,
+        },
+    )
+
+
+def _find_turns(scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
+    filters = scope.question.filters
+    wanted = _said(filters, "at", scope.question.moment)
+    if wanted is None:
+        return []
+    if filters.role is not None:
+        wanted &= Q(role=filters.role)
+    turns = find_turns(scope.principal, query, legacy_id=scope.legacy_id, top_k=top_k, exclude=~wanted)
+    longest = longest_text(scope.question)
+    return [_turn_result(each.row, each.hit.relevance, longest) for each in turns]
+
+
+def _turn_result(message: Message, score: float, longest: int) -> Result:
+    who = message.speaker or message.role
+    return Result(
+        id=str(message.pk),
+        source="turns",
+        category=None,
+        text=_cut(f"[{message.at:%Y-%m-%d}] {as_data(who)}: {as_data(message.content)}", longest),
+        score=score,
+        details={
+            "content": message.content,
+            "conversation": message.conversation_id,
+            "index": message.index,
+            "role": message.role,
+            "speaker": message.speaker,
+            "at": message.at,
+        },
+    )
+
+
+_FIND = {"facts": _find_facts, "chunks": _find_chunks, "turns": _find_turns}
+
+
+def _dated(filters: Filters, at: str) -> Q | None:
+    """The span of time as a condition on a column; None when a filter is about something that only memories have."""
+    of_memories = (filters.run_id, filters.actor_id, filters.pinned, filters.importance_min, filters.importance_max)
+    if any(value is not None for value in of_memories):
+        return None
+    wanted = Q(pk__isnull=False)
+    if filters.updated_after is not None:
+        wanted &= Q(**{f"{at}__gte": filters.updated_after})
+    if filters.updated_before is not None:
+        wanted &= Q(**{f"{at}__lt": filters.updated_before})
+    return wanted
+
+
+def _said(filters: Filters, at: str, moment: datetime | None) -> Q | None:
+    wanted = _dated(filters, at)
+    if wanted is None or filters.category is not None:
+        return None
+    if filters.agent_id is not None:
+        wanted &= Q(conversation__agent_id=filters.agent_id)
+    if moment is not None:
+        wanted &= Q(**{f"{at}__lte": moment})
+    return wanted
+
+
+def longest_text(question: Question) -> int:
+    """Tokens that one line may take, so that a long message leaves room for others."""
+    return max(question.budget_tokens // 2, 1)
+
+
+def _cut(text: str, longest: int) -> str:
+    # A token has a character at least, so most lines need no counting.
+    if len(text) <= longest or count_tokens(text) <= longest:
+        return text
+    return cut_to_tokens(text, longest - 1) + "…"
