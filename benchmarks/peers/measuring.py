@@ -104,6 +104,7 @@ class Measuring:
         self._vectors = vectors
         self._embed = embed
         self._rounds = rounds
+        self._whole: set[tuple[Person, str]] = set()
         self.result = Result()
         self.answers: dict[int, dict[str, list[list[str]]]] = {}
 
@@ -166,13 +167,21 @@ class Measuring:
             if list(system.contents(person.name, answer)) != wanted:
                 yield "what was added is not there as it was said"
         elif work in {"block", "block_again"}:
-            if not checks.block_holds(answer, [memory.content for memory in self.plan.memories_of(person)]):
+            if not self._is_whole(answer, person):
                 yield "the text lacks memories"
         else:
             if others := checks.foreign(answer, person):
                 yield f"{len(others)} rows are another person's"
             if work != "search" and len(set(answer)) != min(LISTED, person.memories):
                 yield f"{len(set(answer))} rows instead of {min(LISTED, person.memories)}"
+
+    def _is_whole(self, text: str, person: Person) -> bool:
+        """Whether a block holds everything. A text that did before is not searched again: a long one takes a second."""
+        if (person, text) not in self._whole:
+            if not checks.block_holds(text, [memory.content for memory in self.plan.memories_of(person)]):
+                return False
+            self._whole.add((person, text))
+        return True
 
     def _judge(self, size: int, systems: Sequence[Measured], before: int) -> None:
         """Hold the answers against what was asked about, and against the nearest vectors, looked for one by one."""
