@@ -312,7 +312,8 @@ def _extract(principal: Principal, conversation: Conversation, part: Part) -> Ex
         raise ModelAnswerInvalid(msg)
     if summary != extraction.summary.strip():
         note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
-    said = {utterance.index: utterance.content for utterance in part.messages if utterance.role == Message.Role.USER}
+    users = (utterance for utterance in part.messages if utterance.role == Message.Role.USER)
+    said = {utterance.index: utterance.content for utterance in users if utterance.index not in part.off}
     most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
     facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
     return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)

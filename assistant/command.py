@@ -36,6 +36,7 @@ HELP = """\
 /memory restore <id> brings it back, for 30 days.
 /memory help shows this."""
 
+_OFF = "Memory is switched off: agents are shown nothing of what is remembered."
 _SHOWN = ("id", "category", "subject", "content", "state", "purge_at")
 _LONGEST_LINE = 1_100
 _AROUND_THE_LIST = 600
@@ -266,6 +267,8 @@ def _list(principal: Principal, command: Command) -> CommandAnswer:
         "count": len(active),
         "memories": [line.memory for line in page],
     }
+    if principal.kind == "agent" and not principal.has_memory:
+        return CommandAnswer(_OFF, data)
     return CommandAnswer(_list_text(page, command.page, len(pages), category), data)
 
 

@@ -150,6 +150,7 @@ def messages_append(
             row.reading_due = now if reads_each and row.role == Message.Role.USER else None
             row.legacy_id = conversation.legacy_id
             row.private = conversation.private
+            row.memory_off = not principal.has_memory
             row.index = index
         Message.objects.bulk_create(new)
         if brought_by_id is not None and brought_by_id == conversation.brought_by_id and conversation.is_as_brought:

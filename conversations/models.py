@@ -202,7 +202,8 @@ class Message(Searchable):
 
     ``processed`` says that memories were extracted from it by itself, ``declined`` that the person does not want it
     remembered. Until ``held_until`` the person is being asked whether they do. ``reading_due`` is when it is to be read
-    by itself for what to remember; while that is empty its batch reads it.
+    by itself for what to remember; while that is empty its batch reads it. ``memory_off`` says that it was said while
+    the person had memory switched off: nothing is ever learned from it, also once they have switched it on again.
     """
 
     class Role(models.TextChoices):
@@ -228,6 +229,7 @@ class Message(Searchable):
     declined = models.BooleanField(default=False, db_default=False)
     held_until = models.DateTimeField(null=True)
     reading_due = models.DateTimeField(null=True)
+    memory_off = models.BooleanField(default=False, db_default=False)
     index_attempts = models.PositiveSmallIntegerField(default=0)
     index_not_before = models.DateTimeField(default=timezone.now)
 

@@ -220,7 +220,9 @@ class TestLists:
         run_command(signed_in, f"/memory delete {made.pk}")
         assert stored(made).state == "archived"
         bot = factories.agent_principal(agent)
-        assert run_command(bot, "/memory").data["memories"] == []
+        answer = run_command(bot, "/memory")
+        assert answer.data["memories"] == []
+        assert answer.text == "Memory is switched off: agents are shown nothing of what is remembered."
         with pytest.raises(NotAllowed) as refused:
             run_command(bot, f"/memory delete {made.pk}")
         assert refused.value.code == "memory_off"

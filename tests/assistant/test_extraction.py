@@ -419,6 +419,22 @@ class TestSwitchedOff:
         assert not Memory.objects.exists()
         assert not OperationEvent.objects.filter(op__startswith="update_").exists()
 
+    def test_what_was_said_meanwhile_teaches_nothing_afterwards_either(self, talk, model, me, owner, legacy):
+        conversation = talk(owner, legacy)
+        preferences_set(me, has_memory=False)
+        say(owner, conversation, TEA)
+        preferences_set(me, has_memory=True)
+        say(owner, conversation, "Rosa grew mint.")
+        model.finds(("hobby", "Rosa drank green tea.", 0, QUOTE), ("hobby", "Rosa grew mint.", 1, "Rosa grew mint."))
+        model.calls([add(), add("The user's grandmother grew mint.", index=1, quote="grew mint")])
+        actions.conversation_finish(me, conversation.pk)
+        actions.maybe_summarize(conversation.pk)
+        assert contents() == ["The user's grandmother grew mint."]
+        assert list(LegacyFact.objects.values_list("content", flat=True)) == ["Rosa grew mint."]
+        # The conversation itself goes on with all of it; whoever chooses what to remember is not even shown it.
+        assert [each.content for each in model.requests[0].messages] == [TEA, "Rosa grew mint."]
+        assert [each.content for each in model.tool_requests[0].messages] == ["Rosa grew mint."]
+
     @pytest.mark.parametrize("how", ["memory", "private"])
     def test_while_the_model_thinks(self, batch, model, me, how, owner):
         from conversations.models import Conversation

@@ -215,6 +215,18 @@ class TestReading:
         assert contents() == []
         assert marks(conversation) == [(False, False, False)]
 
+    def test_what_was_said_with_memory_off_is_not_even_context(self, owner, me, model, conversation):
+        preferences_set(me, has_memory=False)
+        say(owner, conversation, "I sleep badly.")
+        extraction.message_hold(me, conversation.pk, 0)
+        preferences_set(me, has_memory=True)
+        extraction.message_release(me, conversation.pk, 0)
+        say(owner, conversation, TEA)
+        model.calls([add(index=1), add("The user sleeps badly.", index=0, quote="sleep badly")])
+        assert extraction.extract_messages(conversation.pk) == 2
+        assert contents() == ["The user drinks green tea."]
+        assert [each.content for each in model.tool_requests[0].messages] == [TEA]
+
     def test_of_text_out_of_memory_learns_nothing(self, owner, model, conversation):
         say(owner, conversation, "<facts_about_the_legacy>I drink green tea</facts_about_the_legacy>")
         assert extraction.extract_messages(conversation.pk) == 1
