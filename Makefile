@@ -2,12 +2,14 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types migrations-check lock screens
+.PHONY: help run test lint format types migrations-check lock screens bench
 
 # The bundled embedder hangs in a forked process when OpenMP runs more than one thread.
 export OMP_NUM_THREADS := 1
 
 IN_VENV := .venv/bin/python
+PEERS := .venv-peers
+PEERS_LOCK := benchmarks/peers/requirements.txt
 RUNTIME := $(PYTHON) -I memory_project/venv.py requirements.txt
 DEVELOPMENT := $(PYTHON) -I memory_project/venv.py requirements-dev.txt
 # The type checker reads the settings but never connects, so addresses that lead nowhere are enough for it.
@@ -22,7 +24,8 @@ help:
 	@echo "make types             check types"
 	@echo "make migrations-check  check that the migrations fit the models"
 	@echo "make screens           take pictures of the pages on the demo's data, into var/screens and docs/screens"
-	@echo "make lock              write both requirements files anew from pyproject.toml"
+	@echo "make bench             measure beside peers and bare SQL, for a quarter of an hour or more (BENCH_SCALE=20000: less)"
+	@echo "make lock              write both requirements files anew from pyproject.toml, and those of the peers"
 
 run:
 	@$(RUNTIME)
@@ -53,7 +56,15 @@ lock:
 	@$(DEVELOPMENT)
 	@$(LOCK) pyproject.toml -o requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev pyproject.toml -o requirements-dev.txt
+	@$(LOCK) benchmarks/peers/requirements.in -o $(PEERS_LOCK)
 
 screens:
 	@$(DEVELOPMENT)
 	@$(IN_VENV) -m memory_project.embedded $(IN_VENV) -m tests.screens --readme $(ARGS)
+
+# The peers have an environment of their own: none of their packages comes near Keepsake's.
+bench:
+	@$(DEVELOPMENT)
+	@$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(PEERS)
+	@$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(PEERS)/bin/python $(PEERS_LOCK)
+	@$(IN_VENV) -m benchmarks.peers --peers $(PEERS)/bin/python $(ARGS)

@@ -1,0 +1,108 @@
+"""The same statements as Keepsake's, on one bare connection that has them prepared: what PostgreSQL takes by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from typing import Any
+
+import psycopg
+from django.db import connection, transaction
+
+from .keepsake import InProcess
+from .system import KEEPS_NOTHING
+
+_OF_DJANGO = ("SAVEPOINT ", "RELEASE SAVEPOINT ", "ROLLBACK TO SAVEPOINT ")
+_WITHOUT_INDEXES = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
+
+Statement = tuple[str, Any]
+
+
+class BareSql:
+    """Notes what Keepsake sends to the database for a call, and then sends it by itself, timed.
+
+    For a write, Keepsake's own is rolled back once it is noted, so that the same rows can be written again.
+    """
+
+    name = "bare SQL"
+    lacks: Mapping[str, str] = {**KEEPS_NOTHING, "add_many": "100 times what one takes"}
+
+    def __init__(self, keepsake: InProcess, database_url: str) -> None:
+        self._keepsake = keepsake
+        self._connection = _connect(database_url)
+        self._plain = _connect(database_url, options=_WITHOUT_INDEXES)
+        self._noted: list[Statement] = []
+        self._answer: Any = None
+
+    def prepare(self, work: str, *arguments: Any) -> None:
+        """Let Keepsake do it once, and note its statements."""
+        self._keepsake.prepare(work, *arguments)
+        self._noted = []
+        with connection.execute_wrapper(self._note), transaction.atomic():
+            self._answer = getattr(self._keepsake, work)(*arguments)
+            if work == "add":
+                transaction.set_rollback(True)
+
+    def _note(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if not sql.startswith(_OF_DJANGO):
+            self._noted.append((sql, params))
+        return execute(sql, params, many, context)
+
+    def add(self, person: str, text: str) -> list[str]:
+        """In one transaction."""
+        with self._connection.transaction():
+            _replay(self._connection, self._noted)
+        ids: list[str] = self._answer
+        return ids
+
+    def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
+        """Not measured."""
+        raise NotImplementedError
+
+    def search(self, person: str, text: str) -> list[str]:
+        """All statements of a question. The ids are Keepsake's: the last ranking is not the database's."""
+        _replay(self._connection, self._noted)
+        ids: list[str] = self._answer
+        return ids
+
+    def list(self, person: str) -> list[str]:
+        """All statements of a list."""
+        _replay(self._connection, self._noted)
+        ids: list[str] = self._answer
+        return ids
+
+    def block(self, person: str) -> str:
+        """All statements of a block."""
+        _replay(self._connection, self._noted)
+        text: str = self._answer
+        return text
+
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
+        """What memories of the person say."""
+        return self._keepsake.contents(person, ids)
+
+    def share_found(self, person: str, text: str) -> float:
+        """Which part of the rows that a question's statements find without any index, they find with indexes too."""
+        self.prepare("search", person, text)
+        right = Counter(_replay(self._plain, self._noted))
+        found = Counter(_replay(self._connection, self._noted))
+        return (right & found).total() / max(right.total(), 1)
+
+
+def _connect(database_url: str, options: str = "") -> psycopg.Connection[Any]:
+    from django.db.backends.postgresql.psycopg_any import get_adapters_template
+
+    context = get_adapters_template(True, UTC)
+    return psycopg.connect(database_url, autocommit=True, context=context, options=f"-c jit=off {options}")
+
+
+def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[str]:
+    """Send statements, and return all rows that come back, as text."""
+    rows: list[str] = []
+    with bare.cursor() as cursor:
+        for sql, params in statements:
+            cursor.execute(sql, params, prepare=True)
+            if cursor.description is not None:
+                rows += map(repr, cursor.fetchall())
+    return rows

@@ -1,0 +1,212 @@
+"""The measurement: every system does the same work in turn, and every answer is checked."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from . import checks
+from .figures import Spread, spread
+from .plan import Person, Plan
+from .system import LISTED, MANY, TOP, WORK, System, Timed, call
+
+Vectors = npt.NDArray[np.float32]
+Turn = tuple[Person, tuple[Any, ...]]
+"""Whom a call is about, and what it says beside that."""
+
+ADDING = ("add", "add_many")
+
+
+class Measured(Protocol):
+    """A system, here or in the other process."""
+
+    name: str
+    lacks: Any
+
+    def call(self, work: str, *arguments: Any) -> Timed:
+        """Do one piece of work and time it."""
+
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
+        """What memories say."""
+
+
+class Local:
+    """A system in this process."""
+
+    def __init__(self, system: System) -> None:
+        self.name = system.name
+        self.lacks = system.lacks
+        self.contents = system.contents
+        self._system = system
+
+    def call(self, work: str, *arguments: Any) -> Timed:
+        """Do one piece of work and time it."""
+        return call(self._system, work, *arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How often each kind of work is done by each system, and how often before the clock counts."""
+
+    search: int = 60
+    read: int = 30
+    add: int = 20
+    add_many: int = 3
+    warm_up: int = 8
+
+    def of(self, work: str) -> int:
+        """So many times."""
+        if work in {"search", "add", "add_many"}:
+            count: int = getattr(self, work)
+            return count
+        return self.read
+
+
+@dataclass(slots=True)
+class Quality:
+    """How right the answers to questions were, on average: shares from 0 to 1.
+
+    ``found`` is how often the memory that was asked about is among the answers, ``nearest`` which part of the nearest
+    vectors is. ``recall`` is that of the system's own ranking: against the same one done without an approximate index.
+    """
+
+    found: float
+    nearest: float
+    recall: float | None = None
+    foreign: int = 0
+
+
+@dataclass(slots=True)
+class Result:
+    """All figures of a run, by size, then by kind of work, then by system."""
+
+    times: dict[int, dict[str, dict[str, Spread]]] = field(default_factory=dict)
+    quality: dict[int, dict[str, Quality]] = field(default_factory=dict)
+    lacks: dict[str, dict[str, str]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+
+class Measuring:
+    """One run over one database."""
+
+    def __init__(self, plan: Plan, vectors: Vectors, embed: Callable[[str], Vectors], rounds: Rounds) -> None:
+        self.plan = plan
+        self._vectors = vectors
+        self._embed = embed
+        self._rounds = rounds
+        self._whole: set[tuple[Person, str]] = set()
+        self.result = Result()
+        self.answers: dict[int, dict[str, list[list[str]]]] = {}
+
+    def run(self, systems: Sequence[Measured], say: Callable[[str], None]) -> Result:
+        """Measure all systems at all sizes: first what reads, then what adds, so that the readers' rows stay still."""
+        self.result.lacks = {system.name: dict(system.lacks) for system in systems}
+        for size in self.plan.sizes:
+            self.result.times[size] = {}
+            for work in WORK:
+                say(f"{size} memories: {work}")
+                able = [system for system in systems if work not in system.lacks]
+                self.result.times[size][work] = self._race(size, work, able)
+        return self.result
+
+    def _race(self, size: int, work: str, systems: Sequence[Measured]) -> dict[str, Spread]:
+        """One kind of work, round by round, and in each round every system, beginning with another one each time."""
+        seconds: dict[str, list[float]] = {system.name: [] for system in systems}
+        before = 1 if work == "add_many" else self._rounds.warm_up
+        turns = self._turns(size, work, before + self._rounds.of(work))
+        for number, turn in enumerate(turns):
+            first = number % len(systems)
+            for place, system in enumerate((*systems[first:], *systems[:first])):
+                person, said = turn(place)
+                timed = system.call(work, person.name, *said)
+                if number >= before:
+                    seconds[system.name].append(timed.seconds)
+                for complaint in self._complaints(work, system, person, said, timed.answer):
+                    self.result.wrong.append(f"{system.name}, {size} memories, {work}: {complaint}")
+                if work == "search":
+                    self.answers.setdefault(size, {}).setdefault(system.name, []).append(list(timed.answer))
+        if work == "search":
+            self._judge(size, systems, before)
+        return {name: spread(each) for name, each in seconds.items()}
+
+    def _turns(self, size: int, work: str, count: int) -> list[Callable[[int], Turn]]:
+        """For each round, whom it is about and what is said, by the system's place in that round."""
+        asker = self.plan.asker(size)
+        if work == "search":
+            questions = self.plan.questions(asker, count)
+            return [partial(_same, (asker, (asked.text,))) for asked in questions]
+        if work in ADDING:
+            return [partial(self._new, size, work, number) for number in range(count)]
+        return [partial(_same, (asker, ()))] * count
+
+    def _new(self, size: int, work: str, number: int, place: int) -> Turn:
+        """New statements for another writer each time: those who share a table each have their own in a round."""
+        writers = self.plan.writers(size)
+        person = writers[(number * 3 + place) % len(writers)]
+        texts = self.plan.statements(person, MANY if work == "add_many" else 1, turn=(work, number, place))
+        return person, (texts if work == "add_many" else texts[0],)
+
+    # --- Whether it is right ----------------------------------------------------------------------------------
+
+    def _complaints(
+        self, work: str, system: Measured, person: Person, said: tuple[Any, ...], answer: Any
+    ) -> Iterator[str]:
+        """What is wrong with an answer, whatever it is that the system ranks by."""
+        if work in ADDING:
+            wanted = said[0] if work == "add_many" else [said[0]]
+            if list(system.contents(person.name, answer)) != wanted:
+                yield "what was added is not there as it was said"
+        elif work in {"block", "block_again"}:
+            if not self._is_whole(answer, person):
+                yield "the text lacks memories"
+        else:
+            if others := checks.foreign(answer, person):
+                yield f"{len(others)} rows are another person's"
+            if work != "search" and len(set(answer)) != min(LISTED, person.memories):
+                yield f"{len(set(answer))} rows instead of {min(LISTED, person.memories)}"
+
+    def _is_whole(self, text: str, person: Person) -> bool:
+        """Whether a block holds everything. A text that did before is not searched again: a long one takes a second."""
+        if (person, text) not in self._whole:
+            if not checks.block_holds(text, [memory.content for memory in self.plan.memories_of(person)]):
+                return False
+            self._whole.add((person, text))
+        return True
+
+    def _judge(self, size: int, systems: Sequence[Measured], before: int) -> None:
+        """Hold the answers against what was asked about, and against the nearest vectors, looked for one by one."""
+        asker = self.plan.asker(size)
+        own = self._vectors[asker.first : asker.first + asker.memories]
+        asked = self.plan.questions(asker, before + self._rounds.search)
+        right = [checks.nearest(own, self._embed(each.text), asker.first, TOP) for each in asked]
+        wanted = min(TOP, size)
+        self.result.quality[size] = {}
+        for system in systems:
+            answers = self.answers[size][system.name]
+            self.result.quality[size][system.name] = Quality(
+                found=statistics.fmean(each.answer in answer for each, answer in zip(asked, answers, strict=True)),
+                nearest=statistics.fmean(
+                    checks.recall(answer, ids, wanted) for ids, answer in zip(right, answers, strict=True)
+                ),
+                foreign=sum(len(checks.foreign(answer, asker)) for answer in answers),
+            )
+
+    def recall_against(self, size: int, name: str, exact: str) -> float:
+        """Which part of one system's answers another gives too: the same ranking without an approximate index."""
+        pairs = zip(self.answers[size][name], self.answers[size][exact], strict=True)
+        return statistics.fmean(checks.recall(mine, set(right), len(right)) for mine, right in pairs)
+
+
+def _same(turn: Turn, _place: int) -> Turn:
+    """The same for the system in every place."""
+    return turn

@@ -1,0 +1,158 @@
+"""Who has how many memories, what each says, and what is asked: the same for all systems, in every run.
+
+Everything follows from the numbers of people and memories, so that two processes that never exchange a text agree.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+SIZES = (10, 100, 1_000, 10_000)
+"""How many memories the asking people have."""
+
+PEOPLE = 1_000
+MEMORIES = 200_000
+SMALLEST = 2_000
+_WRITERS = {10: 12, 100: 12, 1_000: 4, 10_000: 2}
+_OWN_SHARE = 20  # Nobody measured holds more than this part of the database.
+_EACH = 200
+
+_SYLLABLES = ("ba", "do", "fi", "gu", "ke", "la", "mo", "ni", "pu", "ra", "se", "ti", "vo", "wy", "xa", "zu")
+_VERBS = ("repairs", "collects", "paints", "studies", "sells", "fears", "counts", "designs", "borrows", "describes")
+_KINDS = ("old", "small", "foreign", "wooden", "famous", "broken", "green", "quiet", "heavy", "rare", "local", "cheap")
+_THINGS = (
+    *("violins", "maps", "mushrooms", "engines", "poems", "clocks", "kites", "ferns", "boats", "lamps", "bridges"),
+    *("letters", "bicycles", "trains", "gardens", "kitchens", "novels", "pianos", "shells", "coins", "radios"),
+    *("carpets", "orchids", "puppets", "telescopes", "windows", "ladders", "baskets", "mirrors", "statues"),
+)
+_WHEN = ("on Mondays", "on rainy days", "in winter", "before breakfast", "at weekends", "in the holidays", "after work")
+_CATEGORIES = ("profile", "person", "preference", "context", "project", "goals")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody with ``memories`` memories, whose numbers in the database begin at ``first``."""
+
+    number: int
+    memories: int
+    first: int
+
+    @property
+    def name(self) -> str:
+        """The name that every system knows them by."""
+        return f"person-{self.number:05d}"
+
+    def owns(self, memory_id: str) -> bool:
+        """Whether an id is that of a memory that was there from the beginning, and theirs."""
+        return memory_id.isdecimal() and self.first <= int(memory_id) < self.first + self.memories
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One statement. ``number`` is its place in the database, from 0."""
+
+    number: int
+    category: str
+    content: str
+
+    @property
+    def id(self) -> str:
+        """Eight digits, which is an id in every system or can be made one."""
+        return f"{self.number:08d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and the id of the memory that answers it."""
+
+    text: str
+    answer: str
+
+
+class Plan:
+    """A database of so many memories; ``sizes`` are those of the people who ask, the smallest first."""
+
+    def __init__(self, memories: int = MEMORIES) -> None:
+        """Raises ValueError for fewer than ``SMALLEST`` memories."""
+        if memories < SMALLEST:
+            raise ValueError(f"A database of {memories} memories says nothing; take {SMALLEST} or more.")
+        self.memories = memories
+        self.people_wanted = min(PEOPLE, memories // _EACH * 2)
+        self.sizes = tuple(size for size in SIZES if size * _OWN_SHARE <= memories)
+
+    @cached_property
+    def people(self) -> list[Person]:
+        """Those who ask, those who write, and all others, who share what is left evenly."""
+        counts = [size for size in self.sizes for _ in range(1 + _WRITERS[size])]
+        others = max(self.people_wanted - len(counts), 1)
+        left = self.memories - sum(counts)
+        counts += [left // others + (1 if place < left % others else 0) for place in range(others)]
+        people, first = [], 0
+        for number, count in enumerate(counts):
+            people.append(Person(number, count, first))
+            first += count
+        return people
+
+    def asker(self, size: int) -> Person:
+        """Who asks, with so many memories; nothing is ever added to theirs."""
+        return self._measured(size)[0]
+
+    def writers(self, size: int) -> Sequence[Person]:
+        """Those with so many memories to whose memories is added."""
+        return self._measured(size)[1:]
+
+    def _measured(self, size: int) -> Sequence[Person]:
+        before = sum(1 + _WRITERS[other] for other in self.sizes[: self.sizes.index(size)])
+        return self.people[before : before + 1 + _WRITERS[size]]
+
+    def memories_of(self, person: Person) -> Iterator[Memory]:
+        """What is remembered about somebody. No two statements of one person are the same."""
+        chance = random.Random(f"memories of {person.number}")
+        seen: set[str] = set()
+        for number in range(person.first, person.first + person.memories):
+            while (content := _statement(chance)) in seen:
+                pass
+            seen.add(content)
+            yield Memory(number, chance.choice(_CATEGORIES), content)
+
+    def all_memories(self) -> Iterator[tuple[Person, Memory]]:
+        """Every memory with whose it is, by number."""
+        for person in self.people:
+            for memory in self.memories_of(person):
+                yield person, memory
+
+    def questions(self, person: Person, count: int) -> list[Asked]:
+        """So many questions, each about one memory of the person's and in words of it."""
+        chance = random.Random(f"questions of {person.number}")
+        known = list(self.memories_of(person))
+        return [_question(chance.choice(known), chance) for _ in range(count)]
+
+    def statements(self, person: Person, count: int, *, turn: object) -> list[str]:
+        """New statements to be remembered about somebody; another ``turn``, other statements."""
+        chance = random.Random(f"new to {person.number} in {turn}")
+        return [_statement(chance) for _ in range(count)]
+
+
+def _name(chance: random.Random) -> str:
+    return "".join(chance.choices(_SYLLABLES, k=3)).capitalize()
+
+
+def _statement(chance: random.Random) -> str:
+    who, town, friend = _name(chance), _name(chance), _name(chance)
+    what = f"{chance.choice(_KINDS)} {chance.choice(_THINGS)}"
+    return f"{who} from {town} {chance.choice(_VERBS)} {what} with {friend} {chance.choice(_WHEN)}."
+
+
+def _question(memory: Memory, chance: random.Random) -> Asked:
+    who, _, town, verb, kind, thing, _, friend, *_ = memory.content.split()
+    form = chance.choice(
+        (
+            f"Which {thing} does {who} know from {town}?",
+            f"Who {verb} {kind} {thing} with {friend}?",
+            f"What do {who} and {friend} have to do with {thing}?",
+        )
+    )
+    return Asked(form, memory.id)

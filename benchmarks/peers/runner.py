@@ -1,0 +1,126 @@
+"""The peers' side, in an environment of their own: ``python -m benchmarks.peers.runner URL DIRECTORY MEMORIES``.
+
+Reads a line of JSON, does what it says, writes a line of JSON. It ends when its standard input does. Nothing that runs
+in here reaches beyond this machine: sockets to anywhere are refused, and what the peers would report home is off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from benchmarks.peers.plan import Plan
+from benchmarks.peers.system import System, call
+
+# Each reads its switch when it is imported.
+os.environ.update(
+    MEM0_TELEMETRY="False",
+    AGNO_TELEMETRY="false",
+    LANGSMITH_TRACING="false",
+    LANGCHAIN_TRACING_V2="false",
+    DO_NOT_TRACK="1",
+)
+
+
+def refuse(*_: object) -> NoReturn:
+    """What a peer is told that wants to reach another machine. The database is reached by libpq, past this."""
+    raise OSError("A benchmark reaches no network.")
+
+
+def main(database_url: str, directory: str, memories: str) -> None:
+    """Serve until standard input ends. Standard output is for answers alone; whatever else writes goes to the log."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    socket.socket.connect = socket.socket.connect_ex = refuse  # type: ignore[method-assign]
+    socket.getaddrinfo = refuse  # type: ignore[assignment]
+    os.environ.update(MEM0_DIR=directory, HOME=directory)
+    peers = Peers(database_url, Path(directory), int(memories))
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            answer = peers.do(**asked)
+        except Exception as error:  # noqa: BLE001 - the driver ends the run and shows it
+            answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+class Peers:
+    """All systems of this side, by name."""
+
+    def __init__(self, database_url: str, directory: Path, memories: int) -> None:
+        from langchain_core.embeddings import Embeddings
+
+        from benchmarks.peers.adapters.agno_memory import Agno
+        from benchmarks.peers.adapters.langgraph_store import LangGraph
+        from benchmarks.peers.adapters.mem0_pgvector import open_mem0
+        from language.embedders.hashing import HashingEmbedder
+
+        class Hashing(Embeddings):
+            """Keepsake's hashing embedder as LangChain wants one."""
+
+            def __init__(self) -> None:
+                self._embedder = HashingEmbedder()
+
+            def embed_documents(self, texts: list[str]) -> list[list[float]]:
+                return self._embedder.embed_passages(texts).tolist()
+
+            def embed_query(self, text: str) -> list[float]:
+                return self._embedder.embed_query(text).tolist()
+
+        self._plan = Plan(memories)
+        self._directory = directory
+        embeddings = Hashing()
+        self._mem0 = open_mem0(database_url, directory, embeddings)
+        self._langgraph = LangGraph(database_url, embeddings)
+        self._agno = Agno(database_url)
+        every: tuple[System, ...] = (*self._mem0, self._langgraph, self._agno)
+        self._systems = {each.name: each for each in every}
+
+    def do(self, do: str, **arguments: Any) -> Mapping[str, Any]:
+        """Carry one line out."""
+        return getattr(self, f"do_{do}")(**arguments)
+
+    def do_systems(self) -> Mapping[str, Any]:
+        """Which systems there are, and what each lacks."""
+        return {"systems": {name: dict(system.lacks) for name, system in self._systems.items()}}
+
+    def do_versions(self) -> Mapping[str, Any]:
+        """What is installed."""
+        from importlib.metadata import version
+
+        return {"versions": {name: version(name) for name in ("mem0ai", "langgraph-checkpoint-postgres", "agno")}}
+
+    def do_fill(self, system: str) -> Mapping[str, Any]:
+        """Fill the tables of one peer, with the vectors that the driver has written."""
+        import numpy as np
+
+        from benchmarks.peers.adapters.mem0_pgvector import fill_mem0
+
+        vectors = np.load(self._directory / "vectors.npy", mmap_mode="r")
+        if system == "mem0":
+            fill_mem0(self._mem0, self._plan, vectors)
+        elif system == "LangGraph store":
+            self._langgraph.fill(self._plan, vectors)
+        else:
+            self._agno.fill(self._plan)
+        return {}
+
+    def do_call(self, system: str, work: str, arguments: Sequence[Any]) -> Mapping[str, Any]:
+        """Do one piece of work and time it."""
+        timed = call(self._systems[system], work, *arguments)
+        return {"seconds": timed.seconds, "answer": timed.answer}
+
+    def do_contents(self, system: str, person: str, ids: Sequence[str]) -> Mapping[str, Any]:
+        """What memories say."""
+        return {"contents": self._systems[system].contents(person, ids)}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
