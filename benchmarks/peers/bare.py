@@ -16,7 +16,8 @@ from .system import KEEPS_NOTHING
 _OF_DJANGO = ("SAVEPOINT ", "RELEASE SAVEPOINT ", "ROLLBACK TO SAVEPOINT ")
 _WITHOUT_INDEXES = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
 
-Statement = tuple[str, Any]
+Statement = tuple[str, Any, type[psycopg.Cursor[Any]]]
+"""What is sent, with what, and the cursor that reads its placeholders."""
 
 
 class BareSql:
@@ -46,7 +47,8 @@ class BareSql:
 
     def _note(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not sql.startswith(_OF_DJANGO):
-            self._noted.append((sql, params))
+            numbered = isinstance(context["cursor"].cursor, psycopg.RawCursor)
+            self._noted.append((sql, params, psycopg.RawCursor if numbered else psycopg.Cursor))
         return execute(sql, params, many, context)
 
     def add(self, person: str, text: str) -> list[str]:
@@ -100,8 +102,8 @@ def _connect(database_url: str, options: str = "") -> psycopg.Connection[Any]:
 def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[str]:
     """Send statements, and return all rows that come back, as text."""
     rows: list[str] = []
-    with bare.cursor() as cursor:
-        for sql, params in statements:
+    for sql, params, kind in statements:
+        with kind(bare) as cursor:
             cursor.execute(sql, params, prepare=True)
             if cursor.description is not None:
                 rows += map(repr, cursor.fetchall())
