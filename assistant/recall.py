@@ -149,11 +149,10 @@ def find_memories(principal: Principal, query: QueryVector, *, rows: MemoryRows,
     ids = [known[hit.id].id for hit in hits]
     edges = read_edges(principal, ids)
     related = company(ids, edges)
-    now = timezone.now()
     found = []
-    for hit in hits:
+    for hit, own in zip(hits, standing((known[hit.id] for hit in hits), timezone.now()), strict=True):
         row = known[hit.id]
-        points = standing(row, now) + related.get(row.id, 0.0)
+        points = own + related.get(row.id, 0.0)
         found.append(FoundMemory(row, hit.relevance + (hit.unit or WITHOUT_VECTORS) * points))
     found.sort(key=lambda each: (-each.relevance, each.row.id))
     return FoundMemories(_within_lengths(found)[:top_k], edges)

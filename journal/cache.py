@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any, TypeVar
 
 import structlog
@@ -86,7 +87,7 @@ class ForgivingRedisCache(RedisCache):
             with suppress(LockError):
                 self._forgive(lock.release, None)
 
-    @property
+    @cached_property
     def _server(self) -> Redis:
         server: Redis = self._cache.get_client(None, write=True)
         return server

@@ -17,18 +17,26 @@ _ORDINARY = 2
 _DAY = timedelta(days=1)
 
 
-def standing(row: MemoryRow, now: datetime) -> float:
-    """Points for being important, lately used, recent or pinned, and off for being an insight.
+def standing(rows: Iterable[MemoryRow], now: datetime) -> list[float]:
+    """Points of each row for being important, lately used, recent or pinned, and off for being an insight.
 
     Importance counts as far as it is off the ordinary, and half as much after every ``RANK_IMPORTANCE_HALF_DAYS`` in
     which the memory was neither used nor changed; the stored value stays.
     """
-    used = max(row.updated_at, row.last_used_at or row.updated_at)
-    lasting = 0.5 ** (_days(used, now) / settings.RANK_IMPORTANCE_HALF_DAYS)
-    points: float = settings.RANK_IMPORTANCE * (row.importance - _ORDINARY) * lasting
-    points += settings.RANK_RECENCY * 0.5 ** (_days(row.updated_at, now) / settings.RANK_RECENCY_HALF_DAYS)
-    points += settings.RANK_PINNED * row.pinned
-    points -= settings.RANK_INSIGHT * (row.kind == Kind.INSIGHT)
+    importance, importance_days = settings.RANK_IMPORTANCE, settings.RANK_IMPORTANCE_HALF_DAYS
+    recency, recency_days = settings.RANK_RECENCY, settings.RANK_RECENCY_HALF_DAYS
+    pinned, insight = settings.RANK_PINNED, settings.RANK_INSIGHT
+    points = []
+    for row in rows:
+        used = max(row.updated_at, row.last_used_at or row.updated_at)
+        lasting = 0.5 ** (_days(used, now) / importance_days)
+        recent = 0.5 ** (_days(row.updated_at, now) / recency_days)
+        points.append(
+            importance * (row.importance - _ORDINARY) * lasting
+            + recency * recent
+            + pinned * row.pinned
+            - insight * (row.kind == Kind.INSIGHT)
+        )
     return points
 
 

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 
 from .answering import Answer, memory_query
-from .serializers import AnswerSerializer, QuerySerializer
+from .serializers import AnswerSerializer, QuerySerializer, read_question
 
 
 class MemoryQuery(APIView):
@@ -28,10 +28,8 @@ class MemoryQuery(APIView):
         `score` compares across sources: what words in common and standing are worth is told on the scale of cosines,
         and `threshold` cuts it off. Related memories are dropped first when the budget is short.
         """
-        body = QuerySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        answer = memory_query(principal_of(request), body.question())
-        return Response(as_plain(answer, full=body.validated_data["return"] == "full"))
+        question, full = read_question(request.data)
+        return Response(as_plain(memory_query(principal_of(request), question), full=full))
 
 
 def as_plain(answer: Answer, *, full: bool = False) -> dict[str, Any]:
