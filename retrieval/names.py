@@ -1,4 +1,4 @@
-"""Whether a question names somebody, also with a letter or two wrong."""
+"""Whom and what a question names, also with a letter or two wrong."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ FUZZY_RATIO = 0.8
 _LETTERS = regex.compile(r"[\p{L}\p{M}]+")
 
 
+def names_in(question: str) -> set[str]:
+    """The words of a question that may be names, folded: those of four letters or more that begin with a capital."""
+    capitals = (word for word in _LETTERS.findall(question) if word[0].isupper())
+    return {folded for word in capitals for folded in list_words(word) if len(folded) >= FUZZY_LETTERS}
+
+
+def is_like(name: str, other: str) -> bool:
+    """Whether the two may be one name, one of them with a letter or two wrong."""
+    return abs(len(name) - len(other)) <= 2 and SequenceMatcher(None, name, other).ratio() >= FUZZY_RATIO
+
+
 class NamesIn:
     """The names that a question may hold.
 
@@ -24,8 +35,7 @@ class NamesIn:
 
     def __init__(self, question: str) -> None:
         self._words = set(list_words(question))
-        capitals = (word for word in _LETTERS.findall(question) if word[0].isupper())
-        self._capitals = {folded for word in capitals for folded in list_words(word) if len(folded) >= FUZZY_LETTERS}
+        self._capitals = names_in(question)
         self._known: dict[str, bool] = {}
 
     def hold(self, name: str) -> bool:
@@ -37,7 +47,4 @@ class NamesIn:
     def _holds(self, part: str) -> bool:
         if len(part) < FUZZY_LETTERS:
             return len(part) > 1 and part in self._words
-        return part in self._words or any(
-            abs(len(part) - len(word)) <= 2 and SequenceMatcher(None, part, word).ratio() >= FUZZY_RATIO
-            for word in self._capitals
-        )
+        return part in self._words or any(is_like(part, word) for word in self._capitals)

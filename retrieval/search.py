@@ -8,7 +8,7 @@ owner's rows alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from pgvector import HalfVector
 
 from language.base import Vectors
 
+from .names import is_like, names_in
 from .prepared import Shaped, Statement, put_together
 from .reranking import Candidate, Said, scores_in_context
 from .text import config_for, detect_config, list_query_words
@@ -44,6 +45,10 @@ FEW_WORDS = 40
 
 FEW_TERMS = 16
 """Of so many words it is quicker to ask of each whether a text holds it than to take the text apart."""
+
+ALIKE = 0.3
+MOST_ALIKE = 5
+"""Of a name that no text holds, so many words are looked at that have so much in common with it by their trigrams."""
 
 HALF_BY_WORD = 8.0
 """The BM25 score that counts half as a relevance, where there is no vector."""
@@ -147,7 +152,9 @@ def hybrid_search(
     said them and by what was said around them. ``columns`` are those of which each hit brings the values. ``centre`` is
     that of the rows for the query's model, if it is known.
 
-    One statement, and one more for each centre that is needed and not given.
+    A name that none of the rows holds is looked for with a letter or two wrong.
+
+    One statement, one more for each centre that is needed and not given, and up to two for names that nobody has.
     """
     words = list_query_words(query.text)
     by_meaning = query.vector is not None or query.vector_before is not None
@@ -165,7 +172,7 @@ def hybrid_search(
             before = centre_of(rows, query.embedding_model_before, corpus)
     except EmptyResultSet:
         return []
-    values = {
+    values: dict[Any, Any] = {
         "vector": _text_of(query.vector),
         "has_vector": query.vector is not None,
         "mean": centre.mean,
@@ -176,6 +183,7 @@ def hybrid_search(
         "share_before": before.share(weights),
         "reads_texts": bool(words) or prior is not None,
         "words": words,
+        "places": list(range(len(words))),
         "query_config": config_for(query.language) if query.language else detect_config(query.text),
         "few_words": FEW_WORDS if len(words) <= FEW_TERMS else 0,
         "documents": float(corpus.documents),
@@ -188,7 +196,15 @@ def hybrid_search(
         "has_prior": prior is not None,
         "limit": max(query.top_k, CANDIDATES) if said else query.top_k,
     }
-    found = statement.run(values | dict(rows.values) if isinstance(rows, Shaped) else values)
+    if isinstance(rows, Shaped):
+        values |= rows.values
+    found = statement.run(values)
+    if found and (names := names_in(query.text).intersection(found[0][7])):
+        spelt = [(words.index(name), word) for name, word in _spelt_alike(rows, names)]
+        if spelt:
+            values["words"] = [*words, *(word for _, word in spelt)]
+            values["places"] = [*range(len(words)), *(place for place, _ in spelt)]
+            found = statement.run(values)
     return _hits(found, query, weights, in_context=said is not None)
 
 
@@ -204,14 +220,21 @@ def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus
     return Centre(mean, count)
 
 
+def _spelt_alike(rows: QuerySet[Any] | Shaped, names: Collection[str]) -> list[tuple[str, str]]:
+    """Words of the rows that may be one of these names, each with the name."""
+    values = {"names": sorted(names), "at_least": ALIKE, "most": MOST_ALIKE}
+    found = _alike(rows).run(values | dict(rows.values) if isinstance(rows, Shaped) else values)
+    return [(name, word) for name, word in found if is_like(name, word)]
+
+
 def _hits(found: list[tuple[Any, ...]], query: SearchQuery, weights: Weights, *, in_context: bool) -> list[Hit]:
     if in_context:
-        candidates = [Candidate(*row[:7], *row[8:]) for row in found]
+        candidates = [Candidate(*row[:7], *row[9:]) for row in found]
         scores = scores_in_context(candidates, query.text, weights)
     else:
         scores = [row[1] + row[2] for row in found]
     hits = [
-        Hit(row[0], score, row[3], row[4], row[5], row[6], row[8:])
+        Hit(row[0], score, row[3], row[4], row[5], row[6], row[9:])
         for row, score in zip(found, scores, strict=True)
         if query.threshold is None or score >= query.threshold
     ]
@@ -275,6 +298,11 @@ def _centre(rows: QuerySet[Any] | Shaped, model: str) -> Statement:
 def _columns(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statement:
     template = _template("columns").replace("{detail_names}", _names(columns))
     return put_together(template, {"rows": _built(rows).values_list("pk", *columns)}, **_lasting(rows))
+
+
+@_PutTogetherOnce
+def _alike(rows: QuerySet[Any] | Shaped) -> Statement:
+    return put_together(_template("alike"), {"texts": _built(rows).values_list("search")}, **_lasting(rows))
 
 
 def _names(columns: tuple[str, ...]) -> str:

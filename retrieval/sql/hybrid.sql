@@ -52,9 +52,10 @@ texts AS MATERIALIZED (
     WHERE {reads_texts}::boolean
 ),
 -- The words of the query, without those that its own language ignores; other languages don't know them as stop words.
+-- Words at the same place are said to be the same.
 words AS MATERIALIZED (
     SELECT w.word, w.place
-    FROM unnest({words}::text[]) WITH ORDINALITY AS w (word, place)
+    FROM unnest({words}::text[], {places}::int[]) AS w (word, place)
     WHERE length(to_tsvector({query_config}::regconfig, w.word)) > 0
 ),
 -- Each row is stemmed by its own configuration, so the query is stemmed by every one that occurs. Words that come to
@@ -151,7 +152,14 @@ best AS MATERIALIZED (
     LIMIT {limit}::int
 )
 -- Those that are read are fetched one by one; the "OFFSET 0" keeps all of the owner's from being read for them.
-SELECT b.id, b.found, b.prior, b.similarity, b.keyword, b.level, b.unit, d.*
+SELECT
+    b.id, b.found, b.prior, b.similarity, b.keyword, b.level, b.unit,
+    ARRAY(
+        SELECT w.word
+        FROM words AS w
+        WHERE w.place IN (SELECT t.place FROM terms AS t) AND w.place NOT IN (SELECT r.place FROM rarities AS r)
+    ) AS unheard,
+    d.*
 FROM best AS b
 JOIN LATERAL (SELECT * FROM ({details}) AS d ({detail_names}) WHERE d.id = b.id OFFSET 0) AS d ON TRUE
 ORDER BY b.found + b.prior DESC, b.id

@@ -30,7 +30,7 @@ CONDITIONS = [
 @pytest.fixture(autouse=True)
 def nothing_kept():
     """As in a process that has just begun, so that a test does not see what another put together."""
-    for found in (searching._hybrid, searching._centre, searching._columns):
+    for found in (searching._hybrid, searching._centre, searching._columns, searching._alike):
         found.forget()
 
 

@@ -413,3 +413,22 @@ def test_a_search_is_one_statement_and_one_for_a_centre_that_is_not_known(owner,
         search(owner, ask("bees", None), rows)
     with django_assert_num_queries(1):
         nearest(own_rows(owner), unit(*VECTOR), MODEL, 5, 0)
+
+
+def test_a_name_that_nobody_has_is_looked_for_with_a_letter_wrong(owner, django_assert_num_queries):
+    rows = [Said("Katarina keeps bees"), Said("the garden of Anna"), Said("a sea of names")]
+    say(owner, rows)
+    whole = corpus(rows)
+
+    def found(text):
+        return {hit.id: hit.keyword for hit in hybrid_search(own_rows(owner), ask(text, None), whole) if hit.keyword}
+
+    right = found("garden Katarina")
+    assert right.keys() == {rows[0].id, rows[1].id}
+    assert found("garden Catarina") == right
+    # In small letters it may be any word, and one that is held somewhere is spelt as it is meant.
+    for text in ("garden catarina", "garden Anna"):
+        with django_assert_num_queries(1):
+            assert found(text).keys() == {rows[1].id}
+    with django_assert_num_queries(2):
+        assert found("garden Wilhelmina").keys() == {rows[1].id}
