@@ -85,7 +85,8 @@ def test_nobody_is_told_the_same_twice_and_numbers_run_on(plan):
         assert len(set(contents)) == len(contents)
 
 
-def test_everything_is_written_once_and_hardly_two_of_a_person_beside_each_other(plan):
+def test_everything_is_written_once_and_hardly_two_of_a_person_beside_each_other():
+    plan = Plan(20_000)
     written = list(plan.all_written())
     assert sorted(written, key=lambda each: each[1].number) == list(plan.all_memories())
     beside = sum(person == after for (person, _), (after, _) in pairwise(written))
@@ -498,10 +499,9 @@ def test_a_report_holds_what_was_measured_alone():
 def test_what_the_embedder_takes_is_taken_off_for_the_ratio_to_bare_sql():
     result = made_up()
     result.embedding_ms = 0.5
-    assert (
-        "without the 0.50 ms of embedding, which bare SQL has not: 1.50 times in process, 3.50 times over HTTP (+2.50 ms)"
-        in render(result)
-    )
+    text = render(result)
+    assert "without the 0.50 ms of embedding, which bare SQL has not: 1.50 times in process" in text
+    assert "3.50 times over HTTP (+2.50 ms)" in text
 
 
 def test_the_best_setting_of_mem0_is_one_of_its_own():
