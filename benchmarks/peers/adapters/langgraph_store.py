@@ -1,7 +1,7 @@
 """LangGraph's PostgresStore with pgvector, as ``from_conn_string`` gives it: one connection, statements prepared.
 
-Its search asks for the nearest rows below the namespace. PostgreSQL's planner chooses whether to sort all of those or to
-ask the store's vector index over everybody's rows, which then gives few of them.
+Its search asks for the nearest rows below the namespace. PostgreSQL's planner chooses whether to sort all of those, or
+to ask the store's vector index over everybody's rows, which then gives few of them.
 """
 
 from __future__ import annotations
