@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import django
 import numpy as np
@@ -40,9 +40,6 @@ from .measuring import ADDING, Local, Measured, Measuring, Rounds
 from .plan import MEMORIES, Plan
 from .report import render, render_growth
 from .system import MANY, WORK
-
-if TYPE_CHECKING:
-    from language.base import Embedder
 
 BLOCK_TOKENS = 10_000_000
 EXACT_MEM0 = "mem0 exact"
@@ -193,7 +190,6 @@ def run(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Namesp
         result = measuring.run([*systems, *peers], say, sizes=options.sizes, works=options.only)
         for size in result.quality:
             judge(measuring, size, share_found)
-    result.embedding_ms = embedding_takes(embedder, plan)
     print(heading(plan, options, kept.note.relations, versions, result.embedding_ms))
     print(render(result))
     facts = {"memories": plan.memories, "people": len(plan.people), "relations": kept.note.relations}
@@ -272,16 +268,6 @@ def without_waiting(postgres: Postgres) -> Iterator[None]:
                 connection.execute(sql.SQL("ALTER SYSTEM RESET {}").format(sql.Identifier(name)))
             connection.execute("SELECT pg_reload_conf()")
             connection.execute("CHECKPOINT")
-
-
-def embedding_takes(embedder: Embedder, plan: Plan) -> float:
-    """Milliseconds for a question, in the middle: each system's search holds one such."""
-    took = []
-    for asked in plan.questions(plan.asker(plan.sizes[0]), 200):
-        began = time.perf_counter()
-        embedder.embed_query(asked.text)
-        took.append(time.perf_counter() - began)
-    return statistics.median(took) * 1_000
 
 
 def heading(plan: Plan, options: argparse.Namespace, relations: int, versions: Mapping[str, str], took: float) -> str:

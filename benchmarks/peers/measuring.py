@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -83,7 +84,7 @@ class Quality:
 class Result:
     """All figures of a run, by size, then by kind of work, then by system.
 
-    ``embedding_ms`` is what the embedder takes for a question, in the middle.
+    ``embedding_ms`` is what the embedder takes for a question, in the middle: once a round, beside the systems.
     """
 
     times: dict[int, dict[str, dict[str, Spread]]] = field(default_factory=dict)
@@ -107,6 +108,7 @@ class Measuring:
         self._vectors = vectors
         self._embed = embed
         self._rounds = rounds
+        self._embedding: list[float] = []
         self._whole: set[tuple[Person, str]] = set()
         self.result = Result()
         self.answers: dict[int, dict[str, list[list[str]]]] = {}
@@ -130,6 +132,8 @@ class Measuring:
                 say(f"{size} memories: {work}")
                 able = [system for system in systems if work not in system.lacks]
                 self.result.times[size][work] = self._race(size, work, able)
+        if self._embedding:
+            self.result.embedding_ms = spread(self._embedding).median
         return self.result
 
     def _race(self, size: int, work: str, systems: Sequence[Measured]) -> dict[str, Spread]:
@@ -148,9 +152,18 @@ class Measuring:
                     self.result.wrong.append(f"{system.name}, {size} memories, {work}: {complaint}")
                 if work == "search":
                     self.answers.setdefault(size, {}).setdefault(system.name, []).append(list(timed.answer))
+            if work == "search" and number >= before:
+                self._embedding.append(self._embedding_takes(turn(0)))
         if work == "search":
             self._judge(size, systems, before)
         return {name: spread(each) for name, each in seconds.items()}
+
+    def _embedding_takes(self, turn: Turn) -> float:
+        """Seconds for the question of a round."""
+        _, (question,) = turn
+        began = time.perf_counter()
+        self._embed(question)
+        return time.perf_counter() - began
 
     def _turns(self, size: int, work: str, count: int) -> list[Callable[[int], Turn]]:
         """For each round, whom it is about and what is said, by the system's place in that round."""

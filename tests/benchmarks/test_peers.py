@@ -439,6 +439,8 @@ def test_a_race_can_be_narrowed_down(plan, vectors):
     assert {size: list(works) for size, works in result.times.items()} == {100: ["search"]}
     assert list(result.quality) == [100]
     assert {work for work, _ in system.calls} == {"search"}
+    assert result.embedding_ms > 0
+    assert race(plan, vectors, system, works=["list"]).result.embedding_ms == 0
 
 
 def test_exact_answers_are_right_in_every_way(plan, vectors):
