@@ -123,7 +123,7 @@ def _names(text: str) -> tuple[str, ...]:
 def place(options: argparse.Namespace, plan: Plan) -> Iterator[Kept]:
     """The directory for so many memories of an embedder, which stays, or one that is gone afterwards."""
     if not options.throw_away:
-        with kept_in(options.data / f"{plan.memories}-{options.embedder}") as kept:
+        with kept_in(options.data.resolve() / f"{plan.memories}-{options.embedder}") as kept:
             yield kept
         return
     directory = temporary_directory("keepsake-bench-", Account.for_servers())

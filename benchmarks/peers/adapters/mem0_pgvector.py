@@ -29,7 +29,14 @@ ALL = 10**8
 HNSW = "mem0_hnsw"
 EXACT = "mem0_exact"
 OWNED = "mem0_exact_by_user"
-MORE_EFFORT = "-c hnsw.ef_search=400 -c hnsw.iterative_scan=strict_order -c hnsw.max_scan_tuples=1000000"
+MORE_EFFORT = " ".join(
+    (
+        "-c hnsw.ef_search=400",
+        "-c hnsw.iterative_scan=strict_order",
+        "-c hnsw.max_scan_tuples=1000000",
+        "-c hnsw.scan_mem_multiplier=50",
+    )
+)
 """What pgvector can be told so that a filtered search goes on until it has found enough."""
 
 
