@@ -32,7 +32,7 @@ OWNED = "mem0_exact_by_user"
 MORE_EFFORT = " ".join(
     (
         "-c hnsw.ef_search=400",
-        "-c hnsw.iterative_scan=strict_order",
+        "-c hnsw.iterative_scan=relaxed_order",
         "-c hnsw.max_scan_tuples=1000000",
         "-c hnsw.scan_mem_multiplier=50",
     )
