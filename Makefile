@@ -24,7 +24,7 @@ help:
 	@echo "make types             check types"
 	@echo "make migrations-check  check that the migrations fit the models"
 	@echo "make screens           take pictures of the pages on the demo's data, into var/screens and docs/screens"
-	@echo "make bench             measure beside peers and bare SQL, for a quarter of an hour or more (BENCH_SCALE=20000: less)"
+	@echo "make bench             measure beside peers and bare SQL, filled once and kept in var/bench (BENCH_SCALE=20000: less)"
 	@echo "make lock              write both requirements files anew from pyproject.toml, and those of the peers"
 
 run:

@@ -2,8 +2,8 @@
 
 ``make bench`` runs it. Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process),
 fills it and the tables of the peers on the same PostgreSQL with the same memories and vectors, and lets all do the same
-work in turn. BENCH_SCALE says how many memories the database holds (200,000). docs/benchmarks.md says what is fair
-about it and what isn't.
+work in turn. BENCH_SCALE says how many memories the database holds (200,000). What was filled is kept for the next run.
+docs/benchmarks.md says what is fair about it and what isn't.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import statistics
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
-from itertools import islice
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,40 +28,51 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from language.embedders.hashing import HashingEmbedder
-from memory_project.embedded.postgres import OWNER_ROLE, Postgres
-from tests.assistant.deployment import Deployment, own_deployment
+from memory_project.embedded.account import Account
+from memory_project.embedded.places import temporary_directory
+from memory_project.embedded.postgres import DATABASE, OWNER_ROLE, Postgres
+from tests.assistant.deployment import Deployment, unstarted_deployment
 
-from .channel import Channel, Remote, peers_process
-from .measuring import Local, Measured, Measuring, Rounds
+from .channel import Remote, peers_process
+from .copying import building
+from .kept import KEPT, Kept, kept_in, migrations
+from .measuring import ADDING, Local, Measured, Measuring, Rounds
 from .plan import MEMORIES, Plan
 from .report import render, render_growth
-from .system import MANY
+from .system import MANY, WORK
 
 BLOCK_TOKENS = 10_000_000
 EXACT_MEM0 = "mem0 exact"
 SAMPLED = 5
 """Questions of each size that Keepsake's statements answer without any index as well."""
 
+EMBEDDERS = ("hashing", "bundled")
+PEERS_DATABASE = "peers"
+
 
 def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peers", type=Path, metavar="PYTHON", help="the Python that has the peers; none are measured")
-    parser.add_argument("--quick", action="store_true", help="a few rounds only, to try whether it runs")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures to a file as well")
-    parser.add_argument("--beside", type=Path, metavar="FILE", help="compare with what --json wrote of an earlier run")
-    options = parser.parse_args()
-    earlier = json.loads(options.beside.read_text(encoding="utf-8")) if options.beside else None
+    """Fill what is not there, measure and print."""
     plan = Plan(int(os.environ.get("BENCH_SCALE") or MEMORIES))
-    rounds = Rounds(search=6, read=3, add=3, add_many=1, warm_up=1) if options.quick else Rounds()
-    # A budget for the block would put away what 10,000 memories are more than.
-    settings = {"KEEPSAKE_EMBEDDER": "hashing", "MEMORY_BLOCK_TOKENS": str(BLOCK_TOKENS), "LOG_LEVEL": "ERROR"}
-    with own_deployment(durable=True, **settings) as deployment:
-        deployment.worker.stop()
-        os.environ.update(deployment.environment, DJANGO_SETTINGS_MODULE="memory_project.settings")
-        django.setup()
-        figures = run(deployment, plan, rounds, options.peers)
+    options = read_options(plan)
+    earlier = json.loads(options.beside.read_text(encoding="utf-8")) if options.beside else None
+    with place(options, plan) as kept:
+        if options.fresh or not kept.note.keepsake or kept.is_outdated:
+            kept.empty()
+        kept.empty_queues()
+        # A budget for the block would put away what 10,000 memories are more than.
+        settings = {
+            "KEEPSAKE_EMBEDDER": options.embedder,
+            "MEMORY_BLOCK_TOKENS": str(BLOCK_TOKENS),
+            "LOG_LEVEL": "ERROR",
+        }
+        with unstarted_deployment(durable=True, data=kept.directory, **settings) as deployment:
+            deployment.start_servers()
+            os.environ.update(deployment.environment, DJANGO_SETTINGS_MODULE="memory_project.settings")
+            django.setup()
+            fill(kept, deployment, plan, options)
+            if options.fill_only:
+                return
+            figures = run(kept, deployment, plan, options)
     # As JSON has it: sizes are text there.
     written = json.dumps(figures, indent=2)
     if options.json:
@@ -72,35 +83,124 @@ def main() -> None:
         sys.exit("There were wrong answers.")
 
 
-def run(deployment: Deployment, plan: Plan, rounds: Rounds, python: Path | None) -> dict[str, Any]:
-    """Fill, measure, print; returns all figures."""
+def read_options(plan: Plan) -> argparse.Namespace:
+    """The options of the command line. Ends the program when they say something that can't be done."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peers", type=Path, metavar="PYTHON", help="the Python that has the peers; none are measured")
+    parser.add_argument("--embedder", choices=EMBEDDERS, default="hashing", help="Keepsake's; the peers' is hashing")
+    parser.add_argument("--sizes", type=_numbers, default=(), metavar="N,N", help="only with so many memories")
+    parser.add_argument("--only", type=_names, default=WORK, metavar="WORK,WORK", help=f"of {', '.join(WORK)}")
+    parser.add_argument("--rounds", type=int, metavar="N", help="so many searches and reads of each kind")
+    parser.add_argument("--quick", action="store_true", help="a few rounds only, to try whether it runs")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures to a file as well")
+    parser.add_argument("--beside", type=Path, metavar="FILE", help="compare with what --json wrote of an earlier run")
+    parser.add_argument("--data", type=Path, default=KEPT, metavar="DIR", help="where filled databases are kept")
+    parser.add_argument("--fresh", action="store_true", help="fill anew what is there already")
+    parser.add_argument("--throw-away", action="store_true", help="keep nothing")
+    parser.add_argument("--fill-only", action="store_true", help="fill what is not there yet, and measure nothing")
+    options = parser.parse_args()
+    if options.peers and options.embedder != "hashing":
+        parser.error("The peers are measured with --embedder hashing.")
+    if unknown := set(options.sizes) - set(plan.sizes):
+        parser.error(f"With {plan.memories:,} memories, nobody asks who has {unknown.pop()}: {plan.sizes}.")
+    if unknown_work := set(options.only) - set(WORK):
+        parser.error(f"{unknown_work.pop()} is none of {', '.join(WORK)}.")
+    options.measured = Rounds(search=6, read=3, add=3, add_many=1, warm_up=1) if options.quick else Rounds()
+    if options.rounds:
+        options.measured = replace(options.measured, search=options.rounds, read=options.rounds)
+    return options
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(",")))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
+
+
+@contextmanager
+def place(options: argparse.Namespace, plan: Plan) -> Iterator[Kept]:
+    """The directory for so many memories of an embedder, which stays, or one that is gone afterwards."""
+    if not options.throw_away:
+        with kept_in(options.data.resolve() / f"{plan.memories}-{options.embedder}") as kept:
+            yield kept
+        return
+    directory = temporary_directory("keepsake-bench-", Account.for_servers())
+    try:
+        with kept_in(directory) as kept:
+            yield kept
+    finally:
+        shutil.rmtree(directory)
+
+
+def fill(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Namespace) -> None:
+    """Fill what is not there yet, and bring what is there to this checkout's state."""
+    from django.db import connections
+    from django.db.backends.postgresql.base import DatabaseWrapper
+
     from .filling import fill_keepsake
 
-    embedder = HashingEmbedder()
+    postgres = postgres_of(deployment)
+    kept.restore(postgres)
+    deployment.migrate()
+    server = f"host={postgres.sockets} user=postgres dbname={DATABASE}"
+    if not kept.note.keepsake:
+        with telling(f"{plan.memories:,} memories of {len(plan.people):,} people"), without_waiting(postgres):
+            kept.note_keepsake(fill_keepsake(plan, server, kept.directory, slow=options.embedder == "bundled"))
+    elif kept.note.migrations != migrations():
+        with telling("Migrations that are new"), postgres.superuser(DATABASE) as superuser:
+            kept.drop_copy(postgres, DATABASE)
+            superuser.execute("VACUUM ANALYZE")
+            kept.note_keepsake(kept.note.relations)
+    if options.peers and not kept.has_peers:
+        with without_waiting(postgres):
+            fill_peers(kept, postgres, plan, options.peers)
+        kept.note_peers()
+    for connection in connections.all():
+        assert isinstance(connection, DatabaseWrapper)
+        connection.close()
+        connection.close_pool()
+
+
+def run(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Namespace) -> dict[str, Any]:
+    """Measure and print; returns all figures."""
+    from language.backends import get_embedder
+
+    from .filling import vectors_file
+
+    if set(options.only).intersection(ADDING):
+        with telling("A copy to add to"):
+            kept.prepare_to_add(postgres_of(deployment))
+    deployment.start_web()
+    embedder = get_embedder()
     with ExitStack() as stack:
-        directory = Path(stack.enter_context(TemporaryDirectory(prefix="keepsake-bench-")))
-        with telling(f"{plan.memories:,} memories of {len(plan.people):,} people: vectors"):
-            vectors = embed_all(plan, embedder)
-        with telling("Keepsake's tables"):
-            edges = fill_keepsake(plan, vectors, deployment.environment["DATABASE_OWNER_URL"], embedder.name)
         peers: list[Remote] = []
         versions: Mapping[str, str] = {}
-        if python is not None:
-            np.save(directory / "vectors.npy", vectors)
-            url = peers_database(deployment)
-            channel = stack.enter_context(peers_process(python, url, directory, plan.memories))
+        if options.peers:
+            directory = Path(stack.enter_context(TemporaryDirectory(prefix="keepsake-bench-")))
+            url = peers_url(postgres_of(deployment))
+            channel = stack.enter_context(peers_process(options.peers, url, directory, plan.memories))
             versions = channel.ask("versions")["versions"]
-            peers = fill_peers(channel, url)
-        measuring = Measuring(plan, vectors, embedder.embed_query, rounds)
+            peers = [Remote(channel, name, lacks) for name, lacks in channel.ask("systems")["systems"].items()]
+        askers = map(plan.asker, plan.sizes)
+        vectors = {asker.name: np.load(vectors_file(kept.directory, asker)) for asker in askers}
+        measuring = Measuring(plan, vectors, embedder.embed_query, options.measured)
         systems, share_found = own_systems(deployment, plan)
-        result = measuring.run([*systems, *peers], say)
-        for size in plan.sizes:
+        result = measuring.run([*systems, *peers], say, sizes=options.sizes, works=options.only)
+        for size in result.quality:
             judge(measuring, size, share_found)
-    took = embedding_takes(embedder, plan)
-    print(heading(plan, rounds, edges, versions, took))
+    print(heading(plan, options, kept.note.relations, versions, result.embedding_ms))
     print(render(result))
-    facts = {"memories": plan.memories, "people": len(plan.people), "rounds": asdict(rounds), "relations": edges}
-    return {**facts, "versions": dict(versions), "embedding_ms": took, **result.plain()}
+    facts = {"memories": plan.memories, "people": len(plan.people), "relations": kept.note.relations}
+    how = {"rounds": asdict(options.measured), "embedder": embedder.name, "versions": dict(versions)}
+    return {**facts, **how, **result.plain()}
+
+
+def postgres_of(deployment: Deployment) -> Postgres:
+    """The deployment's own database server."""
+    assert isinstance(deployment.postgres, Postgres)
+    return deployment.postgres
 
 
 def own_systems(deployment: Deployment, plan: Plan) -> tuple[list[Measured], Any]:
@@ -129,56 +229,59 @@ def judge(measuring: Measuring, size: int, share_found: Any) -> None:
             quality.recall = own
 
 
-def embed_all(plan: Plan, embedder: HashingEmbedder) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The vectors of all memories, of shape (memories, dimensions), by number."""
-    vectors = np.empty((plan.memories, embedder.dimensions), dtype=np.float32)
-    contents = (memory.content for _, memory in plan.all_memories())
-    first = 0
-    while texts := list(islice(contents, 1_000)):
-        vectors[first : first + len(texts)] = embedder.embed_passages(texts)
-        first += len(texts)
-    return vectors
+def peers_url(postgres: Postgres) -> str:
+    """The address of the peers' database, for the same owner as that of Keepsake's."""
+    return postgres.url(OWNER_ROLE).replace(f"/{DATABASE}?", f"/{PEERS_DATABASE}?")
 
 
-def peers_database(deployment: Deployment) -> str:
-    """Make a database for the peers on the same server, with the same owner, and return its address."""
-    assert isinstance(deployment.postgres, Postgres)
-    with deployment.postgres.superuser() as connection:
-        connection.execute(sql.SQL("CREATE DATABASE peers OWNER {}").format(sql.Identifier(OWNER_ROLE)))
-    return deployment.environment["DATABASE_OWNER_URL"].replace("/keepsake?", "/peers?")
-
-
-def fill_peers(channel: Channel, url: str) -> list[Remote]:
-    """Fill the peers' tables one after the other, and name their systems."""
-    for system in ("mem0", "LangGraph store", "agno"):
-        with telling(f"{system}: tables and vector indexes"):
-            channel.ask("fill", system=system)
-    with psycopg.connect(url, autocommit=True) as connection:
+def fill_peers(kept: Kept, postgres: Postgres, plan: Plan, python: Path) -> None:
+    """Make a database for the peers on the same server, and fill their tables one after the other."""
+    kept.drop_copy(postgres, PEERS_DATABASE)
+    with postgres.superuser() as connection:
+        name = sql.Identifier(PEERS_DATABASE)
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
+        connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(name, sql.Identifier(OWNER_ROLE)))
+    url = peers_url(postgres)
+    with (
+        TemporaryDirectory(prefix="keepsake-bench-") as directory,
+        peers_process(python, url, Path(directory), plan.memories) as channel,
+    ):
+        for system in ("mem0", "LangGraph store", "agno"):
+            with telling(f"{system}: tables and vector indexes"):
+                channel.ask("fill", system=system)
+    with psycopg.connect(url, autocommit=True) as connection, building(connection, plan.memories):
         connection.execute("VACUUM ANALYZE")
-    return [Remote(channel, name, lacks) for name, lacks in channel.ask("systems")["systems"].items()]
 
 
-def embedding_takes(embedder: HashingEmbedder, plan: Plan) -> float:
-    """Milliseconds for a question, in the middle: each system's search holds one such."""
-    took = []
-    for asked in plan.questions(plan.asker(plan.sizes[0]), 200):
-        began = time.perf_counter()
-        embedder.embed_query(asked.text)
-        took.append(time.perf_counter() - began)
-    return statistics.median(took) * 1_000
+@contextmanager
+def without_waiting(postgres: Postgres) -> Iterator[None]:
+    """Let the server write much at once, and put off what it does by itself."""
+    settings = {"max_wal_size": "16GB", "autovacuum": "off"}
+    with postgres.superuser() as connection:
+        for name, value in settings.items():
+            connection.execute(sql.SQL("ALTER SYSTEM SET {} = {}").format(sql.Identifier(name), sql.Literal(value)))
+        connection.execute("SELECT pg_reload_conf()")
+        try:
+            yield
+        finally:
+            for name in settings:
+                connection.execute(sql.SQL("ALTER SYSTEM RESET {}").format(sql.Identifier(name)))
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("CHECKPOINT")
 
 
-def heading(plan: Plan, rounds: Rounds, edges: int, versions: Mapping[str, str], took: float) -> str:
+def heading(plan: Plan, options: argparse.Namespace, relations: int, versions: Mapping[str, str], took: float) -> str:
     """What was measured on what."""
     peers = ", ".join(f"{name} {version}" for name, version in versions.items()) or "none"
+    rounds: Rounds = options.measured
     lines = (
         "",
-        f"{plan.memories:,} memories of {len(plan.people):,} people, {edges:,} relations; peers: {peers}",
+        f"{plan.memories:,} memories of {len(plan.people):,} people, {relations:,} relations; peers: {peers}",
         f"Python {platform.python_version()}, {os.cpu_count()} processors shared with PostgreSQL; {rounds.search} "
         f"searches, {rounds.read} reads, {rounds.add} additions and {rounds.add_many} of {MANY} each",
         "Milliseconds, median (95th percentile); x: times the median of Keepsake in process.",
-        f"Embedding a question takes {took:.2f} ms of every search but bare SQL's. The block's budget is raised to "
-        f"{BLOCK_TOKENS:,} tokens.",
+        f"Embedding a question ({options.embedder}) takes {took:.2f} ms of every search but bare SQL's. The block's "
+        f"budget is raised to {BLOCK_TOKENS:,} tokens.",
         "",
     )
     return "\n".join(lines)

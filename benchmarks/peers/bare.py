@@ -14,6 +14,7 @@ from .keepsake import InProcess
 from .system import KEEPS_NOTHING
 
 _OF_DJANGO = ("SAVEPOINT ", "RELEASE SAVEPOINT ", "ROLLBACK TO SAVEPOINT ")
+_DIGITS = 6
 _WITHOUT_INDEXES = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
 
 Statement = tuple[str, Any, type[psycopg.Cursor[Any]]]
@@ -106,5 +107,10 @@ def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> l
         with kind(bare) as cursor:
             cursor.execute(sql, params, prepare=True)
             if cursor.description is not None:
-                rows += map(repr, cursor.fetchall())
+                rows += map(_shown, cursor.fetchall())
     return rows
+
+
+def _shown(row: Sequence[Any]) -> str:
+    """A row as text. The order in which a sum adds up shows in its last digits, so those are left out."""
+    return repr([round(each, _DIGITS) + 0.0 if isinstance(each, float) else each for each in row])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, LiteralString
 
-import numpy as np
-import numpy.typing as npt
+import orjson
 import psycopg
 from psycopg import sql
 
-Vectors = npt.NDArray[np.float32]
+from .vectors import Vectors
+
+# Enough for the graph of 384 dimensions and its edges: what does not fit is inserted row by row, many times slower.
+_MEMORY_PER_ROW_KB = 3
+_LEAST_MEMORY_MB = 256
 
 
 def copy_rows(connection: psycopg.Connection[Any], table: str, columns: Sequence[str], rows: Iterable[Any]) -> None:
@@ -24,24 +28,36 @@ def copy_rows(connection: psycopg.Connection[Any], table: str, columns: Sequence
 
 
 def vector_text(vector: Vectors) -> str:
-    """A vector as pgvector reads it, exactly: seven digits are what 32 bits hold, 16 bits hold fewer."""
-    return f"[{','.join(map('{:.8g}'.format, vector.tolist()))}]"
+    """A vector as pgvector reads it, exactly: the shortest digits that give the same 32 bits."""
+    return orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
-def rebuild_after(connection: psycopg.Connection[Any], table: str, load: Any) -> None:
-    """Load a table without its vector indexes, and make them again as they were.
+@contextmanager
+def without_indexes(connection: psycopg.Connection[Any], table: str, rows: int) -> Iterator[None]:
+    """Load so many rows into a table without the indexes that no constraint needs; they are made again afterwards.
 
     Row by row into a graph of a million would take a night; what comes out is the same index.
     """
     indexes = connection.execute(
-        "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexdef ~ ' USING (hnsw|ivfflat) '",
+        "SELECT schemaname, indexname, indexdef FROM pg_indexes WHERE tablename = %s AND NOT EXISTS ("
+        "SELECT FROM pg_constraint WHERE conindid = format('%%I.%%I', schemaname, indexname)::regclass)",
         [table.rpartition(".")[2]],
     ).fetchall()
-    for name, _ in indexes:
-        connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
-    load()
-    connection.execute("SET maintenance_work_mem = '2GB'")
-    for _, definition in indexes:
-        made_again: LiteralString = definition
-        connection.execute(sql.SQL(made_again))
+    for schema, name, _ in indexes:
+        connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(schema, name)))
+    yield
+    with building(connection, rows):
+        for *_, definition in indexes:
+            made_again: LiteralString = definition
+            connection.execute(sql.SQL(made_again))
+
+
+@contextmanager
+def building(connection: psycopg.Connection[Any], rows: int) -> Iterator[None]:
+    """Let indexes over so many rows be built in memory, by more than one process."""
+    megabytes = max(_LEAST_MEMORY_MB, rows * _MEMORY_PER_ROW_KB // 1_024)
+    connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", [f"{megabytes}MB"])
+    connection.execute("SET max_parallel_maintenance_workers = 2")
+    yield
     connection.execute("RESET maintenance_work_mem")
+    connection.execute("RESET max_parallel_maintenance_workers")

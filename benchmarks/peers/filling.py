@@ -1,25 +1,33 @@
 """Fills Keepsake's own tables by COPY, with the rows that its actions would have written.
 
 A benchmark may write past the actions: ``memory_add`` for each of 200,000 would take an hour and change no figure.
-Left out is what no measured call reads: the change log, and who saw what.
+Left out is what no measured call reads: the change log, and who saw what. One process for each processor makes rows and
+copies them; triggers and foreign keys don't look at each again.
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psycopg
 
-from .copying import Vectors, copy_rows, vector_text
+from .copying import building, copy_rows, vector_text, without_indexes
 from .plan import Memory, Person, Plan
+from .vectors import Vectors, vectors_of
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 _NAMESPACE = uuid.UUID("9a3b8f52-5d0e-4b0a-8c79-0d2f4d1f6f6e")
 _AT_ONCE = 1_000
+_TABLES = ("memories_memory", "memories_memoryversion", "memories_relation")
 _MEMORY = (
     *("id", "user_id", "kind", "category", "field", "subject", "topics", "content", "external_id", "run_id"),
     *("actor_id", "role", "fingerprint", "tokens", "in_block", "importance", "pinned", "state", "state_reason"),
@@ -37,7 +45,7 @@ INSERT INTO memories_memoryversion (
 SELECT user_id, id, 1, created_at, active_rev, '', '', 'person', user_id::text,
        kind, category, field, subject, topics, content, valid_from, valid_to,
        embedding, embedding_model, search_config, search_text, search_length
-FROM memories_memory
+FROM memories_memory WHERE user_id = ANY(%s) ORDER BY ctid
 """
 _LEDGERS = """
 UPDATE journal_ledger AS ledger
@@ -55,52 +63,117 @@ def user_id_of(person: Person) -> uuid.UUID:
     return uuid.uuid5(_NAMESPACE, person.name)
 
 
-def fill_keepsake(plan: Plan, vectors: Vectors, owner_url: str, embedding_model: str) -> int:
-    """Make the people, what is remembered about each, and how it is related. Returns how many relations that gave."""
+def vectors_file(directory: Path, person: Person) -> Path:
+    """Where a person's vectors are kept, as NumPy writes them, by the place of the memory."""
+    return directory / f"{person.name}.npy"
+
+
+def fill_keepsake(plan: Plan, server: str, directory: Path, *, slow: bool) -> int:
+    """Make the people, what is remembered about each, and how it is related. Returns how many relations that gave.
+
+    ``server`` is how its superuser connects to the database. The vectors of those who ask are left in ``directory``.
+    For ``slow`` see ``vectors_of``.
+    """
     from accounts.models import User
 
     User.objects.bulk_create(
         [User(id=user_id_of(person), username=person.name, password="!") for person in plan.people], batch_size=500
     )
-    with psycopg.connect(owner_url, autocommit=True) as connection:
-        copy_rows(connection, "memories_memory", _MEMORY, _memory_rows(plan, vectors, embedding_model))
-        connection.execute(_VERSIONS)
+    with psycopg.connect(server, autocommit=True) as connection:
+        with _without_indexes(connection, plan.memories), _pool(plan, server, directory, slow) as pool:
+            edges = sum(pool.map(_fill_part, range(len(plan.parts()))))
         connection.execute(_LEDGERS)
-        edges = list(_relation_rows(plan, vectors))
-        copy_rows(connection, "memories_relation", _RELATION, edges)
-        connection.execute("VACUUM ANALYZE")
-    return len(edges)
+        with building(connection, plan.memories):
+            connection.execute("VACUUM ANALYZE")
+    return edges
 
 
-def _memory_rows(plan: Plan, vectors: Vectors, embedding_model: str) -> Iterator[tuple[Any, ...]]:
-    from accounts.categories import load
-    from memories.lines import line_tokens, memory_line
-    from memories.policy import fingerprint
-    from retrieval.text import prepare
+@contextmanager
+def _without_indexes(connection: psycopg.Connection[Any], rows: int) -> Iterator[None]:
+    with ExitStack() as stack:
+        for table in _TABLES:
+            stack.enter_context(without_indexes(connection, table, rows))
+        yield
 
-    in_block = {name: category.context == "all" for name, category in load().by_name.items()}
-    for person in plan.people:
-        user_id = user_id_of(person)
-        for rev, memory in enumerate(plan.memories_of(person), start=1):
+
+def _pool(plan: Plan, server: str, directory: Path, slow: bool) -> ProcessPoolExecutor:
+    # Not forked: this process has connections, and the embedder may have been loaded.
+    fresh = multiprocessing.get_context("spawn")
+    given = (plan.memories, server, directory, slow)
+    return ProcessPoolExecutor(os.cpu_count(), mp_context=fresh, initializer=_begin, initargs=given)
+
+
+class _Worker:
+    """What one filling process keeps: the plan, the embedder and its connection."""
+
+    def __init__(self, plan: Plan, server: str, directory: Path, slow: bool) -> None:
+        from language.backends import get_embedder
+
+        self.plan = plan
+        self.directory = directory
+        self.slow = slow
+        self.embedder = get_embedder()
+        self.askers = {plan.asker(size) for size in plan.sizes}
+        self.connection = psycopg.connect(server, autocommit=True)
+        self.connection.execute("SET synchronous_commit = off")
+        # No foreign key and no trigger looks at what is written here.
+        self.connection.execute("SET session_replication_role = replica")
+
+    def fill(self, people: Sequence[Person]) -> int:
+        """Copy in what is remembered about some people; returns how many relations that gave."""
+        vectors = {person: vectors_of(self.plan, person, self.embedder, slow=self.slow) for person in people}
+        for person in self.askers & vectors.keys():
+            np.save(vectors_file(self.directory, person), vectors[person])
+        with self.connection.transaction():
+            copy_rows(self.connection, "memories_memory", _MEMORY, self._memory_rows(vectors))
+            self.connection.execute(_VERSIONS, [[user_id_of(person) for person in people]])
+            edges = [row for person, own in vectors.items() for row in _relation_rows(person, own)]
+            copy_rows(self.connection, "memories_relation", _RELATION, edges)
+        return len(edges)
+
+    def _memory_rows(self, vectors: Mapping[Person, Vectors]) -> Iterator[tuple[Any, ...]]:
+        from accounts.categories import load
+        from memories.lines import line_tokens, memory_line
+        from memories.policy import fingerprint
+        from retrieval.text import prepare
+
+        in_block = {name: category.context == "all" for name, category in load().by_name.items()}
+        for person, memory in self.plan.written(list(vectors)):
+            user_id = user_id_of(person)
+            place = memory.number - person.first
             at = BEGUN + timedelta(seconds=memory.number)
             # All are in one language, which detecting would only find out again 200,000 times.
             words = prepare(memory.content, "en")
+            vector = vector_text(vectors[person][place])
             yield (
                 *(memory.id, user_id, "semantic", memory.category, "", "", [], memory.content, "", ""),
                 *("", "", fingerprint(user_id, memory.content)),
                 *(line_tokens(memory_line(memory.id, at, "", memory.content)), in_block[memory.category]),
-                *(2, False, "active", "", 1, "", False, rev, "", at, at),
-                *(0, vector_text(vectors[memory.number]), embedding_model, words.config, words.text, words.length),
+                *(2, False, "active", "", 1, "", False, place + 1, "", at, at),
+                *(0, vector, self.embedder.name, words.config, words.text, words.length),
             )
 
 
-def _relation_rows(plan: Plan, vectors: Vectors) -> Iterator[tuple[Any, ...]]:
+_worker: _Worker
+
+
+def _begin(memories: int, server: str, directory: Path, slow: bool) -> None:
+    """Set one filling process up."""
+    import django
+
+    global _worker  # noqa: PLW0603 - a process of a pool has no other place for what it keeps
+    django.setup()
+    _worker = _Worker(Plan(memories), server, directory, slow)
+
+
+def _fill_part(number: int) -> int:
+    return _worker.fill(_worker.plan.parts()[number])
+
+
+def _relation_rows(person: Person, own: Vectors) -> Iterator[tuple[Any, ...]]:
     """Each memory with the nearest of the same person's that were there before it, as a write relates them."""
-    for person in plan.people:
-        user_id = user_id_of(person)
-        own = vectors[person.first : person.first + person.memories]
-        for start in range(0, person.memories, _AT_ONCE):
-            yield from _related(person, user_id, own, start)
+    for start in range(0, person.memories, _AT_ONCE):
+        yield from _related(person, user_id_of(person), own, start)
 
 
 def _related(person: Person, user_id: uuid.UUID, own: Vectors, start: int) -> Iterator[tuple[Any, ...]]:

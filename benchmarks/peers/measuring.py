@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from . import checks
 from .figures import Spread, spread
 from .plan import Person, Plan
 from .system import LISTED, MANY, TOP, WORK, System, Timed, call
+from .vectors import Vectors
 
-Vectors = npt.NDArray[np.float32]
 Turn = tuple[Person, tuple[Any, ...]]
 """Whom a call is about, and what it says beside that."""
 
@@ -84,12 +82,16 @@ class Quality:
 
 @dataclass(slots=True)
 class Result:
-    """All figures of a run, by size, then by kind of work, then by system."""
+    """All figures of a run, by size, then by kind of work, then by system.
+
+    ``embedding_ms`` is what the embedder takes for a question, in the middle: once a round, beside the systems.
+    """
 
     times: dict[int, dict[str, dict[str, Spread]]] = field(default_factory=dict)
     quality: dict[int, dict[str, Quality]] = field(default_factory=dict)
     lacks: dict[str, dict[str, str]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
+    embedding_ms: float = 0.0
 
     def plain(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -97,26 +99,41 @@ class Result:
 
 
 class Measuring:
-    """One run over one database."""
+    """One run over one database. ``vectors`` are those of the people who ask, by the name of the person."""
 
-    def __init__(self, plan: Plan, vectors: Vectors, embed: Callable[[str], Vectors], rounds: Rounds) -> None:
+    def __init__(
+        self, plan: Plan, vectors: Mapping[str, Vectors], embed: Callable[[str], Vectors], rounds: Rounds
+    ) -> None:
         self.plan = plan
         self._vectors = vectors
         self._embed = embed
         self._rounds = rounds
+        self._embedding: list[float] = []
         self._whole: set[tuple[Person, str]] = set()
         self.result = Result()
         self.answers: dict[int, dict[str, list[list[str]]]] = {}
 
-    def run(self, systems: Sequence[Measured], say: Callable[[str], None]) -> Result:
-        """Measure all systems at all sizes: first what reads, then what adds, so that the readers' rows stay still."""
+    def run(
+        self,
+        systems: Sequence[Measured],
+        say: Callable[[str], None],
+        *,
+        sizes: Sequence[int] = (),
+        works: Sequence[str] = WORK,
+    ) -> Result:
+        """Measure all systems: first what reads, then what adds, so that the readers' rows stay still.
+
+        ``sizes`` and ``works`` narrow it down; no size means all.
+        """
         self.result.lacks = {system.name: dict(system.lacks) for system in systems}
-        for size in self.plan.sizes:
+        for size in sizes or self.plan.sizes:
             self.result.times[size] = {}
-            for work in WORK:
+            for work in works:
                 say(f"{size} memories: {work}")
                 able = [system for system in systems if work not in system.lacks]
                 self.result.times[size][work] = self._race(size, work, able)
+        if self._embedding:
+            self.result.embedding_ms = spread(self._embedding).median
         return self.result
 
     def _race(self, size: int, work: str, systems: Sequence[Measured]) -> dict[str, Spread]:
@@ -135,9 +152,18 @@ class Measuring:
                     self.result.wrong.append(f"{system.name}, {size} memories, {work}: {complaint}")
                 if work == "search":
                     self.answers.setdefault(size, {}).setdefault(system.name, []).append(list(timed.answer))
+            if work == "search" and number >= before:
+                self._embedding.append(self._embedding_takes(turn(0)))
         if work == "search":
             self._judge(size, systems, before)
         return {name: spread(each) for name, each in seconds.items()}
+
+    def _embedding_takes(self, turn: Turn) -> float:
+        """Seconds for the question of a round."""
+        _, (question,) = turn
+        began = time.perf_counter()
+        self._embed(question)
+        return time.perf_counter() - began
 
     def _turns(self, size: int, work: str, count: int) -> list[Callable[[int], Turn]]:
         """For each round, whom it is about and what is said, by the system's place in that round."""
@@ -186,7 +212,7 @@ class Measuring:
     def _judge(self, size: int, systems: Sequence[Measured], before: int) -> None:
         """Hold the answers against what was asked about, and against the nearest vectors, looked for one by one."""
         asker = self.plan.asker(size)
-        own = self._vectors[asker.first : asker.first + asker.memories]
+        own = self._vectors[asker.name]
         asked = self.plan.questions(asker, before + self._rounds.search)
         right = [checks.nearest(own, self._embed(each.text), asker.first, TOP) for each in asked]
         wanted = min(TOP, size)

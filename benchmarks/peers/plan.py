@@ -19,6 +19,8 @@ SMALLEST = 2_000
 _WRITERS = {10: 12, 100: 12, 1_000: 4, 10_000: 2}
 _OWN_SHARE = 20  # Nobody measured holds more than this part of the database.
 _EACH = 200
+_PART = 25_000
+_LEAST_PARTS = 2
 
 _SYLLABLES = ("ba", "do", "fi", "gu", "ke", "la", "mo", "ni", "pu", "ra", "se", "ti", "vo", "wy", "xa", "zu")
 _VERBS = ("repairs", "collects", "paints", "studies", "sells", "fears", "counts", "designs", "borrows", "describes")
@@ -123,6 +125,29 @@ class Plan:
         for person in self.people:
             for memory in self.memories_of(person):
                 yield person, memory
+
+    def parts(self) -> list[list[Person]]:
+        """Everybody, in groups with about as many memories each, who are remembered side by side."""
+        count = max(_LEAST_PARTS, self.memories // _PART)
+        return [self.people[start::count] for start in range(count)]
+
+    def written(self, people: Sequence[Person]) -> list[tuple[Person, Memory]]:
+        """The memories of some people as time writes them: everybody's now and then, hardly two beside each other.
+
+        A table that holds each person's in one place would be read more quickly than one that has grown.
+        """
+        every = [
+            ((place + 0.5) / person.memories, person, memory)
+            for person in people
+            for place, memory in enumerate(self.memories_of(person))
+        ]
+        every.sort(key=lambda each: each[0])
+        return [(person, memory) for _, person, memory in every]
+
+    def all_written(self) -> Iterator[tuple[Person, Memory]]:
+        """Every memory with whose it is, as time writes them."""
+        for people in self.parts():
+            yield from self.written(people)
 
     def questions(self, person: Person, count: int) -> list[Asked]:
         """So many questions, each about one memory of the person's and in words of it."""

@@ -33,9 +33,11 @@ _TITLES = {
 
 
 def render(result: Result) -> str:
-    """All tables."""
-    parts = [_work(result, work) for work in WORK]
-    return "\n\n".join([*parts, _rightness(result), "\n".join(_comparison(result)), *_wrong(result)])
+    """All tables of what was measured."""
+    parts = [_work(result, work) for work in WORK if all(work in works for works in result.times.values())]
+    if result.quality:
+        parts += [_rightness(result), "\n".join(_comparison(result))]
+    return "\n\n".join([*parts, *_wrong(result)])
 
 
 def render_growth(figures: Mapping[str, Any], earlier: Mapping[str, Any]) -> str:
@@ -127,6 +129,12 @@ def _comparison(result: Result) -> Iterator[str]:
             f"  {size:,}: {ratio(own, bare):.2f} times bare SQL in process, {ratio(served, bare):.2f} times over HTTP "
             f"({served.median - bare.median:+.2f} ms), p95 over HTTP {milliseconds(served.p95)} ms"
         )
+        yield (
+            f"    without the {milliseconds(result.embedding_ms)} ms of embedding, which bare SQL has not: "
+            f"{_ratio_without(own, result.embedding_ms, bare)} times in process, "
+            f"{_ratio_without(served, result.embedding_ms, bare)} times over HTTP "
+            f"({served.median - result.embedding_ms - bare.median:+.2f} ms)"
+        )
         chosen = best_mem0(result, size)
         if chosen is not None:
             yield f"    {chosen}, mem0's quickest with a recall of {ENOUGH} or more, {_to_own(times, chosen)}"
@@ -135,6 +143,10 @@ def _comparison(result: Result) -> Iterator[str]:
         yield from (
             f"    {name} {_to_own(times, name)}" for name in (MEM0_DEFAULT, BY_HAND, LANGGRAPH) if name in times
         )
+
+
+def _ratio_without(time: Spread, milliseconds_less: float, to: Spread) -> str:
+    return f"{(time.median - milliseconds_less) / to.median:.2f}"
 
 
 def _to_own(times: Mapping[str, Spread], name: str) -> str:

@@ -12,11 +12,16 @@ import socket
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+
 from benchmarks.peers.plan import Plan
 from benchmarks.peers.system import System, call
+from benchmarks.peers.vectors import Vectors, vectors_of
+from language.embedders.hashing import HashingEmbedder
 
 # Each reads its switch when it is imported.
 os.environ.update(
@@ -60,7 +65,6 @@ class Peers:
         from benchmarks.peers.adapters.agno_memory import Agno
         from benchmarks.peers.adapters.langgraph_store import LangGraph
         from benchmarks.peers.adapters.mem0_pgvector import open_mem0
-        from language.embedders.hashing import HashingEmbedder
 
         class Hashing(Embeddings):
             """Keepsake's hashing embedder as LangChain wants one."""
@@ -75,7 +79,6 @@ class Peers:
                 return self._embedder.embed_query(text).tolist()
 
         self._plan = Plan(memories)
-        self._directory = directory
         embeddings = Hashing()
         self._mem0 = open_mem0(database_url, directory, embeddings)
         self._langgraph = LangGraph(database_url, embeddings)
@@ -98,19 +101,23 @@ class Peers:
         return {"versions": {name: version(name) for name in ("mem0ai", "langgraph-checkpoint-postgres", "agno")}}
 
     def do_fill(self, system: str) -> Mapping[str, Any]:
-        """Fill the tables of one peer, with the vectors that the driver has written."""
-        import numpy as np
-
+        """Fill the tables of one peer."""
         from benchmarks.peers.adapters.mem0_pgvector import fill_mem0
 
-        vectors = np.load(self._directory / "vectors.npy", mmap_mode="r")
         if system == "mem0":
-            fill_mem0(self._mem0, self._plan, vectors)
+            fill_mem0(self._mem0, self._plan, self._vectors)
         elif system == "LangGraph store":
-            self._langgraph.fill(self._plan, vectors)
+            self._langgraph.fill(self._plan, self._vectors)
         else:
             self._agno.fill(self._plan)
         return {}
+
+    @cached_property
+    def _vectors(self) -> Vectors:
+        """Those of all memories, by number."""
+        return np.concatenate(
+            [vectors_of(self._plan, each, HashingEmbedder(), slow=False) for each in self._plan.people]
+        )
 
     def do_call(self, system: str, work: str, arguments: Sequence[Any]) -> Mapping[str, Any]:
         """Do one piece of work and time it."""

@@ -30,11 +30,12 @@ ROOT = Path(__file__).resolve().parents[2]
 class Deployment:
     """The running parts, and ways to use them. ``postgres`` and ``valkey`` can be stopped, killed and started.
 
-    A ``durable`` one waits for the disk as in production. What is given by name is added to the environment.
+    A ``durable`` one waits for the disk as in production. The servers' data lies in ``data``, if
+    that is given, rather than in ``directory``. What is given by name is added to the environment.
     """
 
-    def __init__(self, directory: Path, *, durable: bool = False, **environment: str) -> None:
-        self._servers = EmbeddedServers(directory, {}, throw_away=not durable)
+    def __init__(self, directory: Path, *, durable: bool = False, data: Path | None = None, **environment: str) -> None:
+        self._servers = EmbeddedServers(data or directory, {}, throw_away=not durable)
         self.postgres, self.valkey = self._servers.servers
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("DATABASE_", "REDIS_"))},
@@ -65,11 +66,23 @@ class Deployment:
 
     def start(self) -> None:
         """Start everything, and make a person with an agent's key."""
+        self.start_servers()
+        self.migrate()
+        self.start_web()
+        self.worker.start()
+
+    def start_servers(self) -> None:
+        """Start PostgreSQL and Valkey alone."""
         self._servers.start()
-        self.manage("migrate", "--database=owner", "--verbosity=0")
+
+    def migrate(self) -> None:
+        """Bring the database to this checkout's state, however much is in it."""
+        self._run("manage.py", "migrate", "--database=owner", "--verbosity=0", seconds=None)
+
+    def start_web(self) -> None:
+        """Start the web server, and make a person with an agent's key."""
         self.key = self.manage("create_agent_key", "writer", "--user=olga", "--scopes=read,write,admin", "--quiet")
         self.web.start()
-        self.worker.start()
         assert wait_until(self.is_ready, 60), self._web_log.read_text()
 
     def is_ready(self) -> bool:
@@ -93,10 +106,10 @@ class Deployment:
         """Send a task to the worker, as the clock does."""
         self._run("-m", "celery", "-A", "memory_project", "call", name)
 
-    def _run(self, *arguments: str) -> str:
+    def _run(self, *arguments: str, seconds: float | None = 60) -> str:
         command = [sys.executable, *arguments]
         done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=seconds, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
@@ -173,13 +186,22 @@ class _UnixConnection(http.client.HTTPConnection):
 
 @contextmanager
 def own_deployment(*, durable: bool = False, **environment: str) -> Iterator[Deployment]:
-    """A deployment with a directory of its own; both are gone afterwards."""
+    """A deployment that runs, with a directory of its own; both are gone afterwards."""
+    with unstarted_deployment(durable=durable, **environment) as made:
+        made.start()
+        yield made
+
+
+@contextmanager
+def unstarted_deployment(
+    *, durable: bool = False, data: Path | None = None, **environment: str
+) -> Iterator[Deployment]:
+    """A deployment of which nothing runs yet, with a directory of its own; both are gone afterwards, ``data`` stays."""
     directory = temporary_directory("keepsake-tests-", Account.for_servers())
     directory.chmod(0o711)
     try:
-        made = Deployment(directory, durable=durable, **environment)
+        made = Deployment(directory, durable=durable, data=data, **environment)
         try:
-            made.start()
             yield made
         finally:
             made.stop()

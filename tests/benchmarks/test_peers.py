@@ -4,21 +4,29 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.peers import checks
+from benchmarks.peers.__main__ import read_options
 from benchmarks.peers.channel import PeersFailed, peers_process
+from benchmarks.peers.copying import vector_text
 from benchmarks.peers.figures import Spread, best, milliseconds, ratio, spread, table
+from benchmarks.peers.kept import Kept, Note, kept_in, migrations
 from benchmarks.peers.measuring import Measuring, Quality, Result, Rounds
 from benchmarks.peers.plan import SMALLEST, Person, Plan
 from benchmarks.peers.report import best_mem0, render, render_growth
 from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP, WORK, Timed
+from benchmarks.peers.vectors import vectors_of
 from language.embedders.hashing import HashingEmbedder
+from memory_project.embedded.account import Account
+from memory_project.embedded.places import temporary_directory
 
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
@@ -77,6 +85,16 @@ def test_nobody_is_told_the_same_twice_and_numbers_run_on(plan):
         assert len(set(contents)) == len(contents)
 
 
+def test_everything_is_written_once_and_hardly_two_of_a_person_beside_each_other():
+    plan = Plan(20_000)
+    written = list(plan.all_written())
+    assert sorted(written, key=lambda each: each[1].number) == list(plan.all_memories())
+    beside = sum(person == after for (person, _), (after, _) in pairwise(written))
+    assert beside < len(written) / 10
+    times = [memory.number for person, memory in written if person == plan.asker(100)]
+    assert times == sorted(times)
+
+
 def test_a_question_is_about_the_memory_that_answers_it(plan):
     asker = plan.asker(100)
     contents = {memory.id: set(memory.content.split()) for memory in plan.memories_of(asker)}
@@ -95,6 +113,160 @@ def test_whose_a_memory_is(memory_id, owned):
 
 def test_what_was_added_is_nobodys_by_its_id():
     assert not Person(3, memories=3, first=0).owns("3f2b8a52-0000-4000-8000-000000000001")
+
+
+# --- Vectors ------------------------------------------------------------------------------------------------------
+
+
+def test_a_quick_embedder_embeds_everything(plan):
+    writer = plan.writers(100)[0]
+    contents = [memory.content for memory in plan.memories_of(writer)]
+    own = vectors_of(plan, writer, HashingEmbedder(), slow=False)
+    assert np.array_equal(own, HashingEmbedder().embed_passages(contents))
+
+
+def test_a_slow_embedder_embeds_what_is_asked_for_alone(plan):
+    asker, writer = plan.asker(100), plan.writers(100)[0]
+    embedder = HashingEmbedder(dimensions=16)
+    assert np.array_equal(vectors_of(plan, asker, embedder, slow=True), vectors_of(plan, asker, embedder, slow=False))
+    others = vectors_of(plan, writer, embedder, slow=True)
+    assert others.shape == (100, 16)
+    assert np.allclose(np.linalg.norm(others, axis=1), 1)
+    assert np.array_equal(others, vectors_of(plan, writer, embedder, slow=True))
+    assert not np.array_equal(others, vectors_of(plan, writer, embedder, slow=False))
+
+
+def test_who_has_more_than_a_slow_embedder_can_embed_has_random_vectors():
+    plan = Plan(200_000)
+    embedder = HashingEmbedder(dimensions=4)
+    asker = plan.asker(10_000)
+    assert np.array_equal(
+        vectors_of(plan, asker, embedder, slow=True)[:3],
+        vectors_of(Plan(1_000_000), asker, embedder, slow=True)[:3],
+    )
+    assert not np.array_equal(
+        vectors_of(plan, asker, embedder, slow=True)[0],
+        embedder.embed_query(next(iter(plan.memories_of(asker))).content),
+    )
+
+
+def test_a_vector_is_written_exactly():
+    vector = HashingEmbedder().embed_query("Ann lives in Bergen.") * np.float32(1e-3)
+    assert np.array_equal(np.array(json.loads(vector_text(vector)), dtype=np.float32), vector)
+
+
+# --- What is kept ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A directory that says it was filled by this checkout, whose only migration is one.py's."""
+    migration = tmp_path / "room" / "migrations" / "0001_one.py"
+    migration.parent.mkdir(parents=True)
+    migration.write_text("one")
+    monkeypatch.setattr("benchmarks.peers.kept.ROOT", tmp_path)
+    with kept_in(tmp_path / "kept") as kept:
+        kept.note_keepsake(7)
+        yield kept
+
+
+def read_again(kept):
+    return Kept(kept.directory)
+
+
+def test_what_is_kept_is_known_again(kept):
+    assert read_again(kept).note == kept.note
+    assert kept.note.relations == 7
+    assert list(kept.note.migrations) == ["room/0001_one"]
+    assert not read_again(kept).is_outdated
+    assert not read_again(kept).has_peers
+    kept.note_peers()
+    assert read_again(kept).has_peers
+
+
+def test_a_new_migration_is_applied_to_what_is_kept(kept, tmp_path):
+    (tmp_path / "room" / "migrations" / "0002_two.py").write_text("two")
+    assert not kept.is_outdated
+    assert migrations() != kept.note.migrations
+
+
+def test_a_changed_or_lost_migration_outdates_what_is_kept(kept, tmp_path):
+    migration = tmp_path / "room" / "migrations" / "0001_one.py"
+    migration.write_text("another")
+    assert kept.is_outdated
+    migration.unlink()
+    assert kept.is_outdated
+
+
+def test_another_way_to_fill_outdates_what_is_kept(kept, monkeypatch):
+    kept.note_peers()
+    monkeypatch.setattr("benchmarks.peers.kept.digest_of", lambda names: "another")
+    assert kept.is_outdated
+    assert not kept.has_peers
+
+
+def test_nothing_that_was_never_filled_is_outdated(tmp_path):
+    with kept_in(tmp_path / "new") as kept:
+        assert not kept.note.keepsake
+        assert not kept.is_outdated
+
+
+def test_emptying_removes_the_databases_alone(kept):
+    for name in ("postgres", "valkey", "programs"):
+        (kept.data / name).mkdir()
+    kept.empty()
+    assert read_again(kept).note == Note()
+    assert [name for name in ("postgres", "valkey", "programs") if (kept.data / name).exists()] == [
+        "valkey",
+        "programs",
+    ]
+    kept.empty_queues()
+    assert not (kept.data / "valkey").exists()
+
+
+def test_two_runs_do_not_share_a_directory(kept):
+    with pytest.raises(SystemExit, match="Another benchmark runs"), kept_in(kept.directory):
+        pass
+
+
+# --- The command line -----------------------------------------------------------------------------------------------
+
+
+def options_of(monkeypatch, plan, *arguments):
+    monkeypatch.setattr(sys, "argv", ["benchmarks.peers", *arguments])
+    return read_options(plan)
+
+
+def test_options_narrow_a_run_down(monkeypatch, plan):
+    options = options_of(monkeypatch, plan, "--sizes=10,100", "--only=search,list", "--rounds=200")
+    assert (options.sizes, options.only) == ((10, 100), ("search", "list"))
+    assert (options.measured.search, options.measured.read, options.measured.add) == (200, 200, Rounds().add)
+
+
+def test_without_options_everything_is_measured(monkeypatch, plan):
+    options = options_of(monkeypatch, plan)
+    assert (options.sizes, options.only, options.embedder) == ((), WORK, "hashing")
+    assert options.measured == Rounds()
+
+
+@pytest.mark.parametrize(
+    ("argument", "complaint"),
+    [
+        ("--sizes=1000", "nobody asks who has 1000"),
+        ("--only=search,dance", "dance is none of"),
+        ("--embedder=openai", "invalid choice"),
+    ],
+)
+def test_options_that_can_not_be_are_refused(monkeypatch, capsys, plan, argument, complaint):
+    with pytest.raises(SystemExit):
+        options_of(monkeypatch, plan, argument)
+    assert complaint in capsys.readouterr().err
+
+
+def test_peers_have_the_hashing_embedder_alone(monkeypatch, capsys, plan):
+    with pytest.raises(SystemExit):
+        options_of(monkeypatch, plan, "--peers=python", "--embedder=bundled")
+    assert "--embedder hashing" in capsys.readouterr().err
 
 
 # --- Figures ------------------------------------------------------------------------------------------------------
@@ -204,8 +376,7 @@ class FromMemory:
 
     def search(self, name, text):
         person = self.person(name)
-        own = self.vectors[person.first : person.first + person.memories]
-        order = np.argsort(-(own @ self.embedder.embed_query(text)))[:TOP]
+        order = np.argsort(-(self.vectors[name] @ self.embedder.embed_query(text)))[:TOP]
         if self.mistake == "misses":
             order = order[: len(order) // 2]
         shift = 10**6 if self.mistake == "foreign" else 0
@@ -238,12 +409,13 @@ class FromMemory:
 
 @pytest.fixture(scope="module")
 def vectors(plan):
-    return HashingEmbedder().embed_passages([memory.content for _, memory in plan.all_memories()])
+    askers = [plan.asker(size) for size in plan.sizes]
+    return {asker.name: vectors_of(plan, asker, HashingEmbedder(), slow=False) for asker in askers}
 
 
-def race(plan, vectors, *systems):
+def race(plan, vectors, *systems, **only):
     measuring = Measuring(plan, vectors, HashingEmbedder().embed_query, Rounds(4, 2, 2, 1, warm_up=1))
-    measuring.run(systems, lambda text: None)
+    measuring.run(systems, lambda text: None, **only)
     return measuring
 
 
@@ -259,6 +431,16 @@ def test_all_systems_do_the_same_work_and_take_turns_to_begin(plan, vectors):
         assert works["search"] == {"a": Spread(1.0, 1.0, 4), "bb": Spread(2.0, 2.0, 4)}
         assert list(works["block"]) == ["a"]
         assert works["add_many"]["a"].count == 1
+
+
+def test_a_race_can_be_narrowed_down(plan, vectors):
+    system = FromMemory("a", plan, vectors)
+    result = race(plan, vectors, system, sizes=[100], works=["search"]).result
+    assert {size: list(works) for size, works in result.times.items()} == {100: ["search"]}
+    assert list(result.quality) == [100]
+    assert {work for work, _ in system.calls} == {"search"}
+    assert result.embedding_ms > 0
+    assert race(plan, vectors, system, works=["list"]).result.embedding_ms == 0
 
 
 def test_exact_answers_are_right_in_every_way(plan, vectors):
@@ -305,6 +487,23 @@ def made_up(recalls=(0.2, 1.0, 1.0), wrong=()):
     qualities = {name: Quality(1.0, 0.9, 1.0) for name in NAMES[:3]}
     qualities |= {name: Quality(1.0, each, each) for name, each in zip(NAMES[3:6], recalls, strict=True)}
     return Result({1_000: works}, {1_000: qualities}, lacks, list(wrong))
+
+
+def test_a_report_holds_what_was_measured_alone():
+    result = made_up()
+    result.times[1_000] = {"list": result.times[1_000]["list"]}
+    result.quality = {}
+    text = render(result)
+    assert text.startswith("list, the 100 newest")
+    assert "search" not in text.replace("it has no search", "")
+
+
+def test_what_the_embedder_takes_is_taken_off_for_the_ratio_to_bare_sql():
+    result = made_up()
+    result.embedding_ms = 0.5
+    text = render(result)
+    assert "without the 0.50 ms of embedding, which bare SQL has not: 1.50 times in process" in text
+    assert "3.50 times over HTTP (+2.50 ms)" in text
 
 
 def test_the_best_setting_of_mem0_is_one_of_its_own():
@@ -370,14 +569,11 @@ def test_a_process_that_ends_is_told_with_its_reason(tmp_path, capsys):
     assert "Error" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_a_whole_run_over_a_small_database(tmp_path):
-    """With the peers where ``make bench`` has installed them; what Keepsake and bare SQL do is measured anyhow."""
-    out = tmp_path / "figures.json"
-    peers = ["--peers", str(PEERS)] if PEERS.exists() else []
+def measure(*arguments):
+    """Run it over the smallest database, and return what it wrote to standard error."""
     given = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE_", "REDIS_"))}
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.peers", "--quick", "--json", str(out), *peers],
+        [sys.executable, "-m", "benchmarks.peers", "--quick", *arguments],
         cwd=ROOT,
         env={**given, "BENCH_SCALE": str(SMALLEST)},
         capture_output=True,
@@ -386,6 +582,15 @@ def test_a_whole_run_over_a_small_database(tmp_path):
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    return done.stderr
+
+
+@pytest.mark.slow
+def test_a_whole_run_over_a_small_database(tmp_path):
+    """With the peers where ``make bench`` has installed them; what Keepsake and bare SQL do is measured anyhow."""
+    out = tmp_path / "figures.json"
+    peers = ["--peers", str(PEERS)] if PEERS.exists() else []
+    measure("--throw-away", "--json", str(out), *peers)
     figures = json.loads(out.read_text(encoding="utf-8"))
     assert figures["wrong"] == []
     assert (figures["memories"], figures["people"]) == (SMALLEST, 27)
@@ -395,3 +600,22 @@ def test_a_whole_run_over_a_small_database(tmp_path):
     assert own["Keepsake"]["found"] == 1.0
     assert set(figures["times"]["100"]["search"]) >= {"Keepsake", "Keepsake HTTP", "bare SQL"}
     assert ("agno" in figures["times"]["100"]["list"]) is bool(peers)
+
+
+@pytest.mark.slow
+def test_each_run_finds_the_databases_as_they_were_filled(tmp_path):
+    out = tmp_path / "figures.json"
+    directory = temporary_directory("keepsake-tests-", Account.for_servers())
+    directory.chmod(0o711)
+    try:
+        given = ("--data", str(directory), "--sizes=10")
+        told = measure(*given, "--only=list,add")
+        assert "memories of 27 people" in told
+        assert "A copy to add to" in told
+        assert Kept(directory / f"{SMALLEST}-hashing").note.added_to
+        # The same statements again: were those of the first run still there, they would not be new.
+        told = measure(*given, "--only=add", "--json", str(out))
+        assert "memories of 27 people" not in told
+        assert json.loads(out.read_text(encoding="utf-8"))["wrong"] == []
+    finally:
+        shutil.rmtree(directory)

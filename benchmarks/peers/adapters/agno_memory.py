@@ -61,7 +61,7 @@ class Agno:
                     BEGUN + memory.number,
                     BEGUN + memory.number,
                 )
-                for person, memory in plan.all_memories()
+                for person, memory in plan.all_written()
             )
             copy_rows(connection, f"{SCHEMA}.{TABLE}", columns, rows)
 

@@ -1,6 +1,7 @@
 """LangGraph's PostgresStore with pgvector, as ``from_conn_string`` gives it: one connection, statements prepared.
 
-Its search sorts all rows below the namespace, and leaves its own vector index unused.
+Its search asks for the nearest rows below the namespace. PostgreSQL's planner chooses whether to sort all of those, or
+to ask the store's vector index over everybody's rows, which then gives few of them.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import PutOp
 from langgraph.store.postgres import PostgresStore
 
-from benchmarks.peers.copying import Vectors, copy_rows, rebuild_after, vector_text
+from benchmarks.peers.copying import copy_rows, vector_text, without_indexes
 from benchmarks.peers.plan import Plan
 from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP
+from benchmarks.peers.vectors import Vectors
 
 
 class LangGraph:
@@ -38,18 +40,15 @@ class LangGraph:
         with psycopg.connect(self._database_url, autocommit=True) as connection:
             rows = (
                 (f"memories.{person.name}", memory.id, json.dumps({"text": memory.content}))
-                for person, memory in plan.all_memories()
+                for person, memory in plan.all_written()
             )
             copy_rows(connection, "store", ("prefix", "key", "value"), rows)
-
-            def load() -> None:
-                embedded = (
-                    (f"memories.{person.name}", memory.id, "text", vector_text(vectors[memory.number]))
-                    for person, memory in plan.all_memories()
-                )
+            embedded = (
+                (f"memories.{person.name}", memory.id, "text", vector_text(vectors[memory.number]))
+                for person, memory in plan.all_written()
+            )
+            with without_indexes(connection, "store_vectors", plan.memories):
                 copy_rows(connection, "store_vectors", ("prefix", "key", "field_name", "embedding"), embedded)
-
-            rebuild_after(connection, "store_vectors", load)
 
     def prepare(self, work: str, *arguments: object) -> None:
         """Nothing has to be so before a call."""
