@@ -11,7 +11,14 @@ from journal.exceptions import Conflict
 from journal.models import Ledger
 from memories import actions
 from memories.models import Memory, MemoryUse, Tombstone
-from tests.factories import ConversationFactory, MemoryFactory, MessageFactory, agent_principal, rev_of
+from tests.factories import (
+    ConversationFactory,
+    MemoryFactory,
+    MessageFactory,
+    PreferencesFactory,
+    agent_principal,
+    rev_of,
+)
 
 from .conftest import text, words
 
@@ -278,6 +285,20 @@ def test_a_card_tells_where_it_comes_from_and_where_it_goes(visit, owner, agent,
     assert "Importance 4 of 5." in page
 
 
+def test_with_memory_switched_off_no_prompt_is_said_to_hold_any(visit, owner):
+    memory = MemoryFactory(user=owner, content="I keep bees.")
+    client = visit(owner)
+    assert "In every prompt" in words(client.get(LIST))
+    PreferencesFactory(user=owner, has_memory=False)
+    for address in (LIST, page_of(memory)):
+        assert "In every prompt" not in words(client.get(address))
+    assert "Memory is switched off: no agent sees it." in words(client.get(page_of(memory)))
+    page = words(client.get(LIST))
+    assert "Memory is switched off: nothing of it is in any prompt" in page
+    assert "Switched on, every prompt would carry" in page
+    assert "Every prompt carries" not in page
+
+
 def _new(memory):
     from memories.records import NewMemory
 
@@ -363,7 +384,9 @@ def test_those_that_made_room_are_counted(visit, owner, settings):
     client = visit(owner)
     page = client.get(add(client, content="I keep bees.").url)
     assert "Remembered. 1 older memory made room for it." in words(page)
-    page = client.get(add(client, content="I keep three dozen bee hives in the orchard behind the house.").url)
+    # Longer by more than ids differ in tokens.
+    hives = "I keep three dozen bee hives in the orchard behind the house, by the mill and along the river."
+    page = client.get(add(client, content=hives).url)
     assert "Remembered. 2 older memories made room for it." in words(page)
 
 
