@@ -20,3 +20,12 @@ class ByRev(CursorPagination):
     page_size = 50
     page_size_query_param = "per_page"
     max_page_size = 200
+
+
+class ByTime(CursorPagination):
+    """What only grows at its newer end is read by cursor, the latest first: 50 at a time, or ``per_page`` up to 200."""
+
+    ordering = ("-at", "-pk")
+    page_size = 50
+    page_size_query_param = "per_page"
+    max_page_size = 200

@@ -46,7 +46,7 @@ class MemoryCard(Decidable):
     """One memory for the templates. ``offers`` are the decisions that can be taken about it, in their order.
 
     ``quotations`` are the words that bear it out, those of its latest wording first. ``unused`` says that no prompt
-    holds it before the person approves it.
+    holds it before the person approves it, ``off`` that none holds any while memory is switched off.
     """
 
     noun = "memory"
@@ -56,6 +56,7 @@ class MemoryCard(Decidable):
     quotations: list[Quotation]
     offers: list[str]
     unused: bool
+    off: bool = False
 
     @property
     def key(self) -> str:
@@ -106,7 +107,7 @@ class MemoryCard(Decidable):
     @property
     def in_prompts(self) -> str:
         """How prompts come to hold it; empty for what is in none."""
-        if self.memory.state != State.ACTIVE or self.unused:
+        if self.memory.state != State.ACTIVE or self.unused or self.off:
             return ""
         return "In every prompt" if self.memory.in_block else "Recalled when it fits"
 
@@ -167,6 +168,7 @@ def make_memory_cards(
             quotations=list(quote(evidence.get(memory.pk, ()), messages)),
             offers=offers_for(memory),
             unused=writing.is_unused(memory, principal.review),
+            off=not principal.has_memory,
             outcome=outcomes.get(memory.pk),
         )
         for memory in shown

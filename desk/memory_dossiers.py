@@ -15,6 +15,7 @@ from .differences import Piece, word_diff
 from .memory_cards import MemoryCard, make_memory_cards
 from .outcomes import Done, Refusal
 from .passages import Passage, make_passages
+from .sightings import LATEST, Sighting, sightings_of, tell
 
 MOST_RELATED = 30
 _SAID = {
@@ -40,13 +41,15 @@ class RelatedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryDossier:
-    """A card with what stands beside it."""
+    """A card with what stands beside it. ``seen`` are the latest times that agents saw it; ``seen_more``: not all."""
 
     card: MemoryCard
     passages: list[Passage]
     related: list[RelatedMemory]
     uses: int
     last_used_at: datetime | None
+    seen: list[Sighting]
+    seen_more: bool
 
     @property
     def filing(self) -> dict[str, str]:
@@ -79,12 +82,15 @@ def make_memory_dossier(
     card = cards[0]
     use = MemoryUse.objects.filter(memory=card.memory).values_list("uses", "last_used_at").first()
     uses, last_used_at = use or (0, None)
+    seen = tell(sightings_of(principal, card.memory)[: LATEST + 1])
     return MemoryDossier(
         card=card,
         passages=list(make_passages(principal, card.quotations)),
         related=list(_related(principal, card.memory)),
         uses=uses,
         last_used_at=last_used_at,
+        seen=seen[:LATEST],
+        seen_more=len(seen) > LATEST,
     )
 
 

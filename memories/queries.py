@@ -34,10 +34,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class BlockFill:
-    """How much of its budget the memory block of a person takes, in tokens."""
+    """How much of its budget the memory block of a person takes, in tokens. ``off``: no prompt carries it for now."""
 
     tokens: int
     budget: int
+    off: bool = False
 
     @property
     def nearly_full(self) -> int:
@@ -49,7 +50,7 @@ def block_fill(principal: Principal) -> BlockFill:
     """How full the memory block of the person is. Raises NotFound for a principal that acts for nobody."""
     user_id = must_act_for(principal)
     tokens = Ledger.objects.values_list("block_tokens", flat=True).get(pk=user_id)
-    return BlockFill(tokens, settings.MEMORY_BLOCK_TOKENS)
+    return BlockFill(tokens, settings.MEMORY_BLOCK_TOKENS, off=not principal.has_memory)
 
 
 def read_source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> Source:

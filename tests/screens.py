@@ -137,6 +137,8 @@ PAGES = [
     Page("memories-bulk", "/memories/", act=tick_two_memories),
     Page("memory", "/memories/{memory}/"),
     Page("memory-filing", "/memories/{memory}/", act=open_filing),
+    Page("memory-seen", "/memories/{memory}/seen/"),
+    Page("memory-unseen", "/memories/{double}/"),
     Page("facts", "/facts/?sort=changed", readme=True),
     Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
     Page("legacy-removed", "/legacies/{legacy}/?show=gone"),
@@ -181,6 +183,7 @@ def demo_served() -> Iterator[str]:
     call_command("migrate", database="owner", verbosity=0)
     call_command("seed_demo", if_empty=True, stdout=sys.stderr)
     give_staff_work()
+    show_agents()
     with override_settings(
         STORAGES={**settings.STORAGES, "staticfiles": plain},
         ALLOWED_HOSTS=["*"],
@@ -220,6 +223,29 @@ def give_staff_work() -> None:
         renew_lease(job, lease_seconds=600, done=done)
         if fault:
             (fail_job if fault == "bad_answer" else retry_job_later)(job, fault)
+
+
+def show_agents() -> None:
+    """Let the demo's agent, and one of the person's own, have seen a memory over the last days, unless they have."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    from accounts.actions import agent_create
+    from accounts.models import Agent, User
+    from accounts.queries import principal_for_person
+    from memories.actions import memories_note_shown
+    from memories.models import Disclosure
+
+    person = User.objects.get(username=PERSON)
+    if Disclosure.objects.filter(user=person).exists():
+        return
+    agent_create(principal_for_person(person.pk), "Editor")
+    agents, ways = list(Agent.objects.order_by("name")), ("turn", "query", "turn", "context")
+    for number in range(60):
+        at = timezone.now() - timedelta(hours=7 * number)
+        agent, by = agents[number % 5 % len(agents)], ways[number % len(ways)]
+        memories_note_shown(str(person.pk), str(agent.pk), "", by, at.isoformat(), places()["memory"], "")
 
 
 def say_it_twice() -> None:

@@ -23,7 +23,15 @@ from journal.models import OperationEvent
 from language.backends import get_embedder
 from language.base import Comparison, EmbedderUnavailable, LanguageModel
 from memories import queries
-from memories.actions import Manner, PreparedMemory, prepare_new, record_archive, record_new, record_update
+from memories.actions import (
+    Manner,
+    PreparedMemory,
+    memories_relate,
+    prepare_new,
+    record_archive,
+    record_new,
+    record_update,
+)
 from memories.models import Kind
 from memories.policy import writing as filing
 from memories.records import QUOTE_CHARACTERS, Said
@@ -165,7 +173,7 @@ class Carrying:
     ``principal`` was built inside it too, so what the person has decided meanwhile counts. ``messages`` are those that
     may still teach something, by index. At most ``most`` things are changed; what is over that is left out, and so is,
     by itself, what is refused now: buried, over the budget, changed by somebody else. ``counts`` says what became of
-    all of it, by the names of the log of operations.
+    all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories.
     """
 
     write: LedgerWrite
@@ -175,6 +183,7 @@ class Carrying:
     written_by: str
     most: int
     counts: Counter[str] = field(default_factory=Counter)
+    remembered: list[str] = field(default_factory=list)
 
     @property
     def writes(self) -> int:
@@ -182,7 +191,7 @@ class Carrying:
         return sum(self.counts[op] for op in WRITES)
 
     def carry_out(self, ready: Sequence[Ready]) -> None:
-        """Carry out what can be, in order."""
+        """Carry out what can be, in order, and relate what is new to what is near it."""
         for each in ready:
             op, memory_id = self._try(each)
             self.counts[op] += 1
@@ -195,6 +204,7 @@ class Carrying:
                 object_id=memory_id,
                 category=_category(each.step),
             )
+        memories_relate(self.write, self.conversation.user_id, self.remembered)
 
     def _try(self, ready: Ready) -> tuple[str, str]:
         """Carry one out. Returns the name of what happened, and the memory that it happened to."""
@@ -214,10 +224,12 @@ class Carrying:
     def _do(self, ready: Ready, said: Sequence[Said]) -> tuple[str, str]:
         if isinstance(ready, ReadyAddition):
             verdicts = ready.verdicts if self.principal.agentic_memory else None
-            manner = Manner(consent=ready.step.consent, insist=True, verdicts=verdicts)
+            manner = Manner(consent=ready.step.consent, insist=True, verdicts=verdicts, among_others=True)
             outcome = record_new(
                 self.write, self.principal, ready.prepared, manner, conversation_id=self.conversation.pk, said=said
             )
+            if outcome.outcome in {"created", "proposed", "quarantined"}:
+                self.remembered.append(outcome.memory.pk)
             return _OPERATIONS[outcome.outcome], outcome.memory.pk
         known = ready.step.known
         if isinstance(ready, ReadyRewording):

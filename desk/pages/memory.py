@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -28,10 +30,13 @@ from ..memory_histories import make_memory_history
 from ..memory_views import MemoryView, counts_by_category
 from ..outcomes import Done, Refusal
 from ..queues import Item
+from ..sightings import sightings_of, tell
 from ..sittings import Sitting
-from .frame import PageRequest, came_from, for_person, origin_of
+from .frame import PageRequest, came_from, for_person, neighbours_of, origin_of
 from .memories import around_memories, filing_choices, show_memories
 from .review import answer_decision, answer_gone, queue_of
+
+SEEN_PER_PAGE = 50
 
 
 @require_safe
@@ -59,10 +64,30 @@ def show_memory(
         "history": make_memory_history(principal, dossier.card.memory),
         "bring_back": "memory-bring-back",
         "next": reverse("memory-page", args=[memory_id]),
+        "days": settings.OPERATION_EVENT_DAYS,
         **filing_choices(),
     }
     status = outcome.status if isinstance(outcome, Refusal) else 200
     return render(request, "desk/memory.html", context, status=status)
+
+
+@require_safe
+@for_person
+def seen(request: PageRequest, principal: Principal, memory_id: str) -> HttpResponse:
+    """Every time that an agent saw a memory."""
+    memory = Memory.objects.visible_to(principal).only("content").filter(pk=memory_id).first()
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    page = Paginator(sightings_of(principal, memory), SEEN_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "principal": principal,
+        "memory": memory,
+        "page": page,
+        "sightings": tell(page),
+        "days": settings.OPERATION_EVENT_DAYS,
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/seen.html", context)
 
 
 @require_POST
@@ -221,5 +246,6 @@ urlpatterns = [
         name="memory-undo-filing",
     ),
     path("memories/<slug:memory_id>/bring-back/<int:number>/", bring_back, name="memory-bring-back"),
+    path("memories/<slug:memory_id>/seen/", seen, name="memory-seen"),
     path("memories/<slug:memory_id>/<slug:decision>/", decide, name="memory-decide"),
 ]

@@ -17,6 +17,7 @@ from .optimizing import optimize_discard, optimize_plan, plan_make, plans_tidy
 from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .recording import record_archive, record_update
+from .relating import Related, memories_relate
 from .reopening import proposal_reopen
 from .showing import disclosures_trim, memories_note_shown, memories_show
 from .taking_back import memories_decline, memories_take_back
@@ -30,6 +31,7 @@ __all__ = [
     "BULK_LIMIT",
     "Manner",
     "PreparedMemory",
+    "Related",
     "admit_new",
     "disclosures_trim",
     "memories_compare_later",
@@ -40,6 +42,7 @@ __all__ = [
     "memories_index",
     "memories_note_shown",
     "memories_purge",
+    "memories_relate",
     "memories_show",
     "memories_take_back",
     "memories_undo",

@@ -54,13 +54,15 @@ class Manner:
     ``own_word``: the person words it themselves. ``insist``: beside what is about the same subject or similar.
     ``consent``: the person's own words ask for it, so it doesn't wait and lifts a tombstone. ``verdicts`` say by the
     wording of a neighbour what the new statement is to it; with them a new wording or a contradiction of a neighbour is
-    carried out, without them the caller is told of the neighbour.
+    carried out, without them the caller is told of the neighbour. ``among_others``: the caller remembers more in the
+    same transaction, and relates all of it by ``memories_relate`` at its end.
     """
 
     own_word: bool = False
     insist: bool = False
     consent: bool = False
     verdicts: Mapping[str, Comparison] | None = None
+    among_others: bool = False
 
 
 def memory_add(
@@ -290,7 +292,8 @@ class _Recording:
             for other in replaced:
                 displace(self.write, other)
         change = insert(self.write, self.new_row(doubtful), self.prepared.wording, beginning)
-        change.link(neighbour for neighbour in around if all(neighbour.memory_id != other.pk for other in replaced))
+        if not self.manner.among_others:
+            change.link(neighbour for neighbour in around if all(neighbour.memory_id != other.pk for other in replaced))
         for other in replaced:
             change.supersede(other.pk)
         if beginning.state == State.PROPOSED:

@@ -34,6 +34,7 @@ from ..policy.writing import State, Why
 from ..records import Said
 from ..wording import Embedded
 from .bulk import archive_many
+from .relating import memories_relate
 from .single import Beginning, insert, memory_changing
 
 Plan = MemoryPlan.State
@@ -62,6 +63,7 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
         merging = _Merging.of(write, principal, plan, wanted, texts)
         for item in wanted.values():
             merging.carry_out(item)
+        memories_relate(write, user_id, [item.merged_id for item in wanted.values() if item.merged_id])
         plan.items.filter(state=Item.WAITING).delete()
         plan.state, plan.decided_at, plan.applied_rev = Plan.APPLIED, timezone.now(), write.ledgers[user_id].rev
         plan.save(update_fields=["state", "decided_at", "applied_rev"])
@@ -195,7 +197,6 @@ class _Merging:
         wording = text.worded(self.principal, self.plan.user_id, item.subject)
         change = insert(self.write, self.new_row(item, sources, doubtful=band > Band.NEW), wording, beginning)
         _note_gone(self.memories, change.evicted)
-        change.link(near)
         Relation.objects.bulk_create(
             Relation(
                 user_id=self.plan.user_id,

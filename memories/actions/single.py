@@ -15,7 +15,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import Agent
@@ -207,8 +206,8 @@ class MemoryWrite:
         if new:
             self.log("LINK", conversation_id=conversation_id, evidence=len(new))
 
-    def link(self, neighbours: Iterable[Neighbour]) -> list[str]:
-        """Relate the memory to its neighbours, of whom none is related to it yet. Returns their ids."""
+    def link(self, neighbours: Iterable[Neighbour]) -> None:
+        """Relate the memory to its neighbours, of whom none is related to it yet."""
         nearest = list(neighbours)[: settings.MEMORY_LINKS]
         Relation.objects.bulk_create(
             Relation(
@@ -221,24 +220,10 @@ class MemoryWrite:
             )
             for neighbour in nearest
         )
-        return [neighbour.memory_id for neighbour in nearest]
-
-    def related(self) -> set[str]:
-        """The ids of the memories that it is related to already, either way round."""
-        return {
-            other
-            for pair in self._relations().values_list("from_memory_id", "to_memory_id")
-            for other in pair
-            if other != self.memory.pk
-        }
 
     def unlink(self) -> None:
         """Drop the relations that were about a wording that is gone."""
-        self._relations().delete()
-
-    def _relations(self) -> QuerySet[Relation]:
-        either = Q(from_memory=self.memory) | Q(to_memory=self.memory)
-        return Relation.objects.filter(either, type=Relation.Type.RELATED_TO)
+        Relation.objects.of(self.memory.pk).filter(type=Relation.Type.RELATED_TO).delete()
 
     def supersede(self, other_id: str) -> None:
         """Say that the memory takes the place of another."""
@@ -329,13 +314,11 @@ def memory_changing(write: LedgerWrite, memory: Memory) -> Iterator[MemoryWrite]
 
 def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
     """Relate a memory that was reworded to its neighbours of now."""
+    memory = change.memory
     change.unlink()
-    change.link(around(change.memory, principal, text))
-
-
-def around(memory: Memory, principal: Principal, text: Embedded) -> list[Neighbour]:
-    """The neighbours that a stored memory has by its text."""
-    return queries.neighbours(principal, memory.user_id, text, kind=memory.kind, subject=memory.subject, but=memory.pk)
+    change.link(
+        queries.neighbours(principal, memory.user_id, text, kind=memory.kind, subject=memory.subject, but=memory.pk)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
 import structlog
+from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Subquery
 from django.utils import timezone
 
-from accounts.principals import Principal
 from accounts.queries import principal_for_job
-from journal.actions import ledger_write, note_operation
+from journal.actions import LedgerWrite, ledger_write, note_operation
 from journal.exceptions import NotFound
 from journal.records import Actor
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 
 from ..models import Memory, MemoryVersion, Tombstone
-from ..policy.bands import Band, Thresholds, nearest_band
 from ..policy.writing import State, Why
-from ..wording import Embedded
 from .bulk import archive_many, narrow
 from .moving import reject
 from .purging import memories_erase
-from .single import MemoryWrite, around, memory_changing
-from .tombstones import tombstone_lay
+from .relating import memories_relate
+from .single import MemoryWrite, memory_changing
 
 log = structlog.get_logger(__name__)
 
@@ -53,8 +51,10 @@ def memories_index(memory_id: str | None = None) -> int:
         except EmbedderUnavailable as error:
             _put_back(batch, error)
             return indexed
-        for memory, vector in zip(batch, vectors, strict=True):
-            indexed += _index(memory, vector, embedder.name)
+        by_id = {memory.pk: vector for memory, vector in zip(batch, vectors, strict=True)}
+        for user_id in dict.fromkeys(memory.user_id for memory in batch):
+            theirs = [memory for memory in batch if memory.user_id == user_id]
+            indexed += _index(user_id, theirs, by_id, embedder.name)
     return indexed
 
 
@@ -133,49 +133,56 @@ def _put_back(batch: Sequence[Memory], error: EmbedderUnavailable) -> None:
     log.warning("memories_not_indexed", count=len(batch), error=type(error).__name__)
 
 
-def _index(seen: Memory, vector: Vectors, embedding_model: str) -> bool:
-    """Write the vector of a memory, unless it was reworded or taken by somebody else since, and what follows."""
+def _index(user_id: UUID, seen: Sequence[Memory], vectors: Mapping[str, Vectors], embedding_model: str) -> int:
+    """Write the vectors of memories of a person, and what follows; in as many statements for many as for one.
+
+    One that was reworded or taken by somebody else since is left. Returns how many were not.
+    """
+    taken = {memory.pk: memory.index_not_before for memory in seen}
     try:
-        principal = principal_for_job(seen.user_id)
-        with ledger_write(principal.actor, seen.user_id) as write:
-            memory = Memory.objects.filter(pk=seen.pk).defer("search", "search_text").first()
-            if memory is None or memory.index_not_before != seen.index_not_before:
-                return False
-            with memory_changing(write, memory) as change:
-                memory.embedding, memory.embedding_model = vector.tolist(), embedding_model
-                memory.index_not_before, memory.index_attempts = None, 0
-                versions = MemoryVersion.objects.filter(memory=memory, content=memory.content, embedding=None)
-                versions.update(embedding=vector.tolist(), embedding_model=embedding_model)
-                _apply_late_gates(change, principal, Embedded(memory.content, vector, embedding_model))
+        principal = principal_for_job(user_id)
+        with ledger_write(principal.actor, user_id) as write:
+            rows = Memory.objects.filter(pk__in=taken).defer("search", "search_text").order_by("created_at", "pk")
+            memories = [memory for memory in rows if memory.index_not_before == taken[memory.pk]]
+            _store(memories, vectors, embedding_model)
+            _apply_late_gates(write, user_id, memories, embedding_model)
     except NotFound:
-        return False  # The person was erased or kept out while the vector was made.
-    return True
+        return 0  # The person was erased or kept out while the vectors were made.
+    return len(memories)
 
 
-def _apply_late_gates(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
-    """Do with a vector that came late what is done at once otherwise."""
-    memory = change.memory
-    stones = Tombstone.objects.of(memory.user_id, None)
-    if memory.deleted_at is not None:
-        if stones.filter(object_id=memory.pk).exists():
-            tombstone_lay(
-                change.write,
-                user_id=memory.user_id,
-                legacy_id=None,
-                object_id=memory.pk,
-                text=memory.content,
-                embedding=text.vector,
-                embedding_model=text.embedding_model,
-            )
-        return
-    unreviewed = memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
-    if unreviewed and any(stones.matching(memory.user_id, None, [(text.content, text.vector)], text.embedding_model)):
-        reject(change, Why.REJECTED, "Similar to something that was rejected before.")
-        return
-    near = around(memory, principal, text)
-    band, _ = nearest_band(memory.content, near, Thresholds.of(memory.field))
-    memory.needs_check = memory.needs_check or band > Band.NEW
-    related = change.related()
-    linked = change.link(neighbour for neighbour in near if neighbour.memory_id not in related)
-    if linked:
-        change.log("LINK", to=linked)
+def _store(memories: Sequence[Memory], vectors: Mapping[str, Vectors], embedding_model: str) -> None:
+    """Give memories their vectors, and those of their versions that read so and have none."""
+    for memory in memories:
+        memory.embedding, memory.embedding_model = vectors[memory.pk].tolist(), embedding_model
+        memory.index_not_before, memory.index_attempts = None, 0
+    Memory.objects.bulk_update(memories, ["embedding", "embedding_model", "index_not_before", "index_attempts"])
+    versions = MemoryVersion.objects.filter(memory__in=memories, content=F("memory__content"), embedding=None)
+    theirs = Memory.objects.filter(pk=OuterRef("memory"))
+    versions.update(embedding=Subquery(theirs.values("embedding")), embedding_model=embedding_model)
+
+
+def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory], embedding_model: str) -> None:
+    """Do with vectors that came late what is done at once otherwise."""
+    gone = [memory.pk for memory in memories if memory.deleted_at is not None]
+    buried = Memory.objects.filter(pk__in=gone, id=OuterRef("object_id"), fingerprint=OuterRef("fingerprint"))
+    stones = Tombstone.objects.of(user_id, None).filter(Exists(buried))
+    stones.update(embedding=Subquery(buried.values("embedding")), embedding_model=embedding_model)
+    unreviewed = [
+        memory for memory in memories if memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
+    ]
+    statements = [(memory.content, memory.embedding) for memory in unreviewed]
+    against = Tombstone.objects.matching(user_id, None, statements, embedding_model)
+    for memory, is_rejected in zip(unreviewed, against, strict=True):
+        if is_rejected:
+            with memory_changing(write, memory) as change:
+                reject(change, Why.REJECTED, "Similar to something that was rejected before.")
+    near = memories_relate(write, user_id, [memory.pk for memory in memories if memory.deleted_at is None])
+    # From there on two statements may say the same, whatever they say.
+    doubtful = [
+        memory_id for memory_id, found in near.items() if found.similarity >= settings.MEMORY_FALLBACK_LOW_SIMILARITY
+    ]
+    Memory.objects.filter(pk__in=doubtful).update(needs_check=True)
+    for memory in memories:
+        if memory.pk in near and near[memory.pk].to:
+            MemoryWrite(write, memory).log("LINK", to=near[memory.pk].to)

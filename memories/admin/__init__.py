@@ -1,5 +1,6 @@
 """What is remembered, for staff: where it stands and what waits. What it says opens for a logged reason."""
 
+from .disclosures import DisclosureAdmin
 from .memories import MemoryAdmin, MemoryEvidenceAdmin, MemoryUseAdmin, MemoryVersionAdmin, RelationAdmin
 from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
 from .plans import MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
@@ -7,6 +8,7 @@ from .proposals import ProposalAdmin, ProposalEvidenceAdmin
 from .tombstones import TombstoneAdmin
 
 __all__ = [
+    "DisclosureAdmin",
     "MemoryAdmin",
     "MemoryEvidenceAdmin",
     "MemoryPlanAdmin",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
+from .disclosures import MemoryDisclosures
 from .lists import BulkDelete, Memories, Topics
 from .places import PlaceDetail, PlaceMentions, PlaceRestore, Places
 from .plans import Optimize, Plan, PlanApply, PlanRevert
@@ -56,6 +57,7 @@ urlpatterns = [
     path("memories/<memory:memory_id>/approve/", MemoryApprove.as_view(), name="memory-approve"),
     path("memories/<memory:memory_id>/reject/", MemoryReject.as_view(), name="memory-reject"),
     path("memories/<memory:memory_id>/relations/", MemoryRelations.as_view(), name="memory-relations"),
+    path("memories/<memory:memory_id>/disclosures/", MemoryDisclosures.as_view(), name="memory-disclosures"),
     path("proposals/", Proposals.as_view(), name="proposals"),
     path("proposals/<uuid:proposal_id>/", ProposalDetail.as_view(), name="proposal"),
     path("proposals/<uuid:proposal_id>/approve/", ProposalApprove.as_view(), name="proposal-approve"),

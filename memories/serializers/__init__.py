@@ -1,5 +1,6 @@
 """Shapes of memories, of what waits for the person, of places, and of all at once over REST."""
 
+from .disclosures import DisclosureSerializer, ShownToSerializer
 from .memories import (
     AmendSerializer,
     ApproveMemorySerializer,
@@ -70,6 +71,7 @@ __all__ = [
     "ChangedMemorySerializer",
     "ContextQuerySerializer",
     "ContextSerializer",
+    "DisclosureSerializer",
     "DocumentFactSerializer",
     "DocumentMetadataSerializer",
     "DocumentPlaceSerializer",
@@ -107,5 +109,6 @@ __all__ = [
     "RevertSerializer",
     "RewordSerializer",
     "RewordedMemorySerializer",
+    "ShownToSerializer",
     "TopicsSerializer",
 ]

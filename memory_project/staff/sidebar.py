@@ -35,6 +35,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Borne out by", "fact_check", "memories_memoryevidence", ""),
             ("Uses", "bar_chart", "memories_memoryuse", ""),
             ("Relations", "account_tree", "memories_relation", ""),
+            ("Shown to agents", "visibility", "memories_disclosure", ""),
             ("Proposals", "rate_review", "memories_proposal", ""),
             ("Proposed because of", "quick_reference", "memories_proposalevidence", ""),
             ("Plans to merge", "merge", "memories_memoryplan", ""),

@@ -9,7 +9,7 @@ from facts import actions
 from facts.models import LegacyFact
 from memories import actions as memory_actions
 from memories.actions import optimize_plan
-from memories.models import Memory
+from memories.models import Disclosure, Memory
 from memories.records import NewMemory
 from tests.factories import (
     ConversationFactory,
@@ -71,6 +71,8 @@ def memories(owner, agent, staff):
     memory_actions.memory_reject(me, MemoryFactory(user=owner, content="Olga was born in Ghent.").pk, "In Bruges")
     held = MemoryFactory(user=owner, agent=agent, content="Olga owns a tandem.")
     memory_actions.memory_quarantine(principal_for_staff(staff), held.pk, "An order")
+    for _ in range(6):
+        Disclosure.objects.create(user=owner, agent=agent, by="turn", memories=[first.pk])
     return [first, held, Memory.objects.get(content="I live in Porto.")]
 
 
@@ -82,7 +84,8 @@ def test_pages_about_memories_keep_nobody_out(tab, owner, memories, scheme, size
     tab.sign_in(owner)
     found = {}
     lists = [f"/memories/?state={state}" for state in Memory.State.values]
-    for path in (*lists, "/memories/?search=nothing", *(f"/memories/{memory.pk}/" for memory in memories)):
+    of_each = (*(f"/memories/{memory.pk}/" for memory in memories), f"/memories/{memories[0].pk}/seen/")
+    for path in (*lists, "/memories/?search=nothing", *of_each):
         tab.goto(path)
         found[path] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}

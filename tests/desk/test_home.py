@@ -65,6 +65,14 @@ def test_what_waiting_means(visit, owner, request, makes, heading, meaning):
     assert meaning in page
 
 
+def test_with_memory_switched_off_nothing_that_waits_is_said_to_be_in_use(visit, owner, bot):
+    add(bot)
+    PreferencesFactory(user=owner, has_memory=False)
+    page = words(visit(owner).get("/"))
+    assert "1 memory waits for your review Memory is switched off, so no agent uses any of it." in page
+    assert "in use already" not in page
+
+
 def test_what_has_lapsed_waits_no_more(visit, owner, cautious):
     add(cautious)
     client = visit(owner)

@@ -1,7 +1,7 @@
 """What is remembered, on pages: who sees it, grouped and narrowed, decided about, taken back."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -10,8 +10,16 @@ from accounts.queries import principal_for_person, principal_for_staff
 from journal.exceptions import Conflict
 from journal.models import Ledger
 from memories import actions
-from memories.models import Memory, MemoryUse, Tombstone
-from tests.factories import ConversationFactory, MemoryFactory, MessageFactory, agent_principal, rev_of
+from memories.models import Disclosure, Memory, MemoryUse, Tombstone
+from tests.factories import (
+    AgentFactory,
+    ConversationFactory,
+    MemoryFactory,
+    MessageFactory,
+    PreferencesFactory,
+    agent_principal,
+    rev_of,
+)
 
 from .conftest import text, words
 
@@ -278,6 +286,20 @@ def test_a_card_tells_where_it_comes_from_and_where_it_goes(visit, owner, agent,
     assert "Importance 4 of 5." in page
 
 
+def test_with_memory_switched_off_no_prompt_is_said_to_hold_any(visit, owner):
+    memory = MemoryFactory(user=owner, content="I keep bees.")
+    client = visit(owner)
+    assert "In every prompt" in words(client.get(LIST))
+    PreferencesFactory(user=owner, has_memory=False)
+    for address in (LIST, page_of(memory)):
+        assert "In every prompt" not in words(client.get(address))
+    assert "Memory is switched off: no agent sees it." in words(client.get(page_of(memory)))
+    page = words(client.get(LIST))
+    assert "Memory is switched off: nothing of it is in any prompt" in page
+    assert "Switched on, every prompt would carry" in page
+    assert "Every prompt carries" not in page
+
+
 def _new(memory):
     from memories.records import NewMemory
 
@@ -363,7 +385,9 @@ def test_those_that_made_room_are_counted(visit, owner, settings):
     client = visit(owner)
     page = client.get(add(client, content="I keep bees.").url)
     assert "Remembered. 1 older memory made room for it." in words(page)
-    page = client.get(add(client, content="I keep three dozen bee hives in the orchard behind the house.").url)
+    # Longer by more than ids differ in tokens.
+    hives = "I keep three dozen bee hives in the orchard behind the house, by the mill and along the river."
+    page = client.get(add(client, content=hives).url)
     assert "Remembered. 2 older memories made room for it." in words(page)
 
 
@@ -741,10 +765,60 @@ def test_where_it_was_said_stands_with_the_talk_around_it(visit, owner, agent, m
     assert "You wrote it down yourself." in words(visit(owner).get(page_of(by_hand)))
 
 
+def seen_by(owner, agent, *memories, times=1, by="turn"):
+    """Have an agent shown memories, each time a minute later than the time before."""
+    ids, start = [memory.pk for memory in memories], datetime(2025, 6, 3, 14, 0, tzinfo=UTC)
+    for number in range(times):
+        at = start + timedelta(minutes=number)
+        Disclosure.objects.create(user=owner, agent=agent, by=by, memories=ids, at=at)
+
+
+def test_the_page_says_which_agents_saw_it(visit, owner, agent, other_agent, memory):
+    other = MemoryFactory(user=owner, content="Olga keeps bees.")
+    assert "Seen by No agent was shown it in the last 90 days." in words(visit(owner).get(page_of(memory)))
+    seen_by(owner, agent, memory, other)
+    seen_by(owner, agent, other, by="query")
+    service = AgentFactory(name="backend")
+    seen_by(owner, service, other, memory, by="context")
+    page = words(visit(owner).get(page_of(memory)))
+    told = "backend read it in the memory block 3 June 2025, 14:00 agent had it in a prompt 3 June 2025, 14:00"
+    assert f"Seen by {told}" in page
+    assert "Every time" not in page
+    assert "agent found it in a search 3 June 2025" in words(visit(owner).get(page_of(other)))
+
+
+def test_the_latest_few_lead_to_all_by_pages(visit, owner, agent, memory):
+    seen_by(owner, agent, memory, times=53)
+    client = visit(owner)
+    page = client.get(page_of(memory))
+    assert re.findall(r"14:\d\d", words(page).split("Seen by")[1].split("History")[0]) == [
+        f"14:{minute}" for minute in (52, 51, 50, 49, 48)
+    ]
+    assert f'href="{page_of(memory)}seen/"' in text(page)
+    first, second = client.get(f"{page_of(memory)}seen/"), client.get(f"{page_of(memory)}seen/?page=2")
+    assert [words(each).count("had it in a prompt") for each in (first, second)] == [50, 3]
+    assert "Page 1 of 2" in words(first)
+    assert "Olga rows on Tuesdays." in words(first)
+
+
+def test_nobody_else_is_told_who_saw_it(visit, owner, stranger, staff, agent, memory):
+    seen_by(owner, agent, memory)
+    address = f"{page_of(memory)}seen/"
+    for other in (stranger, staff):
+        assert visit(other).get(address).status_code == 404
+    assert visit(owner).get(f"{LIST}nothere1/seen/").status_code == 404
+    assert visit(owner).post(address).status_code == 405
+    assert "No agent was shown it." in words(visit(owner).get(page_of(MemoryFactory(user=owner)) + "seen/"))
+    theirs = MemoryFactory(user=stranger)
+    seen_by(owner, agent, theirs)
+    assert "No agent was shown it" in words(visit(stranger).get(page_of(theirs)))
+
+
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
 LIST_QUERIES = 13
-MEMORY_QUERIES = 13
+MEMORY_QUERIES = 14
+SEEN_QUERIES = 6
 
 
 def busy(owner, agent, much):
@@ -778,7 +852,18 @@ def test_a_memory_costs_the_same_however_much_happened(visit, owner, agent, djan
     memory, me = busy(owner, agent, much)[0], principal_for_person(owner.pk)
     for number in range(much):
         actions.memory_update(me, memory.pk, f"Olga keeps {number} brown hens.")
+    seen_by(owner, agent, memory, times=much)
     client = visit(owner)
     with django_assert_num_queries(MEMORY_QUERIES):
         page = client.get(page_of(memory))
     assert text(page).count("What changed:") == much - 1
+
+
+@pytest.mark.parametrize("much", [1, 60])
+def test_who_saw_it_costs_the_same_however_often(visit, owner, memory, django_assert_num_queries, much):
+    for number in range(much):
+        seen_by(owner, AgentFactory(name=f"agent-{number}", owner=owner), memory)
+    client = visit(owner)
+    with django_assert_num_queries(SEEN_QUERIES):
+        page = client.get(f"{page_of(memory)}seen/")
+    assert words(page).count("had it in a prompt") == min(much, 50)

@@ -12,7 +12,7 @@ from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Change
 from memories import actions
 from memories.block import memory_block
-from memories.models import Memory, Relation
+from memories.models import Disclosure, Memory, Relation
 from tests import factories
 from tests.factories import rev_of
 
@@ -27,6 +27,7 @@ LISTS = [
     "memoryevidence",
     "memoryuse",
     "relation",
+    "disclosure",
     "place",
     "placeversion",
     "placemention",
@@ -68,6 +69,9 @@ def everything(me, cautious, owner, add):
     Relation.objects.create(
         user=owner, from_memory=bees, to_memory=rejected, type=Relation.Type.RELATED_TO, strength=0.5
     )
+    values = {"user": owner, "agent": factories.AgentFactory(owner=owner), "memories": [bees.pk, rejected.pk]}
+    Disclosure.objects.create(by="turn", conversation=message.conversation, **values)
+    Disclosure.objects.create(by="query", **values)
     return bees
 
 
