@@ -1,4 +1,4 @@
-"""Notes how often more is looked up than a turn brings at first, so that the rate can be told and the threshold tuned."""
+"""Notes how often more is looked up than a turn brings at first, which tells whether the threshold is right."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def gather(
             chunks_shown |= Q(pk__in=earlier.filter(message_range_end__gt=upto).values("pk"))
         in_window = Message.objects.filter(conversation=conversation, index__gte=first).values("pk")
         shown = Shown(conversation.legacy_id, facts_shown, chunks_shown, Q(pk__in=in_window), memory.ids)
-        before = [message.content for message in reversed(window)]
+        before = next((message for message in reversed(window) if message.role == Message.Role.USER), None)
         recalled = recall(principal, content, before, shown)
     head = _now(principal)
     if conversation.legacy:

@@ -6,8 +6,10 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from uuid import UUID
 
+import numpy as np
 import structlog
 from django.conf import settings
 from django.db.models import Q
@@ -15,6 +17,8 @@ from django.db.models import Q
 from accounts import categories
 from accounts.principals import Principal
 from conversations.models import Message
+from language.backends import get_embedder, get_embedder_before
+from language.base import Embedder, Vectors
 from memories.models import Kind
 from memories.searching import Narrowing, present_rows, read_memories
 from retrieval.budget import pack
@@ -31,11 +35,11 @@ BY_MEANING_ALONE = 0.4
 "And when was that?" is as near to some rows as a good question is to its answer, and has no word of theirs.
 """
 
-BEFORE_MESSAGES = 2
-"""So many messages before it are looked for together with one that nothing fitting was found for."""
+OWN_SHARE = 0.5
+"""What the vector of a message counts beside that of the person's message before it, when both are looked for."""
 
-BEFORE_CHARACTERS = 200
-"""So much of each, and of the message: what takes longest is to embed them."""
+WORDS_FROM = 300
+"""So many characters of each are looked for by their words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,41 @@ class Shown:
     memories: tuple[str, ...] = ()
 
 
-def recall(principal: Principal, content: str, before: Sequence[str], shown: Shown) -> Recalled:
+class _Together(QueryVector):
+    """A message together with the person's message before it: the words of both, and one vector out of two.
+
+    The vector of the earlier one is stored, so nothing is embedded: that would take longer than the search.
+    """
+
+    def __init__(self, principal: Principal, query: QueryVector, before: Message) -> None:
+        super().__init__(f"{query.text[:WORDS_FROM]}\n{before.content[:WORDS_FROM]}")
+        self._query = query
+        self._earlier = Message.objects.visible_to(principal).filter(pk=before.pk)
+
+    @cached_property
+    def vector(self) -> Vectors | None:
+        """Of shape (dimensions,) and length 1; that of the message alone while the earlier one has none."""
+        return self._mixed(self._query.vector, get_embedder())
+
+    @cached_property
+    def vector_before(self) -> Vectors | None:
+        """The same by the embedder before."""
+        before = get_embedder_before()
+        return None if before is None else self._mixed(self._query.vector_before, before)
+
+    def _mixed(self, vector: Vectors | None, embedder: Embedder) -> Vectors | None:
+        stored = self._earlier.filter(embedding_model=embedder.name).values_list("embedding", flat=True).first()
+        if vector is None or stored is None:
+            return vector
+        mixed: Vectors = OWN_SHARE * vector + np.asarray(stored, dtype=np.float32)
+        return mixed / max(float(np.linalg.norm(mixed)), 1e-6)
+
+
+def recall(principal: Principal, content: str, before: Message | None, shown: Shown) -> Recalled:
     """What may help with the message ``content`` and is not shown anyhow.
 
     When nothing that was found is likely to fit (no score of ``RECALL_CONFIDENT``) and there is more than was found, it
-    looks once more, with what was said ``before`` (the latest first). Turns come with their neighbours.
+    looks once more, with what the person said ``before``. Turns come with their neighbours.
     """
     query = QueryVector(content)
     recalled = _first_look(principal, query, shown)
@@ -122,7 +156,7 @@ def _fits(hit: Hit) -> float:
 
 
 def _second_look(
-    principal: Principal, query: QueryVector, before: Sequence[str], shown: Shown, recalled: Recalled
+    principal: Principal, query: QueryVector, before: Message | None, shown: Shown, recalled: Recalled
 ) -> None:
     """Add the few best of all that may be read and is not shown yet, if they fit better than what was found first.
 
@@ -131,8 +165,7 @@ def _second_look(
     said before it.
     """
     if before:
-        said = [query.text, *before[:BEFORE_MESSAGES]]
-        query = QueryVector("\n".join(text[:BEFORE_CHARACTERS] for text in said))
+        query = _InContext(principal, query, before[:BEFORE_MESSAGES])
     most = settings.RECALLED_AGAIN
     longest = settings.RECALLED_AGAIN_TOKENS // 2
     found: list[tuple[float, Hit, Piece]] = []
