@@ -7,7 +7,7 @@ has to be understood from the question: what answers the question answers it too
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,9 +126,9 @@ def _recalled(principal: Principal, conversation: Conversation, content: str, up
     return draft.recalled
 
 
-def _outcome(kind: str, recalled: Recalled, gold: set[Any] = frozenset()) -> TurnOutcome:
+def _outcome(kind: str, recalled: Recalled, gold: Collection[Any] = ()) -> TurnOutcome:
     found = [piece.id for piece in recalled.turns]
     first = found[: settings.RECALLED_TURNS]
-    shares = [len(gold.intersection(ids)) / len(gold) if gold else None for ids in (first, found)]
+    shares = [len(set(gold).intersection(ids)) / len(gold) if gold else None for ids in (first, found)]
     added = max(0, len(found) - len(first)) if recalled.again else 0
     return TurnOutcome(kind, recalled.again_seconds, added, *shares)

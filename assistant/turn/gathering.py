@@ -45,7 +45,8 @@ def gather(
     earlier = ConversationChunk.objects.visible_to(principal).filter(conversation=conversation)
     so_far = earlier.filter(message_range_end__lte=upto).with_times().without_vectors()
     latest = so_far.order_by("-message_range_end").first()
-    memory, facts, recalled = NO_MEMORY, [], Recalled()
+    memory, recalled = NO_MEMORY, Recalled()
+    facts: list[Piece] = []
     if remembers:
         memory = memory_block(principal, as_of_rev=block_rev)
         facts, facts_shown = _facts(principal, conversation.legacy_id, block_at)

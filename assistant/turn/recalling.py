@@ -161,11 +161,11 @@ def _second_look(
     """Add the few best of all that may be read and is not shown yet, if they fit better than what was found first.
 
     Facts about every legacy where the conversation is about none, and memories that the block would carry had it not
-    been pinned before they came. A message that names nothing itself ("And when was that?") is looked for with what was
-    said before it.
+    been pinned before they came. A message that names nothing itself ("And when was that?") is understood from what the
+    person said before it.
     """
-    if before:
-        query = _InContext(principal, query, before[:BEFORE_MESSAGES])
+    if before is not None:
+        query = _Together(principal, query, before)
     most = settings.RECALLED_AGAIN
     longest = settings.RECALLED_AGAIN_TOKENS // 2
     found: list[tuple[float, Hit, Piece]] = []
