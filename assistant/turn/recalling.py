@@ -158,7 +158,7 @@ def _fits(hit: Hit) -> float:
 def _second_look(
     principal: Principal, query: QueryVector, before: Message | None, shown: Shown, recalled: Recalled
 ) -> None:
-    """Add the few best of all that may be read and is not shown yet, if they fit better than what was found first.
+    """Add the few best of all that may be read and is not shown yet, as far as they are likely to fit.
 
     Facts about every legacy where the conversation is about none, and memories that the block would carry had it not
     been pinned before they came. A message that names nothing itself ("And when was that?") is understood from what the
@@ -182,7 +182,8 @@ def _second_look(
     turns_shown = shown.turns | _these(recalled.turns)
     turns = find_turns(principal, query, legacy_id=shown.legacy_id, top_k=most, exclude=turns_shown)
     found += [(each.hit.relevance, each.hit, turn_piece(each.row, longest)) for each in turns]
-    fitting = [each for each in found if _fits(each[1]) >= settings.RECALL_CONFIDENT]
+    # Of few rows none is far from the average, so a word in common counts too.
+    fitting = [each for each in found if each[1].keyword is not None or _fits(each[1]) >= settings.RECALL_CONFIDENT]
     fitting.sort(key=lambda each: (-each[0], each[2].kind, str(each[2].id)))
     packed = pack([piece for _, _, piece in fitting[:most]], settings.RECALLED_AGAIN_TOKENS, lambda piece: piece.tokens)
     for piece in packed.kept:
