@@ -85,18 +85,25 @@ def embed_messages(case: Case, embedder: CachingEmbedder, progress: Progress) ->
 
 
 @contextmanager
-def told(case: Case) -> Iterator[Conversation]:
-    """The conversation of the case, as a new person's, until the block is left."""
+def taken_back() -> Iterator[None]:
+    """A part of the work after which the database is as it was."""
     with transaction.atomic():
         try:
-            principal = principal_for_person(user_create(f"evaluation-{uuid.uuid4().hex[:12]}").pk)
-            for _ in append_step(principal, Step(case.conversation), channel=case.channel, legacy_id=None):
-                pass
-            conversation = Conversation.objects.visible_to(principal).get()
-            messages_index(conversation.pk)
-            yield conversation
+            yield
         finally:
             transaction.set_rollback(True)
+
+
+@contextmanager
+def told(case: Case) -> Iterator[Conversation]:
+    """The conversation of the case, as a new person's, until the block is left."""
+    with taken_back():
+        principal = principal_for_person(user_create(f"evaluation-{uuid.uuid4().hex[:12]}").pk)
+        for _ in append_step(principal, Step(case.conversation), channel=case.channel, legacy_id=None):
+            pass
+        conversation = Conversation.objects.visible_to(principal).get()
+        messages_index(conversation.pk)
+        yield conversation
 
 
 def person_of(conversation: Conversation) -> Principal:

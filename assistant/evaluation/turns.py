@@ -22,7 +22,7 @@ from ..turn import gather
 from ..turn.pieces import Recalled
 from .datasets import Case
 from .figures import milliseconds
-from .measuring import Progress, embed_messages, person_of, told
+from .measuring import Progress, embed_messages, person_of, taken_back, told
 from .vector_cache import CachingEmbedder
 
 NAMES_NOTHING = ("And when was that?", "Why?", "What else do you know about it?", "And after that?")
@@ -110,15 +110,15 @@ def _asked(principal: Principal, conversation: Conversation, case: Case) -> Iter
     places = dict(Message.objects.visible_to(principal).filter(conversation=conversation).values_list("pk", "index"))
     for number, question in enumerate(case.questions):
         gold = {key for key, place in places.items() if place in question.gold}
-        other = conversation_create(principal)
-        yield _outcome("question", _recalled(principal, other, question.text, 0), gold)
-        said = [NewMessage("user", question.text), NewMessage("assistant", "Let me think.")]
-        messages_append(principal, other.pk, said)
-        messages_index(other.pk)
-        other.refresh_from_db()
-        follow_up = NAMES_NOTHING[number % len(NAMES_NOTHING)]
-        yield _outcome("follow-up", _recalled(principal, other, follow_up, 2), gold)
-        Conversation.objects.visible_to(principal).filter(pk=other.pk).delete()
+        with taken_back():
+            other = conversation_create(principal)
+            yield _outcome("question", _recalled(principal, other, question.text, 0), gold)
+            said = [NewMessage("user", question.text), NewMessage("assistant", "Let me think.")]
+            messages_append(principal, other.pk, said)
+            messages_index(other.pk)
+            other.refresh_from_db()
+            follow_up = NAMES_NOTHING[number % len(NAMES_NOTHING)]
+            yield _outcome("follow-up", _recalled(principal, other, follow_up, 2), gold)
 
 
 def _recalled(principal: Principal, conversation: Conversation, content: str, upto: int) -> Recalled:

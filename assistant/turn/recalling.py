@@ -182,12 +182,19 @@ def _second_look(
     turns_shown = shown.turns | _these(recalled.turns)
     turns = find_turns(principal, query, legacy_id=shown.legacy_id, top_k=most, exclude=turns_shown)
     found += [(each.hit.relevance, each.hit, turn_piece(each.row, longest)) for each in turns]
-    # Of few rows none is far from the average, so a word in common counts too.
-    fitting = [each for each in found if each[1].keyword is not None or _fits(each[1]) >= settings.RECALL_CONFIDENT]
+    fitting = [each for each in found if _may_fit(each[1], each[2].kind)]
     fitting.sort(key=lambda each: (-each[0], each[2].kind, str(each[2].id)))
     packed = pack([piece for _, _, piece in fitting[:most]], settings.RECALLED_AGAIN_TOKENS, lambda piece: piece.tokens)
     for piece in packed.kept:
         getattr(recalled, piece.kind).append(piece)
+
+
+def _may_fit(hit: Hit, kind: str) -> bool:
+    """Whether something that a second look found is likely to fit.
+
+    Of few rows none is far from the average, so a word in common is enough for all but what was said, which is much.
+    """
+    return _fits(hit) >= settings.RECALL_CONFIDENT or (kind != "turns" and hit.keyword is not None)
 
 
 def _these(pieces: Iterable[Piece]) -> Q:

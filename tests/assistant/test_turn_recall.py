@@ -249,10 +249,10 @@ def test_a_second_look_shows_nothing_twice_and_keeps_to_its_room(turn, owner, ta
     settings.RECALLED_NEIGHBOUR_TOKENS = 1
     recalled = gather(principal_for_person(owner.pk), running, FOLLOW_UP, "", pin=None, upto=1, budget=9_000).recalled
     assert len(recalled.turns) <= settings.RECALLED_TURNS + settings.RECALLED_AGAIN
-    assert len(recalled.turns) > settings.RECALLED_TURNS + 1
+    assert len(recalled.turns) > settings.RECALLED_TURNS
     settings.RECALLED_AGAIN_TOKENS = 30
     tight = gather(principal_for_person(owner.pk), running, FOLLOW_UP, "", pin=None, upto=1, budget=9_000).recalled
-    assert sum(piece.tokens for piece in tight.turns[2:]) <= 30
+    assert 0 < sum(piece.tokens for piece in tight.turns[2:]) <= 30
     assert all(piece.tokens <= 16 for piece in tight.turns[2:])
 
 
