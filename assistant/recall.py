@@ -113,10 +113,11 @@ class Found(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """A memory that was found. ``relevance`` is that of its hit with what else speaks for it."""
+    """A memory that was found, and how. ``relevance`` is that of its hit with what else speaks for it."""
 
     row: MemoryRow
     relevance: float
+    hit: Hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def find_memories(principal: Principal, query: QueryVector, *, rows: MemoryRows,
     for hit, own in zip(hits, standing((known[hit.id] for hit in hits), timezone.now()), strict=True):
         row = known[hit.id]
         points = own + related.get(row.id, 0.0)
-        found.append(FoundMemory(row, hit.relevance + (hit.unit or WITHOUT_VECTORS) * points))
+        found.append(FoundMemory(row, hit.relevance + (hit.unit or WITHOUT_VECTORS) * points, hit))
     found.sort(key=lambda each: (-each.relevance, each.row.id))
     return FoundMemories(_within_lengths(found)[:top_k], edges)
 

@@ -56,6 +56,9 @@ class TurnSerializer(serializers.Serializer[Any]):
     delta = serializers.CharField(allow_null=True, help_text="What the text tells of changes in memory, or null.")
     tokens = serializers.IntegerField()
     revision = serializers.IntegerField()
+    recalled_again = serializers.BooleanField(
+        help_text="Nothing that was found at first was likely to fit, so there was a second, wider look."
+    )
 
 
 def progress_of(done: int | None, total: int | None) -> float | None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from . import actions
+from . import actions, noting
 from .extraction import actions as extraction
 from .imports import actions as imports
 
@@ -45,3 +45,9 @@ def run_import(job_id: str) -> None:
 def sweep_imports() -> None:
     """Start imports again that were lost."""
     imports.sweep_imports()
+
+
+@shared_task(name="assistant.note_recall")
+def note_recall(*values: str) -> None:
+    """Log that something was looked up on demand."""
+    noting.recall_note(*values)

@@ -53,6 +53,8 @@ def _database(url: str) -> dict[str, Any]:
 
 _database_url = env.str("DATABASE_URL")
 DATABASES = {"default": _database(_database_url), "owner": _database(env.str("DATABASE_OWNER_URL", _database_url))}
+# For a person with few memories PostgreSQL would plan a search anew each time, to save less than that takes.
+DATABASES["default"]["OPTIONS"]["options"] += " -c plan_cache_mode=force_generic_plan"
 DATABASES["default"]["OPTIONS"]["pool"] = {
     "min_size": 1,
     "max_size": env.int("DATABASE_POOL_SIZE", default=16),
@@ -359,6 +361,14 @@ FACTS_BLOCK_TOKENS = 4_000
 RECALLED_CHUNKS = 3
 RECALLED_TURNS = 8
 RECALLED_FACTS = 8
+# So much of what was said right before and after a recalled turn goes with it.
+RECALLED_NEIGHBOUR_TOKENS = 120
+# A turn looks once more where nothing that it found scores this, in deviations from what the person's rows score on
+# average: the scale of cosines is another one with every embedder. docs/search.md has how often that is.
+RECALL_CONFIDENT = env.float("RECALL_CONFIDENT", default=1.8)
+# What a second look adds at most.
+RECALLED_AGAIN = 3
+RECALLED_AGAIN_TOKENS = 512
 # Weights of the search that differ from those of retrieval/weights.py, by name.
 SEARCH_WEIGHTS = env.dict("SEARCH_WEIGHTS", cast={"value": float}, default={})
 RECALLED_MEMORIES = 8
@@ -461,6 +471,7 @@ for _holds, _fault in (
     (1 <= EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
     (EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
     (not fault_in(SEARCH_WEIGHTS), f"SEARCH_WEIGHTS: {fault_in(SEARCH_WEIGHTS)}"),
+    (0 <= RECALL_CONFIDENT < float("inf"), "RECALL_CONFIDENT must be 0, for never, or more"),
     (MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
     (
         0

@@ -9,7 +9,8 @@ prints the effects anew. ``SEARCH_WEIGHTS`` overrides any of them by name (``nei
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
@@ -68,9 +69,23 @@ PARTS: dict[str, Mapping[str, float]] = {
 """The parts that an evaluation turns off in turn, and the weights that turn each off."""
 
 
+_replacement: Weights | None = None
+
+
 def default_weights() -> Weights:
     """The weights of this deployment: the defaults, and over them ``SEARCH_WEIGHTS``."""
-    return _weights(tuple(sorted(settings.SEARCH_WEIGHTS.items())))
+    return _replacement or _weights(tuple(sorted(settings.SEARCH_WEIGHTS.items())))
+
+
+@contextmanager
+def weights_replaced(weights: Weights) -> Iterator[None]:
+    """Let every search go by other weights meanwhile, in the whole process: for commands, not for servers."""
+    global _replacement  # noqa: PLW0603
+    _replacement = weights
+    try:
+        yield
+    finally:
+        _replacement = None
 
 
 def without(part: str, weights: Weights) -> Weights:

@@ -3,6 +3,7 @@
 from .datasets import Case, Question, parse_cases
 from .figures import Outcome, Report
 from .measuring import count_steps, measure
+from .turns import measure_turns, turns_as_json
 from .vector_cache import CachingEmbedder, VectorCacheError
 
 __all__ = [
@@ -14,5 +15,7 @@ __all__ = [
     "VectorCacheError",
     "count_steps",
     "measure",
+    "measure_turns",
     "parse_cases",
+    "turns_as_json",
 ]

@@ -20,11 +20,15 @@ SEED = 20_260_214
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one question went: its figures in the order of ``METRICS``, and the seconds that the search took."""
+    """How one question went: its figures in the order of ``METRICS``, and how long it took.
+
+    ``seconds`` is what the answer took with the question's vector at hand, ``embedding_seconds`` what that took.
+    """
 
     category: str
     values: tuple[float, ...]
     seconds: float
+    embedding_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,6 @@ class Report:
         """Figures from 0 to 1, each group with the number of its questions and 95% intervals."""
         overall = _counted(self.outcomes)
         names = sorted({outcome.category for outcome in self.outcomes})
-        milliseconds = np.array([outcome.seconds for outcome in self.outcomes]) * 1_000
         return {
             "overall": _means(overall),
             "intervals": _intervals(overall),
@@ -52,12 +55,18 @@ class Report:
             "skipped": self.skipped,
             "model": self.model,
             "without": {part: _means(_counted(outcomes)) for part, outcomes in self.without.items()},
-            "search_ms": {f"p{part}": round(float(np.percentile(milliseconds, part)), 2) for part in (50, 95)},
+            "search_ms": milliseconds([outcome.seconds for outcome in self.outcomes]),
+            "query_ms": milliseconds([outcome.seconds + outcome.embedding_seconds for outcome in self.outcomes]),
         }
 
     def _category(self, name: str) -> dict[str, Any]:
         outcomes = [outcome for outcome in self.outcomes if outcome.category == name]
         return {**_means(outcomes), "intervals": _intervals(outcomes), "questions": len(outcomes)}
+
+
+def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
+    """The middle and the 95th percentile of so many seconds, at least one."""
+    return {f"p{part}": round(1_000 * float(np.percentile(seconds, part)), 2) for part in (50, 95)}
 
 
 def score(ranking: Sequence[int], gold: frozenset[int]) -> tuple[float, ...]:

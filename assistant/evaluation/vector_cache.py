@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,15 @@ class CachingEmbedder:
         """Embed what is searched for: an array of shape (dimensions,). Raises EmbedderUnavailable."""
         row: Vectors = self._embed("query", [text], lambda texts: self._embedder.embed_query(texts[0])[np.newaxis])[0]
         return row
+
+    def time_query(self, text: str) -> float:
+        """The seconds that it takes to embed what is searched for, also when its vector is kept; keeps it."""
+        started = time.perf_counter()
+        vector = self._embedder.embed_query(text)
+        seconds = time.perf_counter() - started
+        if self._read("query", text) is None:
+            self._write("query", [(text, vector)])
+        return seconds
 
     def _embed(self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)

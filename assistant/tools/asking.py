@@ -9,6 +9,7 @@ from pydantic import Field
 from accounts.principals import Principal
 from journal.models import IdempotencyRecord
 
+from ..noting import By, recall_show
 from ..querying import LONGEST_QUERY, SOURCES, Answer, Question, as_plain, memory_query
 from .base import Arguments, Caller, Tool, ToolAnswer
 from .remembering import Topic
@@ -41,6 +42,7 @@ def look_up(caller: Caller, sent: MemoryQuery) -> ToolAnswer:
         top_k=sent.top_k,
     )
     answer = memory_query(caller.principal, question)
+    recall_show(caller.principal, By.TOOL, caller.conversation_id)
     return ToolAnswer(True, _tell(answer), as_plain(answer))
 
 

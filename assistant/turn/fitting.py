@@ -56,14 +56,16 @@ def fit(draft: Draft, budget: int) -> int:
         gone["messages"].insert(0, {"kind": "messages", "count": draft.left_out})
         left = 0
     draft.window = draft.window[len(said) - len(newest) :]
-    for kind in ("recalled_facts", "memories", "chunks", "turns", "related"):
-        packed = pack(getattr(draft, kind), left, _tokens)
+    recalled: list[dict[str, Any]] = []
+    for kind in ("facts", "memories", "chunks", "turns", "neighbours", "related"):
+        packed = pack(getattr(draft.recalled, kind), left, _tokens)
         left = 0 if packed.dropped else left - packed.tokens
-        setattr(draft, kind, packed.kept)
-        gone[kind] = [_name(piece) for piece in reversed(packed.dropped)]
-    for kind in ("related", "turns", "chunks", "memories", "recalled_facts", "messages", "facts", "block", "latest"):
+        setattr(draft.recalled, kind, packed.kept)
+        recalled = [*(_name(piece) for piece in reversed(packed.dropped)), *recalled]
+    draft.dropped += recalled
+    for kind in ("messages", "facts", "block", "latest"):
         draft.dropped += gone[kind]
-    pieces = [*draft.facts, *latest.kept, *newest, *draft.recalled]
+    pieces = [*draft.facts, *latest.kept, *newest, *draft.recalled.pieces]
     return fixed + block_tokens + sum(piece.tokens for piece in pieces)
 
 

@@ -23,6 +23,7 @@ from memories.actions import memories_show
 from memories.models import Disclosure
 
 from .. import rendering
+from ..noting import By, recall_show
 from .fitting import fit
 from .gathering import gather
 from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, fenced
@@ -40,7 +41,8 @@ class Turn:
 
     ``used`` lists ids by kind, ``dropped`` what the budget left out, ``tokens`` what the whole costs, ``revision`` the
     person's revision that it was built at. ``delta`` is what the text tells of changes since the conversation last
-    looked, None when there is nothing to tell.
+    looked, None when there is nothing to tell. ``recalled_again`` says that what was found at first was not likely to
+    fit, so that there was a second look.
     """
 
     format: str
@@ -52,6 +54,7 @@ class Turn:
     delta: str | None
     tokens: int
     revision: int
+    recalled_again: bool
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -70,9 +73,9 @@ def prepare_turn(
 
     Nothing is saved unless ``save`` is true (needs the scope write); asked again, it answers the same. When the budget
     (16,000 tokens unless told otherwise) is too small, these go, in this order: what is related to recalled memories,
-    recalled turns, recalled chunks, recalled memories, recalled facts, the oldest messages of the window, the last
-    lines of the facts block, the least needed lines of the memory block, the latest summary, what changed. Instructions
-    and the incoming text never go.
+    what was said around recalled turns, recalled turns, recalled chunks, recalled memories, recalled facts, the oldest
+    messages of the window, the last lines of the facts block, the least needed lines of the memory block, the latest
+    summary, what changed. Instructions and the incoming text never go.
 
     ``before_index`` leaves out the record from that message on, as it stood when that message came in.
 
@@ -98,10 +101,12 @@ def prepare_turn(
     if save:
         messages_append(principal, conversation.pk, new, pin=pin)
     if before_index is None:
-        recalled = [str(piece.id) for piece in (*draft.memories, *draft.related)]
+        recalled = [str(piece.id) for piece in (*draft.recalled.memories, *draft.recalled.related)]
         memories_show(
             principal, Disclosure.By.TURN, draft.memory.ids, recalled=recalled, conversation_id=conversation.pk
         )
+        if turn.recalled_again:
+            recall_show(principal, By.TURN, conversation.pk, best=draft.recalled.best)
         if turn.delta is not None:
             conversation_told(principal, conversation, turn.revision)
     return turn
@@ -124,10 +129,11 @@ def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -
         below.append(draft.delta)
     latest = [draft.latest_chunk] if draft.latest_chunk else []
     recalled = draft.recalled
+    pieces = recalled.pieces
     if latest:
         below.append(fenced(SUMMARY_FENCE, SUMMARY_NOTE, latest))
-    if recalled:
-        below.append(fenced(RECALL_FENCE, RECALL_NOTE, recalled))
+    if pieces:
+        below.append(fenced(RECALL_FENCE, RECALL_NOTE, pieces))
     rendered = rendering.render(format_name, stable, "\n\n".join(below), draft.window, draft.incoming)
     return Turn(
         format=format_name,
@@ -135,14 +141,15 @@ def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -
         text=rendered.text,
         messages=rendered.messages,
         used={
-            "facts": [str(piece.id) for piece in [*draft.facts, *draft.recalled_facts]],
-            "memories": [*draft.memory.ids, *(str(piece.id) for piece in (*draft.memories, *draft.related))],
-            "chunks": [str(piece.id) for piece in [*latest, *draft.chunks]],
-            "turns": [str(piece.id) for piece in draft.turns],
+            "facts": [str(piece.id) for piece in [*draft.facts, *recalled.facts]],
+            "memories": [*draft.memory.ids, *(str(piece.id) for piece in (*recalled.memories, *recalled.related))],
+            "chunks": [str(piece.id) for piece in [*latest, *recalled.chunks]],
+            "turns": [str(piece.id) for piece in [*recalled.turns, *recalled.neighbours]],
         },
         dropped=draft.dropped,
         delta=draft.delta,
         tokens=tokens,
         revision=principal.rev,
+        recalled_again=recalled.again,
         extra=rendered.extra,
     )

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from accounts.models import User
 from assistant.evaluation import CachingEmbedder, Outcome, Report, VectorCacheError, parse_cases
 from assistant.evaluation.figures import METRICS, score
+from assistant.querying import answer_question
 from conversations.imports import ImportFileError
 from conversations.models import Conversation, Message
 from journal.models import Ledger
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable
 from language.embedders.hashing import HashingEmbedder
-from retrieval.weights import PARTS, Weights, without
+from retrieval.weights import PARTS, Weights, default_weights, without
 from tests import factories
 
 TURNS = [
@@ -124,7 +125,7 @@ def test_the_best_ranking_scores_full():
 
 def test_intervals_hold_the_mean_and_do_not_change_between_runs():
     random = np.random.default_rng(1)
-    outcomes = [Outcome("a", tuple(random.random(len(METRICS))), 0.01) for _ in range(50)]
+    outcomes = [Outcome("a", tuple(random.random(len(METRICS))), 0.01, 0.02) for _ in range(50)]
     first, second = (Report("m", outcomes, 0).as_json() for _ in range(2))
     assert first == second
     for name in METRICS:
@@ -134,7 +135,7 @@ def test_intervals_hold_the_mean_and_do_not_change_between_runs():
 
 
 def test_a_file_of_adversarial_questions_alone_has_no_overall_figures():
-    figures = Report("m", [Outcome("adversarial", (1.0,) * len(METRICS), 0.01)], 2).as_json()
+    figures = Report("m", [Outcome("adversarial", (1.0,) * len(METRICS), 0.01, 0.02)], 2).as_json()
     assert (figures["questions"], figures["skipped"]) == (0, 2)
     assert figures["overall"]["recall@10"] == 0
     assert figures["intervals"]["recall@10"] == [0, 0]
@@ -215,7 +216,8 @@ def test_beam_is_asked_by_ability(evaluate):
 def test_every_part_of_the_search_is_turned_off_in_turn(evaluate, form, document):
     whole, _ = evaluate(form, document)
     figures, printed = evaluate(form, document, ablate=True)
-    assert {**figures, "without": {}, "search_ms": None} == {**whole, "search_ms": None}
+    times = {"search_ms": None, "query_ms": None}
+    assert figures | times | {"without": {}} == whole | times
     assert set(figures["without"]) == set(PARTS)
     for part, means in figures["without"].items():
         assert set(means) == set(METRICS)
@@ -227,14 +229,15 @@ def test_every_part_of_the_search_is_turned_off_in_turn(evaluate, form, document
 def test_a_part_turned_off_is_off(evaluate):
     asked = []
 
-    def recall(principal, query, *, weights, **options):
+    def search(rows, query, corpus, weights, **options):
         asked.append(weights)
         return []
 
-    with mock.patch("assistant.evaluation.measuring.recall_turns", recall):
+    with mock.patch("assistant.recall.hybrid_search", search):
         evaluate("beam", BEAM, ablate=True)
     searches = [Weights(), *(without(part, Weights()) for part in PARTS)]
     assert asked == searches * 2
+    assert default_weights() == Weights()
 
 
 @pytest.mark.django_db
@@ -262,14 +265,62 @@ def test_other_peoples_messages_are_no_answers(evaluate, owner):
 
 
 @pytest.mark.django_db
-def test_a_second_run_embeds_nothing_and_tells_the_same(evaluate):
+def test_questions_are_asked_by_the_code_that_answers_agents(evaluate):
+    """All of ``sources: [turns]``, and nothing that the answer cuts off for being long."""
+    asked = []
+
+    def answer(principal, question):
+        asked.append((principal.kind, question.sources, question.top_k, question.query))
+        return answer_question(principal, question)
+
+    long = json.loads(json.dumps(BEAM))
+    for message in long["chats"][0]["messages"]:
+        message["content"] += " And so on, and so on." * 400
+    with mock.patch("assistant.evaluation.measuring.querying.answer_question", answer):
+        figures, printed = evaluate("beam", long)
+    assert asked == [("person", ("turns",), 20, each["question"]) for each in BEAM["chats"][0]["questions"][:2]]
+    assert figures["overall"]["recall@20"] == 1
+    assert figures["query_ms"]["p50"] >= figures["search_ms"]["p50"]
+    assert f"A question takes {figures['query_ms']['p50']} ms" in printed
+
+
+@pytest.mark.django_db
+def test_turns_are_prepared_again_to_tell_how_often_they_look_again(evaluate):
+    data = json.loads(json.dumps(LOCOMO))
+    talk = data[0]["conversation"]
+    said = [f"{TURNS[number % 6]} That was number {number}." for number in range(90)]
+    talk["session_1"] = [
+        {"speaker": ("Rosa", "Emil")[number % 2], "dia_id": f"D1:{number + 1}", "text": text}
+        for number, text in enumerate(said)
+    ]
+    figures, printed = evaluate("locomo", data, turns=True)
+    assert {kind: figures[kind]["turns"] for kind in ("said", "question", "follow-up")} == {
+        "said": 45,
+        "question": 4,
+        "follow-up": 4,
+    }
+    assert 0 < figures["follow-up"]["again"] <= 1
+    assert figures["question"]["again"] == 0
+    assert figures["follow-up"]["recalled"] >= figures["follow-up"]["first"]
+    assert figures["again_ms"]["p50"] <= figures["again_ms"]["most"]
+    assert "A second look takes" in printed
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.django_db
+def test_where_no_turn_looks_again_no_time_is_told(evaluate):
+    figures, printed = evaluate("locomo", LOCOMO, turns=True)
+    assert figures["again_ms"] is None
+    assert "A second look takes" not in printed
+
+
+@pytest.mark.django_db
+def test_a_second_run_embeds_no_message_and_tells_the_same(evaluate):
     first, _ = evaluate("locomo", LOCOMO)
-    with (
-        mock.patch.object(HashingEmbedder, "embed_passages", side_effect=AssertionError),
-        mock.patch.object(HashingEmbedder, "embed_query", side_effect=AssertionError),
-    ):
+    with mock.patch.object(HashingEmbedder, "embed_passages", side_effect=AssertionError):
         second, _ = evaluate("locomo", LOCOMO)
-    assert {**first, "search_ms": None} == {**second, "search_ms": None}
+    times = {"search_ms": None, "query_ms": None}
+    assert first | times == second | times
     assert isinstance(get_embedder(), HashingEmbedder)
 
 
@@ -324,6 +375,8 @@ def test_vectors_are_kept_by_model_kind_and_text(tmp_path):
     vectors = first.embed_passages(texts)
     assert np.array_equal(vectors, inner.embed_passages(texts))
     assert np.array_equal(first.embed_query("bees"), inner.embed_query("bees"))
+    assert first.time_query("wax") > 0
+    assert np.array_equal(first.embed_query("wax"), inner.embed_query("wax"))
     first.close()
     with mock.patch.object(HashingEmbedder, "embed_passages", side_effect=AssertionError):
         again = CachingEmbedder(inner, path)

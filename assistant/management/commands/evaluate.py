@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,16 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 from psycopg_pool import PoolTimeout
 
-from assistant.evaluation import CachingEmbedder, Report, VectorCacheError, count_steps, measure, parse_cases
+from assistant.evaluation import (
+    CachingEmbedder,
+    Case,
+    VectorCacheError,
+    count_steps,
+    measure,
+    measure_turns,
+    parse_cases,
+    turns_as_json,
+)
 from assistant.evaluation.figures import METRICS
 from conversations.imports import ImportFileError, read_text
 from journal.progress import Progress
@@ -23,6 +33,8 @@ from language.base import EmbedderUnavailable
 from retrieval.weights import PARTS
 
 CACHE = "evaluate-cache/vectors.sqlite3"
+
+Measure = Callable[[Sequence[Case], CachingEmbedder, Progress], dict[str, Any]]
 
 
 class Command(BaseCommand):
@@ -42,14 +54,18 @@ class Command(BaseCommand):
         parser.add_argument(
             "--ablate", action="store_true", help="ask everything again without each part of the search, in turn"
         )
+        parser.add_argument(
+            "--turns", action="store_true", help="prepare turns in place of asking, and tell how often they look again"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the evaluation. Raises CommandError (exit code 1) when the file can't be evaluated."""
         out: Path | None = options["json"]
         if out and not out.parent.is_dir():
             raise CommandError(f"{out.parent} is no directory to write {out.name} to.")
+        measured = self._turns_of if options["turns"] else partial(self._answers_to, PARTS if options["ablate"] else ())
         try:
-            report = self._measure(options["form"], options["file"], PARTS if options["ablate"] else ())
+            figures = self._measure(options["form"], options["file"], measured)
         except ImportFileError as error:
             raise CommandError(f"{options['file']}: {error}") from error
         except (EmbedderUnavailable, VectorCacheError) as error:
@@ -58,18 +74,28 @@ class Command(BaseCommand):
             raise CommandError("The database is away.") from error
         except KeyboardInterrupt:
             raise CommandError("Stopped. What was embedded is kept for the next run.", returncode=130) from None
-        figures = report.as_json()
-        self._print(figures)
+        if options["turns"]:
+            self._print_turns(figures)
+        else:
+            self._print(figures)
         if out:
             out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
-    def _measure(self, form: str, path: Path, ablate: Collection[str]) -> Report:
+    def _measure(self, form: str, path: Path, measured: Measure) -> dict[str, Any]:
         cases = parse_cases(form, read_text(path))
         with (
             closing(CachingEmbedder(get_embedder(), settings.VAR_DIR / CACHE)) as embedder,
             Progress("Evaluating", count_steps(cases), self.stderr) as progress,
         ):
-            return measure(cases, embedder, ablate=ablate, progress=progress.advance)
+            return measured(cases, embedder, progress)
+
+    def _answers_to(
+        self, ablate: Collection[str], cases: Sequence[Case], embedder: CachingEmbedder, progress: Progress
+    ) -> dict[str, Any]:
+        return measure(cases, embedder, ablate=ablate, progress=progress.advance).as_json()
+
+    def _turns_of(self, cases: Sequence[Case], embedder: CachingEmbedder, progress: Progress) -> dict[str, Any]:
+        return turns_as_json(measure_turns(cases, embedder, progress=progress.advance))
 
     def _print(self, figures: dict[str, Any]) -> None:
         """Print percentages, a line a group, and the half width of each overall interval."""
@@ -87,10 +113,13 @@ class Command(BaseCommand):
             self.stdout.write("Adversarial questions are not in the overall figures.")
         if figures["without"]:
             self._print_parts(figures)
-        took = figures["search_ms"]
         self.stdout.write(
-            f"{figures['skipped']} questions without valid evidence were not scored. Vectors: {figures['model']}. "
-            f"Search: {took['p50']} ms in the middle, {took['p95']} ms at the 95th percentile."
+            f"{figures['skipped']} questions without valid evidence were not scored. Vectors: {figures['model']}."
+        )
+        whole, search = figures["query_ms"], figures["search_ms"]
+        self.stdout.write(
+            f"A question takes {whole['p50']} ms in the middle and {whole['p95']} ms at the 95th percentile, "
+            f"{search['p50']} ms and {search['p95']} ms without its embedding."
         )
 
     def _print_parts(self, figures: dict[str, Any]) -> None:
@@ -99,3 +128,20 @@ class Command(BaseCommand):
         for part, row in figures["without"].items():
             cells = "  ".join(f"{100 * (row[metric] - figures['overall'][metric]):+9.1f}" for metric in METRICS)
             self.stdout.write(f"{f'without {part}':<{width}}  {'':5}  {cells}")
+
+    def _print_turns(self, figures: dict[str, Any]) -> None:
+        """Print by kind of turn how many look again, and how many of those find something."""
+        self.stdout.write(f"{'turns':<12}{'n':>7}{'again %':>10}{'found more %':>14}")
+        for kind in ("said", "question", "follow-up"):
+            row = figures[kind]
+            self.stdout.write(f"{kind:<12}{row['turns']:7}{100 * row['again']:10.1f}{100 * row['added']:14.1f}")
+        row, took = figures["follow-up"], figures["again_ms"]
+        self.stdout.write(
+            f"Of what answers a follow-up the first look recalls {100 * row['first']:.1f} %, both "
+            f"{100 * row['recalled']:.1f} %."
+        )
+        if took:
+            self.stdout.write(
+                f"A second look takes {took['p50']} ms in the middle, {took['p95']} ms at the 95th percentile, "
+                f"{took['most']} ms at most."
+            )
