@@ -180,6 +180,34 @@ class _Standing:
         return cls(user_id, principal.rev, principal.stand_in(), embedding_model, period, principal)
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Rows of somebody's conversations or of a legacy, while they are as many; equal when those are the same ones."""
+
+    source: str
+    owner_id: UUID
+    legacy_id: UUID | None
+    corpus: Corpus
+    sort: Principal
+    embedding_model: str
+    period: int
+    rows: QuerySet[Any] = field(compare=False)
+
+    @classmethod
+    def centre(
+        cls, source: str, principal: Principal, legacy_id: UUID | None, corpus: Corpus, rows: QuerySet[Any]
+    ) -> Centre:
+        """The centre of all of them, whatever a search leaves out, known for ``CENTRE_SECONDS``."""
+        period = int(time.monotonic() // CENTRE_SECONDS)
+        owner, model = must_act_for(principal), get_embedder().name
+        return _known_centre(cls(source, owner, legacy_id, corpus, principal.stand_in(), model, period, rows))
+
+
+@lru_cache(maxsize=500)
+def _known_centre(told: _Told) -> Centre:
+    return centre_of(told.rows, told.embedding_model, told.corpus)
+
+
 @lru_cache(maxsize=2_000)
 def _known_of_memories(standing: _Standing) -> tuple[Corpus, Centre]:
     corpus = _corpus(standing.user_id, "memories", "memory_terms")
@@ -229,9 +257,10 @@ def find_turns(
     if principal.user_id is None:
         return []
     corpus = _corpus(principal.user_id, "turns", "turn_terms")
-    rows = Message.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
-    weights = weights or default_weights()
-    hits = hybrid_search(rows, query.search(top_k, rows), corpus, weights, prior=message_prior(weights), said=PLACE)
+    every = Message.objects.visible_to(principal).recallable(legacy_id)
+    rows, centre = every.exclude(exclude), _Told.centre("turns", principal, legacy_id, corpus, every)
+    weights, prior = weights or default_weights(), message_prior(weights or default_weights())
+    hits = hybrid_search(rows, query.search(top_k, rows), corpus, weights, prior=prior, said=PLACE, centre=centre)
     found = Message.objects.visible_to(principal).without_vectors().in_bulk([hit.id for hit in hits])
     return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 
@@ -251,8 +280,9 @@ def find_chunks(
     if principal.user_id is None:
         return []
     corpus = _corpus(principal.user_id, "chunks", "chunk_terms")
-    rows = ConversationChunk.objects.visible_to(principal).recallable(legacy_id).exclude(exclude)
-    hits = hybrid_search(rows, query.search(top_k, rows), corpus)
+    every = ConversationChunk.objects.visible_to(principal).recallable(legacy_id)
+    rows, centre = every.exclude(exclude), _Told.centre("chunks", principal, legacy_id, corpus, every)
+    hits = hybrid_search(rows, query.search(top_k, rows), corpus, centre=centre)
     found = (
         ConversationChunk.objects.visible_to(principal).with_times().without_vectors().in_bulk([hit.id for hit in hits])
     )
@@ -277,9 +307,10 @@ def find_facts(
         keeps = Legacy.objects.visible_to(principal).values("pk")
         sums = Ledger.objects.filter(pk__in=keeps).aggregate(rows=Sum("facts"), terms=Sum("fact_terms"))
         corpus = Corpus(sums["rows"] or 0, sums["terms"] or 0)
-    rows = LegacyFact.objects.visible_to(principal).in_use(principal).exclude(exclude)
-    rows = rows.filter(legacy_id=legacy_id) if legacy_id is not None else rows
-    hits = hybrid_search(rows, query.search(top_k, rows), corpus)
+    every = LegacyFact.objects.visible_to(principal).in_use(principal)
+    every = every.filter(legacy_id=legacy_id) if legacy_id is not None else every
+    rows, centre = every.exclude(exclude), _Told.centre("facts", principal, legacy_id, corpus, every)
+    hits = hybrid_search(rows, query.search(top_k, rows), corpus, centre=centre)
     found = facts.in_bulk([hit.id for hit in hits])
     return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 

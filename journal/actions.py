@@ -7,7 +7,7 @@ and the log of operations.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -185,11 +185,11 @@ def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
 # --- The queue --------------------------------------------------------------------------------------------------
 
 
-def enqueue(task: str, *ids: object) -> None:
+def enqueue(task: str, *ids: object, otherwise: Callable[[], None] | None = None) -> None:
     """Start a task by name once the current transaction has committed.
 
-    A broker that is away is logged and forgiven: every task starts from a durable row that the sweep finds again.
-    Arguments are ids only.
+    A broker that is away is logged and forgiven: every task starts from a durable row that the sweep finds again. One
+    that has no such row is done by ``otherwise``, here. Arguments are ids only.
     """
     arguments = [str(value) for value in ids]
 
@@ -198,6 +198,8 @@ def enqueue(task: str, *ids: object) -> None:
             current_app.send_task(task, args=arguments, retry=False, ignore_result=True)
         except (BrokerError, OSError) as error:
             log.warning("task_not_queued", task=task, error=type(error).__name__)
+            if otherwise is not None:
+                otherwise()
 
     transaction.on_commit(send, robust=True)
 

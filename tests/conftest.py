@@ -10,6 +10,7 @@ from playwright.sync_api import sync_playwright
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from journal.cache import valkey
 from tests import factories
 
 
@@ -203,3 +204,9 @@ def tab(chromium, live_server):
     )
     yield page
     context.close()
+
+
+@pytest.fixture
+def nothing_shown_yet():
+    """What earlier tests have shown and nobody noted is forgotten; the database they ran in is as well."""
+    valkey().delete("memories:shown")

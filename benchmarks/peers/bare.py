@@ -97,7 +97,12 @@ def _connect(database_url: str, options: str = "") -> psycopg.Connection[Any]:
     from django.db.backends.postgresql.psycopg_any import get_adapters_template
 
     context = get_adapters_template(True, UTC)
-    return psycopg.connect(database_url, autocommit=True, context=context, options=f"-c jit=off -c plan_cache_mode=force_generic_plan {options}")
+    return psycopg.connect(
+        database_url,
+        autocommit=True,
+        context=context,
+        options=f"-c jit=off -c plan_cache_mode=force_generic_plan {options}",
+    )
 
 
 def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[str]:

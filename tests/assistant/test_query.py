@@ -67,8 +67,9 @@ def test_server_side_allowlist_enforced(api, owner, planner):
     assert api(owner).post(URL, {"query": "x", "agent": "nobody"}).json()["code"] == "bad_role"
 
 
-def test_context_mode_respected(api, owner, talk_of):
+def test_context_mode_respected(api, owner, talk_of, settings):
     """What every prompt carries anyway is not recalled beside it; the rest is, at most as many as its category says."""
+    settings.RECALL_CONFIDENT = 0
     embedded(owner, ("Likes boats.", "preference"), *((f"Rowed a boat, day {day}.", "event") for day in range(40)))
     turn = talk_of(owner, "What about the boat?")
     above, below = (part["text"] for part in turn["system"])
@@ -603,6 +604,7 @@ def test_by_rule_those_that_share_a_word_are_chosen(api, owner):
     assert texts(ask(api(owner), "the boat", mode="agentic")) == ["[context] Rows a boat."]
 
 
+@pytest.mark.usefixtures("nothing_shown_yet")
 def test_what_an_agent_was_shown_is_noted_and_counted(api, owner, agent, django_capture_on_commit_callbacks):
     memory, other = embedded(owner, "Rows a boat.", "Her sister is Ada.")
     related(memory, other)

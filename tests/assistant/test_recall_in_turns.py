@@ -84,6 +84,7 @@ def test_without_memory_none_is_recalled(turn, owner, how):
     assert "Rowed" not in turn("the boat", talk=talk)["text"]
 
 
+@pytest.mark.usefixtures("nothing_shown_yet")
 def test_what_a_turn_or_a_context_shows_an_agent_is_noted(api, owner, agent, django_capture_on_commit_callbacks):
     """Recalled memories are used each time, those of the block once a day."""
     event, block = embedded(owner, ("Rowed a boat.", "event"), ("Likes boats.", "preference"))

@@ -436,7 +436,7 @@ def test_the_turn_costs_a_bounded_number_of_queries(api, owner, legacy, talk, dj
     for n in range(20):
         add(owner, legacy, f"Rosa visited town number {n} by the sea.")
     client = api(owner)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(22):
         client.post(f"/api/v1/conversations/{conversation.pk}/turn/", {"content": "the sea"}, format="json")
 
 

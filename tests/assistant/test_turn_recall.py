@@ -18,9 +18,8 @@ from conversations.models import Conversation, Message
 from facts.actions import fact_add, facts_index
 from journal.models import OperationEvent
 from language.base import EmbedderUnavailable
-from memories.actions import memory_archive
+from memories.actions import memories_note_shown, memory_archive
 from memories.models import Memory
-from memories.tasks import note_shown
 from tests import factories
 
 from .conftest import say
@@ -64,7 +63,7 @@ def record(owner, talk):
 @pytest.fixture
 def noted(monkeypatch):
     """Let background tasks run at once."""
-    tasks = {task.name: task for task in (note_recall, note_shown)}
+    tasks = {note_recall.name: note_recall}
 
     def send(name, args, **_):
         if name in tasks:
@@ -151,6 +150,7 @@ def test_an_agent_gets_no_neighbours_that_it_may_not_read(turn, owner, talk):
 def test_neighbours_cost_one_query_however_many_there_are(owner, talk, settings):
     principal = principal_for_person(owner.pk)
     running = talk(owner)
+    gather(principal, running, "parrot", "", pin=None, upto=0, budget=16_000)
     counts = []
     for number in (1, 6):
         for n in range(number):
@@ -316,6 +316,7 @@ def test_what_a_second_look_adds_in_queries_is_bounded(owner, talk, record, sett
             recalled = gather(principal, running, FOLLOW_UP, "", pin=None, upto=1, budget=16_000).recalled
         return len(context), recalled.again
 
+    queries()
     with_it, again = queries()
     settings.RECALL_CONFIDENT = 0.0
     without, not_again = queries()
@@ -340,6 +341,7 @@ def test_how_often_something_is_recalled_on_demand_is_recorded(
         asked = api(agent).post("/api/v1/tools/memory_query/", {"arguments": {"query": "beehive"}})
         assert asked.status_code == 200, asked.content
         api(agent).post("/api/v1/memories/query/", {"query": "beehive"})
+    memories_note_shown()
     events = OperationEvent.objects.filter(user_id=owner.pk, node="context")
     assert events.filter(op="turn").count() == 2
     recalls = events.filter(op="recall").order_by("category")
