@@ -68,8 +68,10 @@ def peers_process(python: Path, database_url: str, directory: Path, memories: in
     """The peers' process, until the block ends; what it writes beside answers goes to ``directory/peers.log``."""
     # An environment of its own: nothing of Keepsake's settings, no keys, no proxies.
     environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"}
+    # It holds a password, and whoever lists processes sees their arguments.
+    environment["DATABASE_URL"] = database_url
     # Not resolved: a virtual environment is known by the place of its link.
-    command = [str(python.absolute()), "-m", "benchmarks.peers.runner", database_url, str(directory), str(memories)]
+    command = [str(python.absolute()), "-m", "benchmarks.peers.runner", str(directory), str(memories)]
     log = directory / "peers.log"
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(

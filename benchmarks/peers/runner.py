@@ -1,4 +1,4 @@
-"""The peers' side, in an environment of their own: ``python -m benchmarks.peers.runner URL DIRECTORY MEMORIES``.
+"""The peers' side, in an environment of their own: ``python -m benchmarks.peers.runner DIRECTORY MEMORIES``.
 
 Reads a line of JSON, does what it says, writes a line of JSON. It ends when its standard input does. Nothing that runs
 in here reaches beyond this machine: sockets to anywhere are refused, and what the peers would report home is off.
@@ -38,14 +38,17 @@ def refuse(*_: object) -> NoReturn:
     raise OSError("A benchmark reaches no network.")
 
 
-def main(database_url: str, directory: str, memories: str) -> None:
-    """Serve until standard input ends. Standard output is for answers alone; whatever else writes goes to the log."""
+def main(directory: str, memories: str) -> None:
+    """Serve the database at ``DATABASE_URL`` until standard input ends.
+
+    Standard output is for answers alone; whatever else writes goes to the log.
+    """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     socket.socket.connect = socket.socket.connect_ex = refuse  # type: ignore[method-assign]
     socket.getaddrinfo = refuse  # type: ignore[assignment]
     os.environ.update(MEM0_DIR=directory, HOME=directory)
-    peers = Peers(database_url, Path(directory), int(memories))
+    peers = Peers(os.environ.pop("DATABASE_URL"), Path(directory), int(memories))
     for line in sys.stdin:
         asked = json.loads(line)
         try:
