@@ -386,6 +386,10 @@ QUERY_RELATED = 2
 # question: for each step of importance off the ordinary, half of it after so many days without use; for having been
 # worded just now, half of it after so many days; for being pinned; for being related to what was found before it, at
 # full strength; against being an insight.
+# Measured on the observations of LoCoMo (benchmarks/ranking.py; recall@5 and @10 are 73.6 and 82.3): without recency
+# -0.7 and 0, twice as much of it +0.3 and 0; without relations +0.4 and +0.1, twice as much of them -0.8 and +0.5. So
+# neither moves much. No data tells of importance, pins and insights: a pin weighs as much as two steps of importance,
+# an insight comes behind what was said.
 RANK_IMPORTANCE = 0.1
 RANK_IMPORTANCE_HALF_DAYS = 90
 RANK_RECENCY = 0.1
