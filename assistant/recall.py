@@ -182,10 +182,14 @@ class _Standing:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Rows of somebody's conversations or of a legacy, while they are as many; equal when those are the same ones."""
+    """Rows of somebody's conversations or of a legacy, while they are as many; equal when those are the same ones.
+
+    An agent that may not read what was said elsewhere has those of its own conversations, so ``agent_id`` counts.
+    """
 
     source: str
     owner_id: UUID
+    agent_id: UUID | None
     legacy_id: UUID | None
     corpus: Corpus
     sort: Principal
@@ -199,8 +203,8 @@ class _Told:
     ) -> Centre:
         """The centre of all of them, whatever a search leaves out, known for ``CENTRE_SECONDS``."""
         period = int(time.monotonic() // CENTRE_SECONDS)
-        owner, model = must_act_for(principal), get_embedder().name
-        return _known_centre(cls(source, owner, legacy_id, corpus, principal.stand_in(), model, period, rows))
+        owner, agent, model = must_act_for(principal), principal.agent_id, get_embedder().name
+        return _known_centre(cls(source, owner, agent, legacy_id, corpus, principal.stand_in(), model, period, rows))
 
 
 @lru_cache(maxsize=500)

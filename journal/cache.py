@@ -12,6 +12,7 @@ from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache
 from redis import Redis
 from redis.exceptions import LockError, RedisError
+from redis.lock import Lock
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -72,7 +73,8 @@ class ForgivingRedisCache(RedisCache):
     def take_up(self, key: str, most: int, *, seconds: int) -> Iterator[list[str]]:
         """The first of such a list, which leave it once they were worked on; none while somebody else does that.
 
-        Whoever has not finished after ``seconds`` is taken to be gone, and another begins again with the same ones.
+        Whoever has not finished after ``seconds`` is taken to be gone, and another begins again with the same ones; if
+        they finish after all, they leave the list to that one.
         """
         name = self.make_key(key)
         lock = self._server.lock(f"{name}:taken", timeout=seconds, blocking=False)
@@ -82,15 +84,28 @@ class ForgivingRedisCache(RedisCache):
         values: list[Any] = self._forgive(lambda: list(self._server.lrange(name, 0, most - 1)), [])
         try:
             yield [value.decode() for value in values]
-            self._forgive(lambda: self._server.ltrim(name, len(values), -1), None)
+            if self._forgive(lambda: _holds_on(lock), otherwise=False):
+                self._forgive(lambda: self._server.ltrim(name, len(values), -1), None)
         finally:
-            with suppress(LockError):
-                self._forgive(lock.release, None)
+            self._forgive(lambda: _let_go(lock), None)
 
     @cached_property
     def _server(self) -> Redis:
         server: Redis = self._cache.get_client(None, write=True)
         return server
+
+
+def _holds_on(lock: Lock) -> bool:
+    """Whether nobody else has the lock by now; if so, its time begins anew."""
+    try:
+        return bool(lock.reacquire())
+    except LockError:
+        return False
+
+
+def _let_go(lock: Lock) -> None:
+    with suppress(LockError):  # It is somebody else's by now.
+        lock.release()
 
 
 def valkey() -> ForgivingRedisCache:

@@ -12,6 +12,9 @@ FUZZY_LETTERS = 4
 FUZZY_RATIO = 0.8
 """From this share of common letters on, a capitalised word of four letters or more is taken for the name."""
 
+LETTERS_WRONG = 2
+"""By so many letters at most one name is longer than the other."""
+
 _LETTERS = regex.compile(r"[\p{L}\p{M}]+")
 
 
@@ -23,7 +26,7 @@ def names_in(question: str) -> set[str]:
 
 def is_like(name: str, other: str) -> bool:
     """Whether the two may be one name, one of them with a letter or two wrong."""
-    return abs(len(name) - len(other)) <= 2 and SequenceMatcher(None, name, other).ratio() >= FUZZY_RATIO
+    return abs(len(name) - len(other)) <= LETTERS_WRONG and SequenceMatcher(None, name, other).ratio() >= FUZZY_RATIO
 
 
 class NamesIn:

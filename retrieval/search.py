@@ -8,7 +8,7 @@ owner's rows alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from pgvector import HalfVector
 
 from language.base import Vectors
 
-from .names import is_like, names_in
+from .names import LETTERS_WRONG, is_like, names_in
 from .prepared import Shaped, Statement, put_together
 from .reranking import Candidate, Said, scores_in_context
 from .text import config_for, detect_config, list_query_words
@@ -49,6 +49,10 @@ FEW_TERMS = 16
 ALIKE = 0.3
 MOST_ALIKE = 5
 """Of a name that no text holds, so many words are looked at that have so much in common with it by their trigrams."""
+
+MOST_NAMES = 4
+"""Names of a question that are looked for in that way. Each is compared with every different word of the owner's, and
+in some languages every noun begins with a capital."""
 
 HALF_BY_WORD = 8.0
 """The BM25 score that counts half as a relevance, where there is no vector."""
@@ -152,7 +156,7 @@ def hybrid_search(
     said them and by what was said around them. ``columns`` are those of which each hit brings the values. ``centre`` is
     that of the rows for the query's model, if it is known.
 
-    A name that none of the rows holds is looked for with a letter or two wrong.
+    A name that none of the rows holds is looked for with a letter or two wrong, of several the first ``MOST_NAMES``.
 
     One statement, one more for each centre that is needed and not given, and up to two for names that nobody has.
     """
@@ -199,7 +203,8 @@ def hybrid_search(
     if isinstance(rows, Shaped):
         values |= rows.values
     found = statement.run(values)
-    if found and (names := names_in(query.text).intersection(found[0][7])):
+    unheard = names_in(query.text).intersection(found[0][7]) if found else set()
+    if names := [word for word in words if word in unheard][:MOST_NAMES]:
         spelt = [(words.index(name), word) for name, word in _spelt_alike(rows, names)]
         if spelt:
             values["words"] = [*words, *(word for _, word in spelt)]
@@ -220,10 +225,17 @@ def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus
     return Centre(mean, count)
 
 
-def _spelt_alike(rows: QuerySet[Any] | Shaped, names: Collection[str]) -> list[tuple[str, str]]:
+def _spelt_alike(rows: QuerySet[Any] | Shaped, names: Sequence[str]) -> list[tuple[str, str]]:
     """Words of the rows that may be one of these names, each with the name."""
-    values = {"names": sorted(names), "at_least": ALIKE, "most": MOST_ALIKE}
-    found = _alike(rows).run(values | dict(rows.values) if isinstance(rows, Shaped) else values)
+    values: dict[Any, Any] = {
+        "names": list(names),
+        "letters_wrong": LETTERS_WRONG,
+        "at_least": ALIKE,
+        "most": MOST_ALIKE,
+    }
+    if isinstance(rows, Shaped):
+        values |= rows.values
+    found = _alike(rows).run(values)
     return [(name, word) for name, word in found if is_like(name, word)]
 
 
@@ -246,7 +258,7 @@ def has_model(rows: QuerySet[Any] | Shaped, embedding_model: str) -> bool:
     """Whether any of the rows has a vector of this model. One statement."""
     if not isinstance(rows, Shaped):
         return rows.order_by().filter(embedding_model=embedding_model).exists()
-    return bool(_centre(rows, embedding_model).run({"every": 1, **rows.values})[0][1])
+    return centre_of(rows, embedding_model, Corpus(0, 0)).rows > 0
 
 
 def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tuple[str, ...]) -> list[tuple[Any, ...]]:

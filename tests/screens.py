@@ -234,7 +234,7 @@ def show_agents() -> None:
     from accounts.actions import agent_create
     from accounts.models import Agent, User
     from accounts.queries import principal_for_person
-    from memories.actions import memories_note_shown
+    from memories.actions import memories_used_today
     from memories.models import Disclosure
 
     person = User.objects.get(username=PERSON)
@@ -245,7 +245,8 @@ def show_agents() -> None:
     for number in range(60):
         at = timezone.now() - timedelta(hours=7 * number)
         agent, by = agents[number % 5 % len(agents)], ways[number % len(ways)]
-        memories_note_shown(str(person.pk), str(agent.pk), "", by, at.isoformat(), places()["memory"], "")
+        Disclosure.objects.create(user=person, agent=agent, by=by, memories=[places()["memory"]], at=at)
+        memories_used_today([places()["memory"]], at)
 
 
 def say_it_twice() -> None:

@@ -89,7 +89,7 @@ _SHAPE = QuerySerializer()
 
 def read_question(sent: Any) -> tuple[Question, bool]:
     """What was asked, and whether all there is of each result was asked for. Raises ValidationError."""
-    read = _SHAPE.run_validation(sent)
+    read = _SHAPE.run_validation({} if sent is None else sent)  # A bare null lacks a query like an empty object.
     filters = {name: value for name, value in (read["filters"] or {}).items() if value is not None}
     question = Question(
         query=read["query"],

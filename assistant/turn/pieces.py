@@ -146,8 +146,8 @@ def _piece(kind: str, key: UUID | str, text: str) -> Piece:
 
 
 def _cut(text: str, longest: int | None) -> str:
-    # A token has a character at least, so most lines need no counting.
-    if longest is None or len(text) <= longest or count_tokens(text) <= longest:
+    # A token has a byte at least, so short lines need no counting.
+    if longest is None or len(text.encode()) <= longest or count_tokens(text) <= longest:
         return text
     return cut_to_tokens(text, longest - 1) + "…"
 

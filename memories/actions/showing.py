@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 import structlog
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import Agent, User
@@ -91,16 +91,19 @@ class _Shown:
 def memories_note_shown() -> int:
     """Note what answers have shown since this was last done. Returns how many answers.
 
-    What can't be noted, as its person or agent goes at this very moment, is passed over and logged.
+    What can't be noted, as its person or agent goes at this very moment, or as another version of the program has
+    written it, is passed over and logged. A batch is noted as a whole or not at all: else what came before a failure
+    would be noted twice.
     """
     noted = 0
     while True:
-        with valkey().take_up(WAITING, AT_ONCE, seconds=NOTING_SECONDS) as written:
+        with valkey().take_up(WAITING, AT_ONCE, seconds=NOTING_SECONDS) as written, transaction.atomic():
             for each in written:
                 try:
                     with transaction.atomic():
                         _note(_Shown.read(each))
-                except IntegrityError as error:
+                        connection.check_constraints()  # Which otherwise come last, when it is too late to pass over.
+                except (IntegrityError, LookupError, TypeError, ValueError) as error:
                     log.warning("shown_not_noted", error=type(error).__name__)
         noted += len(written)
         if len(written) < AT_ONCE:

@@ -4,9 +4,11 @@ import random
 import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from unittest import mock
+from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from accounts.actions import grant_set, preferences_set
@@ -14,6 +16,7 @@ from accounts.queries import principal_for_person
 from assistant.querying import Filters, Question, answer_question
 from facts.actions import fact_add
 from journal.actions import ledger_write
+from journal.cache import valkey
 from journal.models import OperationEvent
 from journal.records import Actor
 from language.base import ModelUnavailable
@@ -117,6 +120,14 @@ def test_everybody_asks_about_themselves_alone(request, api, owner, agent, calle
     answer = api(request.getfixturevalue(caller)).post(URL, {"query": "boats"})
     assert answer.status_code == status
     assert bool(answer.json()["results"]) == (caller in {"owner", "agent"})
+
+
+@pytest.mark.parametrize(
+    ("sent", "wrong"), [("null", "query"), ("{}", "query"), ("[]", "non_field_errors"), ('"x"', "non_field_errors")]
+)
+def test_what_is_no_question_is_refused_by_the_name_of_what_is_wrong(api, owner, sent, wrong):
+    answer = api(owner).generic("POST", URL, sent, content_type="application/json")
+    assert (answer.status_code, list(answer.json())) == (400, [wrong])
 
 
 def test_nobody_a_writer_and_a_bare_service_ask_nothing(api, agent, service):
@@ -623,6 +634,48 @@ def test_what_an_agent_was_shown_is_noted_and_counted(api, owner, agent, django_
     statuses = OperationEvent.objects.filter(user_id=owner.pk, node="context", op="search").order_by("at")
     assert sorted(statuses.values_list("status", flat=True)) == ["ok", "ok", "skipped"]
     assert principal_for_person(owner.pk).rev == 2
+
+
+@pytest.mark.usefixtures("nothing_shown_yet")
+@pytest.mark.parametrize("bad", ["no json", "[]", "{}", '{"user": "nobody", "agent": null, "conversation": null}'])
+def test_what_cannot_be_read_is_passed_over(api, owner, agent, django_capture_on_commit_callbacks, caplog, bad):
+    (memory,) = embedded(owner, "Rows a boat.")
+    valkey().put_by("memories:shown", bad)
+    with django_capture_on_commit_callbacks(execute=True):
+        ask(api(agent), "boat")
+    assert actions.memories_note_shown() == 2
+    assert Disclosure.objects.get().memories == [memory.pk]
+    assert "shown_not_noted" in caplog.text
+    assert actions.memories_note_shown() == 0
+
+
+@pytest.mark.usefixtures("nothing_shown_yet")
+def test_whoever_goes_while_it_is_noted_is_passed_over(api, owner, agent, django_capture_on_commit_callbacks):
+    embedded(owner, "Rows a boat.")
+    gone, create = uuid4(), Disclosure.objects.create
+    with django_capture_on_commit_callbacks(execute=True):
+        ask(api(agent), "boat")
+        ask(api(agent), "the boat")
+
+    persons = iter([gone, owner.pk])
+    with mock.patch.object(Disclosure.objects, "create", lambda **row: create(**row | {"user_id": next(persons)})):
+        assert actions.memories_note_shown() == 2
+    assert Disclosure.objects.get().user_id == owner.pk
+    connection.check_constraints()
+
+
+@pytest.mark.usefixtures("nothing_shown_yet")
+def test_a_batch_that_breaks_off_is_noted_once(api, owner, agent, django_capture_on_commit_callbacks):
+    embedded(owner, "Rows a boat.")
+    with django_capture_on_commit_callbacks(execute=True):
+        ask(api(agent), "boat")
+        ask(api(agent), "the boat")
+    noted = mock.Mock(side_effect=[None, OperationalError("a lock was waited for too long")])
+    with mock.patch("memories.actions.showing.note_operation", noted), pytest.raises(OperationalError):
+        actions.memories_note_shown()
+    assert not Disclosure.objects.exists()
+    assert actions.memories_note_shown() == 2
+    assert Disclosure.objects.count() == 2
 
 
 def test_with_the_cache_away_it_is_noted_at_once(

@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
+from assistant.recall import QueryVector, _known_centre, recall_turns
 from assistant.tasks import note_recall
 from assistant.turn import gather
-from assistant.turn.pieces import SaidPiece, in_passages
+from assistant.turn.pieces import SaidPiece, in_passages, turn_piece
 from conversations.actions import messages_index
 from conversations.models import Conversation, Message
 from facts.actions import fact_add, facts_index
@@ -382,3 +383,30 @@ def test_with_the_broker_away_it_is_recorded_all_the_same(
     with django_capture_on_commit_callbacks(execute=True):
         turn(running, FOLLOW_UP)
     assert OperationEvent.objects.filter(op="recall", category="turn").count() == 1
+
+
+def test_a_line_of_letters_that_are_several_tokens_each_is_cut_too(owner, talk):
+    (message,) = say(owner, talk(owner), "ᚠ" * 60)
+    assert turn_piece(message, 100).tokens <= 101
+    assert turn_piece(message, 100).text.endswith("ᚠ…")
+    assert turn_piece(message).tokens > 180
+
+
+def test_an_agent_that_reads_its_own_conversations_alone_is_told_nothing_by_what_others_hold(owner, record):
+    """Not even by how near everything of the person is to everything else."""
+    record.agent = factories.AgentFactory(owner=owner)
+    record.save(update_fields=["agent"])
+    own = factories.ConversationFactory(user=owner, agent=factories.AgentFactory(owner=owner))
+    say(owner, own, "Painted the lighthouse.", "Fed the cat.", "Sold the piano.")
+    messages_index()
+    both = [factories.agent_principal(talk.agent, sources=frozenset()) for talk in (record, own)]
+
+    def scores(principal):
+        return [turn.score for turn in recall_turns(principal, QueryVector("lighthouse"), legacy_id=None, top_k=3)]
+
+    _known_centre.cache_clear()
+    alone = scores(both[1])
+    _known_centre.cache_clear()
+    scores(both[0])
+    assert len(alone) == 3
+    assert scores(both[1]) == alone

@@ -70,6 +70,28 @@ def test_what_was_put_by_is_taken_up_once_and_stays_when_work_fails(key):
         assert values == []
 
 
+def test_who_takes_too_long_leaves_the_list_to_whoever_has_taken_it_up_since(key):
+    cache = valkey()
+    assert all(cache.put_by(key, value) for value in ("one", "two", "three", "four"))
+    with cache.take_up(key, 2, seconds=60) as slow:
+        cache._server.delete(f"{cache.make_key(key)}:taken")  # As when its seconds are over.
+        with cache.take_up(key, 2, seconds=60) as quick:
+            assert slow == quick == ["one", "two"]
+    with cache.take_up(key, 2, seconds=60) as values:
+        assert values == ["three", "four"]
+
+
+def test_who_takes_too_long_does_not_let_a_third_in(key):
+    cache = valkey()
+    assert cache.put_by(key, "one")
+    with cache.take_up(key, 2, seconds=60):
+        cache._server.set(f"{cache.make_key(key)}:taken", "another")
+    with cache.take_up(key, 2, seconds=60) as values:
+        assert values == []
+    assert cache._server.lrange(cache.make_key(key), 0, -1) == [b"one"]
+    cache._server.delete(cache.make_key(key), f"{cache.make_key(key)}:taken")
+
+
 @pytest.mark.usefixtures("away")
 def test_with_the_server_away_nothing_is_counted_put_by_or_taken_up(key):
     cache = valkey()

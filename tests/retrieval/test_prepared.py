@@ -8,12 +8,13 @@ from django.db import connection
 from django.db.models import F
 
 from accounts.queries import principal_for_person
+from language.backends import get_embedder
 from memories.actions import memory_archive
 from memories.models import Memory
 from memories.searching import Narrowing, present_rows, present_shape
 from retrieval import search as searching
 from retrieval.prepared import Shaped, put_together
-from retrieval.search import Corpus, SearchQuery, hybrid_search, read_columns
+from retrieval.search import Corpus, SearchQuery, has_model, hybrid_search, read_columns
 from tests.assistant.querying import embedded
 
 QUERY = SearchQuery("boats", None, "", 10)
@@ -85,6 +86,15 @@ def test_a_stand_in_that_stands_for_nothing_is_an_error_and_finds_nobody(owner):
     with pytest.raises(KeyError):
         hybrid_search(Shaped(shape.key, shape.build, {}), QUERY, CORPUS)
     assert not shape.build().exists()
+
+
+def test_whether_a_shape_has_vectors_of_a_model(owner):
+    embedded(owner, "Likes boats.")
+    principal = principal_for_person(owner.pk)
+    name = get_embedder().name
+    assert has_model(present_shape(principal, Narrowing()), name)
+    assert not has_model(present_shape(principal, Narrowing()), "another")
+    assert not has_model(present_shape(replace(principal, categories=frozenset()), Narrowing()), name)
 
 
 @pytest.mark.parametrize("prepares", [True, False])

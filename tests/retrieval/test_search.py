@@ -432,3 +432,7 @@ def test_a_name_that_nobody_has_is_looked_for_with_a_letter_wrong(owner, django_
             assert found(text).keys() == {rows[1].id}
     with django_assert_num_queries(2):
         assert found("garden Wilhelmina").keys() == {rows[1].id}
+    # Whoever writes every word with a capital does not make it compare each with everything.
+    others = "Wilhelmina Ferdinand Leopold"
+    assert found(f"garden {others} Catarina") == right
+    assert found(f"garden {others} Gottfried Catarina").keys() == {rows[1].id}
