@@ -54,6 +54,9 @@ MOST_NAMES = 4
 """Names of a question that are looked for in that way. Each is compared with every different word of the owner's, and
 in some languages every noun begins with a capital."""
 
+ALIKE_TERMS = 100_000
+"""Owners who have more words than that are not looked through for them: a million would take most of a second."""
+
 HALF_BY_WORD = 8.0
 """The BM25 score that counts half as a relevance, where there is no vector."""
 
@@ -203,7 +206,7 @@ def hybrid_search(
     if isinstance(rows, Shaped):
         values |= rows.values
     found = statement.run(values)
-    unheard = names_in(query.text).intersection(found[0][7]) if found else set()
+    unheard = names_in(query.text).intersection(found[0][7]) if found and corpus.terms <= ALIKE_TERMS else set()
     if names := [word for word in words if word in unheard][:MOST_NAMES]:
         spelt = [(words.index(name), word) for name, word in _spelt_alike(rows, names)]
         if spelt:

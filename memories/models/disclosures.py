@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -41,6 +42,8 @@ class Disclosure(models.Model):
         indexes = [
             models.Index(fields=["user", "-at"], name="disclosure_by_user"),
             models.Index(fields=["at"], name="disclosure_by_time"),
+            # Who saw one memory, out of the many thousand answers that an agent may be given in three months.
+            GinIndex(fields=["memories"], name="disclosure_by_memory"),
         ]
 
     def __str__(self) -> str:

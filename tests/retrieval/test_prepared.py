@@ -1,7 +1,9 @@
 """Statements that are put together once for all who ask in the same way."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from unittest import mock
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -15,16 +17,21 @@ from memories.searching import Narrowing, present_rows, present_shape
 from retrieval import search as searching
 from retrieval.prepared import Shaped, put_together
 from retrieval.search import Corpus, SearchQuery, has_model, hybrid_search, read_columns
+from tests import factories
 from tests.assistant.querying import embedded
 
 QUERY = SearchQuery("boats", None, "", 10)
 CORPUS = Corpus(3, 9)
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 CONDITIONS = [
     Narrowing(),
     Narrowing(categories=frozenset({"tasks"})),
     Narrowing(categories=frozenset({"procedural"}), pinned=False),
     Narrowing(role="user", run_id="100% sure", actor_id="o'neill"),
     Narrowing(importance_min=2, importance_max=3),
+    Narrowing(updated_after=LONG_AGO, updated_before=LONG_AGO + timedelta(days=1)),
+    Narrowing(updated_after=LONG_AGO + timedelta(days=1)),
+    Narrowing(agent_id=UUID(int=7)),
 ]
 
 
@@ -44,7 +51,13 @@ def found(principal, narrowing=Narrowing(), shape=True):  # noqa: B008 - it is f
 def test_a_shape_finds_what_its_queryset_does(owner, stranger, agent, narrowing):
     for person in (owner, stranger):
         embedded(person, ("Likes boats.", "preference"), ("Paint the boats.", "tasks"), ("Sail boats.", "procedural"))
-    Memory.objects.filter(category="preference").update(role="user", run_id="100% sure", actor_id="o'neill")
+    made = {
+        "role": "user",
+        "run_id": "100% sure",
+        "actor_id": "o'neill",
+        "agent": factories.AgentFactory(pk=UUID(int=7)),
+    }
+    Memory.objects.filter(category="preference").update(**made, updated_at=LONG_AGO)
     for person in (owner, stranger):
         principals = [principal_for_person(person.pk)]
         principals += [replace(principals[0], review="before"), replace(principals[0], kind="agent", agent_id=agent.pk)]

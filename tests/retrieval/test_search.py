@@ -430,6 +430,9 @@ def test_a_name_that_nobody_has_is_looked_for_with_a_letter_wrong(owner, django_
     for text in ("garden catarina", "garden Anna"):
         with django_assert_num_queries(1):
             assert found(text).keys() == {rows[1].id}
+    with django_assert_num_queries(1):
+        much = replace(whole, terms=searching.ALIKE_TERMS + 1)
+        assert len(hybrid_search(own_rows(owner), ask("garden Catarina", None), much)) == 1
     with django_assert_num_queries(2):
         assert found("garden Wilhelmina").keys() == {rows[1].id}
     # Whoever writes every word with a capital does not make it compare each with everything.
