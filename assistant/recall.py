@@ -261,7 +261,9 @@ def find_turns(
     if principal.user_id is None:
         return []
     corpus = _corpus(principal.user_id, "turns", "turn_terms")
-    every = Message.objects.visible_to(principal).recallable(legacy_id)
+    # By id: the index that searches read alone does not say what is set apart.
+    apart = Message.objects.filter(user_id=principal.user_id).set_apart(timezone.now())
+    every = Message.objects.visible_to(principal).recallable(legacy_id).exclude(pk__in=apart.values("pk"))
     rows, centre = every.exclude(exclude), _Told.centre("turns", principal, legacy_id, corpus, every)
     weights, prior = weights or default_weights(), message_prior(weights or default_weights())
     hits = hybrid_search(rows, query.search(top_k, rows), corpus, weights, prior=prior, said=PLACE, centre=centre)

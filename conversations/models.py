@@ -260,6 +260,12 @@ class Message(Searchable):
             ),
             models.Index(fields=["index_not_before"], condition=Q(embedding__isnull=True), name="message_unindexed"),
             models.Index(fields=["reading_due"], condition=Q(reading_due__isnull=False), name="message_reading_due"),
+            models.Index(
+                fields=["user"],
+                condition=Q(declined=True) | Q(held_until__isnull=False),
+                include=["id", "declined", "held_until"],
+                name="message_set_apart",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.apps import apps
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Cast
 
 from journal.models import JobRun
@@ -114,6 +114,10 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
     """Messages of the person."""
 
     source = "turns"
+
+    def set_apart(self, now: datetime) -> MessageQuerySet:
+        """What the person does not want remembered, and what they are being asked about."""
+        return self.filter(Q(declined=True) | Q(held_until__gt=now))
 
     def unindexed(self, at: datetime) -> MessageQuerySet:
         """Messages that wait for their vector and whose time to try has come."""

@@ -165,6 +165,15 @@ class MemoryVersionQuerySet(models.QuerySet["MemoryVersion"]):
         memories = apps.get_model("memories", "Memory").objects.visible_to(principal)
         return self.filter(user_id=principal.user_id, memory__in=memories.values("pk"))
 
+    def told_to(self, principal: Principal) -> MemoryVersionQuerySet:
+        """Of a memory that is visible, its current version and those that were filed under the principal's categories.
+
+        A memory may have been filed where the principal sees nothing, said something else, and only then come here.
+        """
+        if principal.categories is None:
+            return self
+        return self.filter(Q(recorded_to__isnull=True) | Q(category__in=sorted(principal.categories)))
+
 
 class PlaceQuerySet(models.QuerySet["Place"]):
     """Places of the person."""

@@ -101,11 +101,15 @@ def past_rows(
 ) -> MemoryVersionQuerySet:
     """Of each memory the version that was true at a moment, as far as was recorded at another; at most one each.
 
-    Without ``recorded_at`` all that is recorded by now counts, without ``true_at`` what was the current version then.
-    What was put away later is among them until it is purged; what was rejected or is held back never is, nor what a
-    person who reviews before has not reviewed.
+    Without ``recorded_at`` all that is remembered now counts, without ``true_at`` what was the current version then.
+    Only whoever asks for what was recorded is told what was put away later, until it is purged; what was rejected or
+    is held back never is, nor what a person who reviews before has not reviewed.
     """
-    versions = MemoryVersion.objects.visible_to(principal).filter(memory__state__in=["active", "archived"])
+    versions = MemoryVersion.objects.visible_to(principal)
+    if recorded_at is None:
+        versions = versions.filter(memory__state="active").exclude(memory__expires_at__lte=timezone.now())
+    else:
+        versions = versions.filter(memory__state__in=["active", "archived"])
     if principal.review == "before":
         versions = versions.filter(memory__reviewed_at__isnull=False)
     if principal.categories is not None:

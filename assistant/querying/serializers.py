@@ -18,6 +18,11 @@ def _open(field: type[serializers.Field], **options: Any) -> Any:
     return field(required=False, allow_null=True, default=None, **options)
 
 
+def _refuse_unknown(serializer: serializers.Serializer[Any], data: Any, why: str) -> None:
+    if isinstance(data, dict) and (unknown := sorted(map(str, data.keys() - serializer.fields.keys()))):
+        raise serializers.ValidationError({name[:50]: [why] for name in unknown[:20]})
+
+
 class FiltersSerializer(serializers.Serializer[Any]):
     """What rows have to be. A source whose rows have no such thing gives none of them."""
 
@@ -35,8 +40,7 @@ class FiltersSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         """Refuse filters that do not exist: left out, they would let rows through that were not asked for."""
-        if isinstance(data, dict) and (unknown := sorted(map(str, data.keys() - self.fields.keys()))):
-            raise serializers.ValidationError({name[:50]: ["There is no such filter."] for name in unknown})
+        _refuse_unknown(self, data, "There is no such filter.")
         return super().to_internal_value(data)
 
 
@@ -76,6 +80,11 @@ class QuerySerializer(serializers.Serializer[Any]):
         child=serializers.ChoiceField(SOURCES), min_length=1, max_length=len(SOURCES), required=False
     )
     mode = serializers.ChoiceField(MODES, required=False, default=MODES[0], help_text="agentic: the model chooses.")
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse what does not exist: a misspelt ``categories`` would be asked of all of them."""
+        _refuse_unknown(self, data, "There is no such field.")
+        return super().to_internal_value(data)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """With ``return``, which no attribute can be called."""

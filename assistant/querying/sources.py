@@ -17,6 +17,9 @@ from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_s
 from ..recall import QueryVector, find_chunks, find_facts, find_memories, find_turns
 from .question import Filters, Question, Scope
 
+WHOLE_LINE = 60
+"""Tokens of a statement that is not cut while it fits at all: half of one may mean something else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -211,8 +214,9 @@ def _said(filters: Filters, at: str, moment: datetime | None) -> Q | None:
 
 
 def longest_text(question: Question) -> int:
-    """Tokens that one line may take, so that a long message leaves room for others."""
-    return max(question.budget_tokens // 2, 1)
+    """Tokens that one line may take, so that a long message leaves room for others; an ordinary one is left whole."""
+    budget = question.budget_tokens
+    return max(budget // 2, min(budget, WHOLE_LINE))
 
 
 def _cut(text: str, longest: int) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import structlog
 from django.conf import settings
 from django.db.models import Q
+from django.utils import timezone
 
 from accounts import categories
 from accounts.principals import Principal
@@ -214,6 +215,8 @@ def _neighbours(principal: Principal, turns: Sequence[SaidPiece], shown: Shown) 
     theirs = Q()
     for talk, indices in places.items():
         theirs |= Q(conversation=talk, index__in=indices)
-    rows = Message.objects.visible_to(principal).recallable(shown.legacy_id).filter(theirs).exclude(shown.turns)
+    apart = Q(declined=True) | Q(held_until__gt=timezone.now())
+    rows = Message.objects.visible_to(principal).recallable(shown.legacy_id).filter(theirs)
+    rows = rows.exclude(shown.turns).exclude(apart)
     found = {(message.conversation_id, message.index): message for message in rows.without_vectors()}
     return [turn_piece(found[key], settings.RECALLED_NEIGHBOUR_TOKENS) for key in wanted if key in found]

@@ -106,7 +106,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
     """
     user_id = accounts_policy.must_remember(principal)
     rows = Memory.objects.visible_to(principal)
-    versions = MemoryVersion.objects.visible_to(principal).filter(memory_id=memory_id)
+    versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory_id=memory_id)
     old = versions.filter(number=number).only("content", "written_by", "valid_from").first()
     if old is None:
         raise NotFound("There is no such version.")

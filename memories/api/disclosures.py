@@ -6,6 +6,7 @@ from rest_framework.generics import ListAPIView
 
 from accounts.authentication import principal_of
 from accounts.pagination import ByTime
+from journal.exceptions import NotAllowed
 
 from ..models import Disclosure
 from ..querysets import DisclosureQuerySet
@@ -16,7 +17,7 @@ from .answers import find_memory
 class MemoryDisclosures(ListAPIView):
     """Which agents were shown a memory in the last 90 days, the latest first.
 
-    The person alone is told: to an agent the list is empty, or it would learn of the others.
+    The person alone is told, signed in: an agent, whatever it may decide, would learn of the others (403).
     """
 
     serializer_class = DisclosureSerializer
@@ -27,5 +28,7 @@ class MemoryDisclosures(ListAPIView):
     def get_queryset(self) -> DisclosureQuerySet:
         """Those of the memory."""
         principal = principal_of(self.request)
+        if principal.kind == "agent":
+            raise NotAllowed("Only the person is told which agents saw a memory.", code="person_only")
         memory = find_memory(principal, self.kwargs["memory_id"])
         return Disclosure.objects.visible_to(principal).of(memory.pk)

@@ -197,5 +197,9 @@ def _versions(principal: Principal, memory_id: str) -> MemoryVersionQuerySet:
     evidence = MemoryEvidence.objects.select_related("message").order_by("id")
     evidence = evidence.only("version_id", "quote", "message__index", "message__conversation_id", "message__at")
     shown = evidence if may_see_sources(principal) else evidence.none()
-    versions = MemoryVersion.objects.filter(memory_id=memory_id).defer("embedding", "search", "search_text")
-    return versions.order_by("number").prefetch_related(Prefetch("evidence", shown))
+    versions = MemoryVersion.objects.filter(memory_id=memory_id).told_to(principal)
+    return (
+        versions.defer("embedding", "search", "search_text")
+        .order_by("number")
+        .prefetch_related(Prefetch("evidence", shown))
+    )

