@@ -586,35 +586,28 @@ def measure(*arguments):
 
 
 @pytest.mark.slow
-def test_a_whole_run_over_a_small_database(tmp_path):
+def test_a_whole_run_over_a_small_database_and_another_on_what_it_kept(tmp_path):
     """With the peers where ``make bench`` has installed them; what Keepsake and bare SQL do is measured anyhow."""
     out = tmp_path / "figures.json"
     peers = ["--peers", str(PEERS)] if PEERS.exists() else []
-    measure("--throw-away", "--json", str(out), *peers)
-    figures = json.loads(out.read_text(encoding="utf-8"))
-    assert figures["wrong"] == []
-    assert (figures["memories"], figures["people"]) == (SMALLEST, 27)
-    own = figures["quality"]["100"]
-    assert own["Keepsake"] == own["Keepsake HTTP"] == own["bare SQL"]
-    assert own["Keepsake"]["recall"] == 1.0
-    assert own["Keepsake"]["found"] == 1.0
-    assert set(figures["times"]["100"]["search"]) >= {"Keepsake", "Keepsake HTTP", "bare SQL"}
-    assert ("agno" in figures["times"]["100"]["list"]) is bool(peers)
-
-
-@pytest.mark.slow
-def test_each_run_finds_the_databases_as_they_were_filled(tmp_path):
-    out = tmp_path / "figures.json"
     directory = temporary_directory("keepsake-tests-", Account.for_servers())
     directory.chmod(0o711)
     try:
-        given = ("--data", str(directory), "--sizes=10")
-        told = measure(*given, "--only=list,add")
+        told = measure("--data", str(directory), "--json", str(out), *peers)
         assert "memories of 27 people" in told
         assert "A copy to add to" in told
         assert Kept(directory / f"{SMALLEST}-hashing").note.added_to
+        figures = json.loads(out.read_text(encoding="utf-8"))
+        assert figures["wrong"] == []
+        assert (figures["memories"], figures["people"]) == (SMALLEST, 27)
+        own = figures["quality"]["100"]
+        assert own["Keepsake"] == own["Keepsake HTTP"] == own["bare SQL"]
+        assert own["Keepsake"]["recall"] == 1.0
+        assert own["Keepsake"]["found"] == 1.0
+        assert set(figures["times"]["100"]["search"]) >= {"Keepsake", "Keepsake HTTP", "bare SQL"}
+        assert ("agno" in figures["times"]["100"]["list"]) is bool(peers)
         # The same statements again: were those of the first run still there, they would not be new.
-        told = measure(*given, "--only=add", "--json", str(out))
+        told = measure("--data", str(directory), "--sizes=10", "--only=add", "--json", str(out), *peers)
         assert "memories of 27 people" not in told
         assert json.loads(out.read_text(encoding="utf-8"))["wrong"] == []
     finally:

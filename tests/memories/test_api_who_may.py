@@ -41,7 +41,7 @@ CASES = [
     ("POST", "memories/{memory}/approve/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
     ("POST", "memories/{memory}/reject/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
     ("GET", "memories/{memory}/relations/", None, [200, 404, 404, 200, 404, 200, 401, 404, 401]),
-    ("GET", "memories/{memory}/disclosures/", None, [200, 404, 404, 200, 404, 200, 401, 404, 401]),
+    ("GET", "memories/{memory}/disclosures/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
     ("POST", "memories/optimize/", {}, [200, 200, 200, 403, 403, 403, 401, 403, 401]),
     ("GET", "memories/optimize/{plan}/", None, [200, 404, 404, 404, 404, 404, 401, 404, 401]),
     ("POST", "memories/optimize/{plan}/apply/", None, [200, 404, 404, 403, 403, 403, 401, 403, 401]),
