@@ -210,11 +210,7 @@ def check_messages(messages: Sequence[NewMessage]) -> None:
 
 def _lock(principal: Principal, conversation_id: UUID) -> Conversation:
     """Lock a conversation the principal may see. The owner's ledger is locked already: that is the order everywhere."""
-    visible = Conversation.objects.visible_to(principal)
-    conversation = visible.select_for_update().filter(pk=conversation_id).first()
-    if conversation is None:
-        raise NotFound("There is no such conversation.")
-    return conversation
+    return Conversation.objects.visible_to(principal).select_for_update().must_find(conversation_id)
 
 
 def conversation_close(

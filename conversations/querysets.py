@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Cast
 
+from journal.exceptions import NotFound
 from journal.models import JobRun
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         if principal.kind == "agent" and "turns" not in principal.sources:
             return own.filter(agent_id=principal.agent_id)
         return own
+
+    def must_find(self, conversation_id: UUID) -> Conversation:
+        """The conversation of this id. Raises NotFound when it is not among these."""
+        conversation = self.filter(pk=conversation_id).first()
+        if conversation is None:
+            raise NotFound("There is no such conversation.")
+        return conversation
 
     def with_unsummarized_over(self, threshold: int) -> ConversationQuerySet:
         """Conversations that have more than ``threshold`` messages which no chunk covers."""
@@ -117,7 +125,11 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
 
     def set_apart(self, now: datetime) -> MessageQuerySet:
         """What the person does not want remembered, and what they are being asked about."""
-        return self.filter(Q(declined=True) | Q(held_until__gt=now))
+        return self.filter(_apart(now))
+
+    def not_set_apart(self, now: datetime) -> MessageQuerySet:
+        """All the others."""
+        return self.exclude(_apart(now))
 
     def unindexed(self, at: datetime) -> MessageQuerySet:
         """Messages that wait for their vector and whose time to try has come."""
@@ -143,3 +155,7 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
         # Not the first and the last: what was brought in need not be in the order of its times.
         earliest, latest = said.order_by("at").values("at")[:1], said.order_by("-at").values("at")[:1]
         return self.annotate(first_at=models.Subquery(earliest), last_at=models.Subquery(latest))
+
+
+def _apart(now: datetime) -> Q:
+    return Q(declined=True) | Q(held_until__gt=now)

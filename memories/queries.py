@@ -63,11 +63,8 @@ def read_source(principal: Principal, conversation_id: UUID | None, message_id: 
     if message_id is None:
         if conversation_id is None:
             return Source()
-        conversations = Conversation.objects.visible_to(principal).filter(pk=conversation_id)
-        found = conversations.values_list("pk", "private").first()
-        if found is None:
-            raise NotFound("There is no such conversation.")
-        place, private = found
+        conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
+        place, private = conversation.pk, conversation.private
     else:
         messages = Message.objects.visible_to(principal).filter(pk=message_id)
         if conversation_id is not None:

@@ -107,7 +107,8 @@ def scope_of(principal: Principal, question: Question) -> Scope:
         if source != MEMORIES and principal.kind != "staff" and source not in principal.sources:
             raise NotAllowed(f"This agent has no access to {source}.", code="source_not_allowed", source=source)
     narrowing = _narrowing(principal, question)
-    conversation = _conversation(caller, question.conversation)
+    visible = Conversation.objects.visible_to(caller)
+    conversation = None if question.conversation is None else visible.must_find(question.conversation)
     legacy_id = question.legacy
     if legacy_id is not None and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
         raise NotFound("There is no such legacy.")
@@ -139,12 +140,3 @@ def _narrowing(principal: Principal, question: Question) -> Narrowing | None:
         updated_after=filters.updated_after,
         updated_before=filters.updated_before,
     )
-
-
-def _conversation(principal: Principal, conversation_id: UUID | None) -> Conversation | None:
-    if conversation_id is None:
-        return None
-    conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
-    if conversation is None:
-        raise NotFound("There is no such conversation.")
-    return conversation

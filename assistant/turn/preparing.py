@@ -17,7 +17,6 @@ from accounts import policy
 from accounts.principals import Principal
 from conversations.actions import NewMessage, Pin, check_messages, conversation_told, messages_append
 from conversations.models import Conversation, Message
-from journal.exceptions import NotFound
 from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE
 from memories.actions import memories_show
 from memories.models import Disclosure
@@ -87,10 +86,7 @@ def prepare_turn(
     if save:
         policy.must_write(principal)
         check_messages(new)
-    visible = Conversation.objects.visible_to(principal).select_related("legacy")
-    conversation = visible.filter(pk=conversation_id).first()
-    if conversation is None:
-        raise NotFound("There is no such conversation.")
+    conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(conversation_id)
     pin = _pin_due(principal, conversation) if before_index is None else None
     budget = settings.TURN_BUDGET_TOKENS if budget_tokens is None else budget_tokens
     upto = conversation.message_count if before_index is None else before_index

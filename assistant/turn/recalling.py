@@ -215,8 +215,7 @@ def _neighbours(principal: Principal, turns: Sequence[SaidPiece], shown: Shown) 
     theirs = Q()
     for talk, indices in places.items():
         theirs |= Q(conversation=talk, index__in=indices)
-    apart = Q(declined=True) | Q(held_until__gt=timezone.now())
-    rows = Message.objects.visible_to(principal).recallable(shown.legacy_id).filter(theirs)
-    rows = rows.exclude(shown.turns).exclude(apart)
+    rows = Message.objects.visible_to(principal).recallable(shown.legacy_id).not_set_apart(timezone.now())
+    rows = rows.filter(theirs).exclude(shown.turns)
     found = {(message.conversation_id, message.index): message for message in rows.without_vectors()}
     return [turn_piece(found[key], settings.RECALLED_NEIGHBOUR_TOKENS) for key in wanted if key in found]

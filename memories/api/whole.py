@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -13,10 +11,8 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.etags import IF_NONE_MATCH, unless_known, with_etag
 from accounts.policy import narrowed
-from accounts.principals import Principal
 from conversations.actions import conversation_told
 from conversations.models import Conversation
-from journal.exceptions import NotFound
 
 from ..actions import memories_show
 from ..block import Block, memory_block
@@ -48,7 +44,9 @@ class MemoryContext(APIView):
         asked.is_valid(raise_exception=True)
         caller = principal_of(request)
         principal = narrowed(caller, asked.validated_data["role"])
-        conversation = _conversation(caller, asked.validated_data["conversation"])
+        conversation_id = asked.validated_data["conversation"]
+        visible = Conversation.objects.visible_to(caller)
+        conversation = None if conversation_id is None else visible.must_find(conversation_id)
         delta = None
         if conversation is not None and conversation.private:
             block = Block("", 0, (), (), principal.rev)
@@ -65,15 +63,6 @@ class MemoryContext(APIView):
             conversation_told(caller, conversation, principal.rev)
         shown = {"text": block.text, "tokens": block.tokens, "revision": block.revision, "delta": delta}
         return unless_known(request, with_etag(shown))
-
-
-def _conversation(principal: Principal, conversation_id: UUID | None) -> Conversation | None:
-    if conversation_id is None:
-        return None
-    conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
-    if conversation is None:
-        raise NotFound("There is no such conversation.")
-    return conversation
 
 
 class MemoryDocument(APIView):
