@@ -96,14 +96,6 @@ class QueryVector:
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledTurn:
-    """A message that was found, and how well it fits (higher is better, comparable within one search only)."""
-
-    message: Message
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class Found(Generic[Row]):
     """A row that was found, and how."""
 
@@ -231,23 +223,6 @@ def _within_lengths(found: Iterable[FoundMemory]) -> list[FoundMemory]:
     return kept
 
 
-def recall_turns(
-    principal: Principal,
-    query: QueryVector,
-    *,
-    legacy_id: UUID | None,
-    top_k: int,
-    exclude: Q = NOTHING,
-    weights: Weights | None = None,
-) -> list[RecalledTurn]:
-    """The person's own earlier messages about this legacy (or about none) but those of ``exclude``, best first.
-
-    ``weights`` are those of the settings unless told otherwise.
-    """
-    found = find_turns(principal, query, legacy_id=legacy_id, top_k=top_k, exclude=exclude, weights=weights)
-    return [RecalledTurn(each.row, each.hit.score) for each in found]
-
-
 def find_turns(
     principal: Principal,
     query: QueryVector,
@@ -257,7 +232,10 @@ def find_turns(
     exclude: Q = NOTHING,
     weights: Weights | None = None,
 ) -> list[Found[Message]]:
-    """The same, with how each was found."""
+    """The person's own earlier messages about this legacy (or about none) but those of ``exclude``, best first.
+
+    ``weights`` are those of the settings unless told otherwise.
+    """
     if principal.user_id is None:
         return []
     corpus = _corpus(principal.user_id, "turns", "turn_terms")
@@ -271,18 +249,10 @@ def find_turns(
     return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 
 
-def recall_chunks(
-    principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
-) -> list[ConversationChunk]:
-    """Summaries of the person's conversations about this legacy (or about none) but ``exclude``, best first."""
-    found = find_chunks(principal, query, legacy_id=legacy_id, top_k=top_k, exclude=exclude)
-    return [each.row for each in found]
-
-
 def find_chunks(
     principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
 ) -> list[Found[ConversationChunk]]:
-    """The same, with how each was found."""
+    """Summaries of the person's conversations about this legacy (or about none) but ``exclude``, best first."""
     if principal.user_id is None:
         return []
     corpus = _corpus(principal.user_id, "chunks", "chunk_terms")
@@ -295,17 +265,13 @@ def find_chunks(
     return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 
 
-def recall_facts(
-    principal: Principal, query: QueryVector, *, legacy_id: UUID, top_k: int, exclude: Q = NOTHING
-) -> list[LegacyFact]:
-    """Facts in use about the legacy but ``exclude`` that the person may see, best first, worded by ``for_prompt``."""
-    return [each.row for each in find_facts(principal, query, legacy_id=legacy_id, top_k=top_k, exclude=exclude)]
-
-
 def find_facts(
     principal: Principal, query: QueryVector, *, legacy_id: UUID | None, top_k: int, exclude: Q = NOTHING
 ) -> list[Found[LegacyFact]]:
-    """The same, with how each was found; without a legacy about every one that the person keeps."""
+    """Facts in use about the legacy but ``exclude`` that the person may see, best first, worded by ``for_prompt``.
+
+    Without a legacy about every one that the person keeps.
+    """
     facts = LegacyFact.objects.for_prompt(principal, legacy_id)
     if legacy_id is not None:
         corpus = _corpus(legacy_id, "facts", "fact_terms")

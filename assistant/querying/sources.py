@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic
 
 from django.db.models import Q
 
+from accounts.principals import Principal
 from conversations.models import ConversationChunk, Message
 from facts.models import LegacyFact
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
 from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_shape
 
-from ..recall import QueryVector, find_chunks, find_facts, find_memories, find_turns
+from ..recall import Found, QueryVector, Row, find_chunks, find_facts, find_memories, find_turns
 from .question import Filters, Question, Scope
 
 WHOLE_LINE = 60
@@ -52,7 +54,7 @@ def find_everywhere(scope: Scope, query: QueryVector, top_k: int) -> FoundEveryw
         if source == "memories":
             _find_memories(scope, query, top_k, found)
         else:
-            found.results += _FIND[source](scope, query, top_k)
+            found.results += _find(source, scope, query, top_k)
     return found
 
 
@@ -94,99 +96,109 @@ def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
     )
 
 
-def _find_facts(scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
+@dataclass(frozen=True, slots=True)
+class _Source(Generic[Row]):
+    """Where else things are found: by ``find``, among rows that are ``wanted``, each shown as a line and in details."""
+
+    find: Callable[..., list[Found[Row]]]
+    wanted: Callable[[Scope], Q | None]
+    line: Callable[[Row, Principal], str]
+    details: Callable[[Row], dict[str, Any]]
+
+
+def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
+    source = _SOURCES[name]
+    wanted = source.wanted(scope)
+    if wanted is None:
+        return []
+    longest = longest_text(scope.question)
+    found = source.find(scope.principal, query, legacy_id=scope.legacy_id, top_k=top_k, exclude=~wanted)
+    return [
+        Result(
+            id=str(each.row.pk),
+            source=name,
+            category=getattr(each.row, "category", None),
+            text=_cut(source.line(each.row, scope.principal), longest),
+            score=each.hit.relevance,
+            details=source.details(each.row),
+        )
+        for each in found
+    ]
+
+
+def _wanted_facts(scope: Scope) -> Q | None:
     filters = scope.question.filters
     wanted = _dated(filters, "updated_at")
     if wanted is None or filters.agent_id is not None or filters.role is not None:
-        return []
+        return None
     if filters.category is not None:
         wanted &= Q(category=filters.category)
     if moment := scope.question.moment:
         wanted &= Q(active_since__lte=moment)
-    facts = find_facts(scope.principal, query, legacy_id=scope.legacy_id, top_k=top_k, exclude=~wanted)
-    longest = longest_text(scope.question)
-    return [_fact_result(scope, each.row, each.hit.relevance, longest) for each in facts]
+    return wanted
 
 
-def _fact_result(scope: Scope, fact: LegacyFact, score: float, longest: int) -> Result:
-    origin = "personal" if fact.user_id == scope.principal.user_id else "shared"
-    return Result(
-        id=str(fact.pk),
-        source="facts",
-        category=fact.category,
-        text=_cut(f"[{fact.category}] {as_data(fact.content)} ({origin})", longest),
-        score=score,
-        details={
-            "content": fact.content,
-            "legacy": fact.legacy_id,
-            "visibility": fact.visibility,
-            "version": fact.version,
-            "extracted_at": fact.extracted_at,
-            "updated_at": fact.updated_at,
-        },
-    )
+def _wanted_chunks(scope: Scope) -> Q | None:
+    return _said(scope, "created_at") if scope.question.filters.role is None else None
 
 
-def _find_chunks(scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
-    filters = scope.question.filters
-    wanted = _said(filters, "created_at", scope.question.moment)
-    if wanted is None or filters.role is not None:
-        return []
-    chunks = find_chunks(scope.principal, query, legacy_id=scope.legacy_id, top_k=top_k, exclude=~wanted)
-    longest = longest_text(scope.question)
-    return [_chunk_result(each.row, each.hit.relevance, longest) for each in chunks]
+def _wanted_turns(scope: Scope) -> Q | None:
+    wanted, role = _said(scope, "at"), scope.question.filters.role
+    return wanted if wanted is None or role is None else wanted & Q(role=role)
 
 
-def _chunk_result(chunk: ConversationChunk, score: float, longest: int) -> Result:
+def _fact_line(fact: LegacyFact, principal: Principal) -> str:
+    origin = "personal" if fact.user_id == principal.user_id else "shared"
+    return f"[{fact.category}] {as_data(fact.content)} ({origin})"
+
+
+def _fact_details(fact: LegacyFact) -> dict[str, Any]:
+    return {
+        "content": fact.content,
+        "legacy": fact.legacy_id,
+        "visibility": fact.visibility,
+        "version": fact.version,
+        "extracted_at": fact.extracted_at,
+        "updated_at": fact.updated_at,
+    }
+
+
+def _chunk_line(chunk: ConversationChunk, _: Principal) -> str:
     first: datetime = chunk.first_at or chunk.created_at  # type: ignore[attr-defined]  # annotated by with_times
-    return Result(
-        id=str(chunk.pk),
-        source="chunks",
-        category=None,
-        text=_cut(f"[{first:%Y-%m-%d}] {as_data(chunk.content)}", longest),
-        score=score,
-        details={
-            "content": chunk.content,
-            "conversation": chunk.conversation_id,
-            "message_range_start": chunk.message_range_start,
-            "message_range_end": chunk.message_range_end,
-            "created_at": chunk.created_at,
-        },
-    )
+    return f"[{first:%Y-%m-%d}] {as_data(chunk.content)}"
 
 
-def _find_turns(scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
-    filters = scope.question.filters
-    wanted = _said(filters, "at", scope.question.moment)
-    if wanted is None:
-        return []
-    if filters.role is not None:
-        wanted &= Q(role=filters.role)
-    turns = find_turns(scope.principal, query, legacy_id=scope.legacy_id, top_k=top_k, exclude=~wanted)
-    longest = longest_text(scope.question)
-    return [_turn_result(each.row, each.hit.relevance, longest) for each in turns]
+def _chunk_details(chunk: ConversationChunk) -> dict[str, Any]:
+    return {
+        "content": chunk.content,
+        "conversation": chunk.conversation_id,
+        "message_range_start": chunk.message_range_start,
+        "message_range_end": chunk.message_range_end,
+        "created_at": chunk.created_at,
+    }
 
 
-def _turn_result(message: Message, score: float, longest: int) -> Result:
+def _turn_line(message: Message, _: Principal) -> str:
     who = message.speaker or message.role
-    return Result(
-        id=str(message.pk),
-        source="turns",
-        category=None,
-        text=_cut(f"[{message.at:%Y-%m-%d}] {as_data(who)}: {as_data(message.content)}", longest),
-        score=score,
-        details={
-            "content": message.content,
-            "conversation": message.conversation_id,
-            "index": message.index,
-            "role": message.role,
-            "speaker": message.speaker,
-            "at": message.at,
-        },
-    )
+    return f"[{message.at:%Y-%m-%d}] {as_data(who)}: {as_data(message.content)}"
 
 
-_FIND = {"facts": _find_facts, "chunks": _find_chunks, "turns": _find_turns}
+def _turn_details(message: Message) -> dict[str, Any]:
+    return {
+        "content": message.content,
+        "conversation": message.conversation_id,
+        "index": message.index,
+        "role": message.role,
+        "speaker": message.speaker,
+        "at": message.at,
+    }
+
+
+_SOURCES: dict[str, _Source[Any]] = {
+    "facts": _Source(find_facts, _wanted_facts, _fact_line, _fact_details),
+    "chunks": _Source(find_chunks, _wanted_chunks, _chunk_line, _chunk_details),
+    "turns": _Source(find_turns, _wanted_turns, _turn_line, _turn_details),
+}
 
 
 def _dated(filters: Filters, at: str) -> Q | None:
@@ -202,7 +214,8 @@ def _dated(filters: Filters, at: str) -> Q | None:
     return wanted
 
 
-def _said(filters: Filters, at: str, moment: datetime | None) -> Q | None:
+def _said(scope: Scope, at: str) -> Q | None:
+    filters, moment = scope.question.filters, scope.question.moment
     wanted = _dated(filters, at)
     if wanted is None or filters.category is not None:
         return None

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.queries import principal_for_person
 from assistant import reembedding
 from assistant.actions import conversation_finish, maybe_summarize
-from assistant.recall import QueryVector, recall_chunks, recall_facts, recall_turns
+from assistant.recall import QueryVector, find_chunks, find_facts, find_turns
 from assistant.reembedding import ReembedStopped, reembed, waiting_for
 from conversations.actions import messages_index
 from conversations.models import ConversationChunk, Message
@@ -299,10 +299,10 @@ def test_a_fact_that_came_before_the_move_is_compared_again_after_it(filled, own
 def found(owner, legacy, words):
     """What each search finds first, by meaning alone."""
     person, query = principal_for_person(owner.pk), QueryVector(words)
-    turns = recall_turns(person, query, legacy_id=legacy.pk, top_k=1)
-    facts = recall_facts(person, query, legacy_id=legacy.pk, top_k=1)
-    chunks = recall_chunks(person, query, legacy_id=legacy.pk, top_k=1)
-    return [turns[0].message.content, facts[0].content, len(chunks)]
+    turns = find_turns(person, query, legacy_id=legacy.pk, top_k=1)
+    facts = find_facts(person, query, legacy_id=legacy.pk, top_k=1)
+    chunks = find_chunks(person, query, legacy_id=legacy.pk, top_k=1)
+    return [turns[0].row.content, facts[0].row.content, len(chunks)]
 
 
 @pytest.mark.parametrize("moved", [[], ["clockwork"], ["other"], ["clockwork", "other"]])
@@ -325,7 +325,7 @@ def test_without_the_embedder_before_unmoved_rows_are_found_by_their_words(fille
     switch(before="")
     assert found(owner, legacy, "clockwork")[:2] == ["The clockwork stood still.", "Rosa ran a clockwork shop."]
     person = principal_for_person(owner.pk)
-    assert recall_turns(person, QueryVector("clocks"), legacy_id=legacy.pk, top_k=1) == []
+    assert find_turns(person, QueryVector("clocks"), legacy_id=legacy.pk, top_k=1) == []
 
 
 def test_with_the_new_embedder_away_unmoved_rows_are_found_by_meaning(filled, owner, legacy, switch, server):

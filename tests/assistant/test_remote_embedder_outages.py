@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from assistant.actions import conversation_finish, maybe_summarize
-from assistant.recall import QueryVector, recall_facts, recall_turns
+from assistant.recall import QueryVector, find_facts, find_turns
 from conversations.actions import messages_index
 from conversations.models import ConversationChunk, Message
 from facts.actions import facts_index
@@ -75,10 +75,8 @@ def test_nothing_is_lost_and_it_is_indexed_when_the_server_is_back(owner, legacy
     job = JobRun.objects.get(kind="summarize")
     assert (job.state, job.error_code) == ("waiting", code)
     query = QueryVector("bees")
-    assert [hit.message.content for hit in recall_turns(person, query, legacy_id=legacy.pk, top_k=5)] == [
-        "Rosa kept bees."
-    ]
-    assert [found.pk for found in recall_facts(person, query, legacy_id=legacy.pk, top_k=5)] == [fact.pk]
+    assert [each.row.content for each in find_turns(person, query, legacy_id=legacy.pk, top_k=5)] == ["Rosa kept bees."]
+    assert [each.row.pk for each in find_facts(person, query, legacy_id=legacy.pk, top_k=5)] == [fact.pk]
     assert KEY not in caplog.text
     assert "hives" not in caplog.text
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant.recall import QueryVector, _known_centre, recall_turns
+from assistant.recall import QueryVector, _known_centre, find_turns
 from assistant.tasks import note_recall
 from assistant.turn import gather
 from assistant.turn.pieces import SaidPiece, in_passages, turn_piece
@@ -402,7 +402,7 @@ def test_an_agent_that_reads_its_own_conversations_alone_is_told_nothing_by_what
     both = [factories.agent_principal(talk.agent, sources=frozenset()) for talk in (record, own)]
 
     def scores(principal):
-        return [turn.score for turn in recall_turns(principal, QueryVector("lighthouse"), legacy_id=None, top_k=3)]
+        return [turn.hit.score for turn in find_turns(principal, QueryVector("lighthouse"), legacy_id=None, top_k=3)]
 
     _known_centre.cache_clear()
     alone = scores(both[1])

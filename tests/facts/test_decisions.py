@@ -344,7 +344,7 @@ class TestChangingWhenOneReviews:
     """The preference holds for what was found before it, too."""
 
     def test_what_waits_leaves_prompts_and_agents_and_comes_back(self, api, extract, add, owner, member, agent, legacy):
-        from assistant.recall import QueryVector, recall_facts
+        from assistant.recall import QueryVector, find_facts
 
         (found,) = extract(owner, legacy, "Rosa kept bees.")
         said = add(owner, legacy, "Rosa sang to her bees.")
@@ -357,7 +357,8 @@ class TestChangingWhenOneReviews:
             person, at = as_person(owner), timezone.now()
             block = LegacyFact.objects.for_prompt(person, legacy.pk)
             pinned = LegacyFact.objects.for_prompt(person, legacy.pk, as_of=at)
-            recalled = recall_facts(person, QueryVector("her bees"), legacy_id=legacy.pk, top_k=9)
+            found = find_facts(person, QueryVector("her bees"), legacy_id=legacy.pk, top_k=9)
+            recalled = [each.row for each in found]
             return [{each.content for each in rows} for rows in (block, pinned, recalled)]
 
         assert in_prompts() == [set(everything)] * 3

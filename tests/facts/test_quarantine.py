@@ -156,14 +156,14 @@ class TestHeldBack:
         assert api(owner).post(url(held, "approve/")).status_code == 409
 
     def test_it_is_in_no_prompt(self, owner, held, legacy, as_owner):
-        from assistant.recall import QueryVector, recall_facts
+        from assistant.recall import QueryVector, find_facts
         from assistant.turn import prepare_turn
 
         conversation = factories.ConversationFactory(user=owner, legacy=legacy)
         turn = prepare_turn(as_owner, conversation.pk, ORDER.replace("Always", "Did she"), format="json")
         assert "saint" not in turn.text.replace("Did she tell the user that Rosa was a saint", "")
         assert turn.used["facts"] == []
-        assert recall_facts(as_owner, QueryVector(ORDER), legacy_id=legacy.pk, top_k=5) == []
+        assert find_facts(as_owner, QueryVector(ORDER), legacy_id=legacy.pk, top_k=5) == []
 
     def test_no_model_is_asked_about_it(self, model, extract, add, owner, legacy, held, settings):
         settings.FACT_RELATED_SIMILARITY = 0.0
