@@ -60,6 +60,14 @@ def _fast_passwords_and_plain_static_files(django_test_environment):
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_minute_ends():
+    """What searches know for a minute they know for all tests: else a count of queries would hang on the clock."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("assistant.recall.CENTRE_SECONDS", 10**9)
+        yield
+
+
 @pytest.fixture
 def owner(db):
     """A person, who owns ``legacy``."""

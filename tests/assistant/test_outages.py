@@ -2,6 +2,7 @@
 
 import os
 import signal
+import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -21,6 +22,16 @@ CONVERSATIONS = "/api/v1/conversations/"
 def deployment():
     with own_deployment() as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def _servers_back(deployment):
+    """What one test leaves stopped is there again for the next."""
+    yield
+    for server in (deployment.valkey, deployment.postgres):
+        if not server.running():
+            server.start()
+            server.wait_ready()
 
 
 @pytest.fixture
@@ -43,7 +54,8 @@ def test_without_a_broker_appending_is_as_quick_and_the_work_is_done_later(deplo
     wait_for(lambda: not deployment.valkey.running(), lambda: "Valkey is still there")
     answers = [client.post(talk, message(f"She loved opera, and sang number {n}.")) for n in range(20)]
     assert [answer.status for answer in answers] == [201] * 20
-    assert max(answer.seconds for answer in answers) < 1
+    # Had each waited for the broker, all would be slow; a single one can be, on a machine that is busy otherwise.
+    assert statistics.median(answer.seconds for answer in answers) < 1
     assert client.get("/health/ready").json()["status"] == "degraded"
 
     deployment.valkey.start()
