@@ -44,10 +44,9 @@ class MemoryContext(APIView):
         asked.is_valid(raise_exception=True)
         caller = principal_of(request)
         principal = narrowed(caller, asked.validated_data["role"])
-        conversation_id = asked.validated_data["conversation"]
-        visible = Conversation.objects.visible_to(caller)
-        conversation = None if conversation_id is None else visible.must_find(conversation_id)
-        delta = None
+        conversation, delta = None, None
+        if asked.validated_data["conversation"] is not None:
+            conversation = Conversation.objects.visible_to(caller).must_find(asked.validated_data["conversation"])
         if conversation is not None and conversation.private:
             block = Block("", 0, (), (), principal.rev)
         elif conversation is not None and conversation.is_pinned(timezone.now()):

@@ -303,9 +303,15 @@ class Relation(models.Model):
         DERIVED_FROM = "derived_from"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
-    from_memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="relations_from", db_index=False)
-    to_memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="relations_to")
+    # The composite keys of migration 0003 refer to both memories together with their person; keys of single columns
+    # would have the database look everything up twice.
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False)
+    from_memory = models.ForeignKey(
+        Memory, on_delete=models.CASCADE, related_name="relations_from", db_index=False, db_constraint=False
+    )
+    to_memory = models.ForeignKey(
+        Memory, on_delete=models.CASCADE, related_name="relations_to", db_index=False, db_constraint=False
+    )
     type = models.CharField(max_length=12, choices=Type.choices)
     strength = models.FloatField()
     created_at = models.DateTimeField(default=timezone.now)
@@ -313,6 +319,7 @@ class Relation(models.Model):
     objects = RelationQuerySet.as_manager()
 
     class Meta:
+        indexes = [models.Index(fields=["to_memory"], name="relation_to")]
         constraints = [
             models.UniqueConstraint(fields=["from_memory", "to_memory", "type"], name="relation_once"),
             models.CheckConstraint(condition=~Q(from_memory=F("to_memory")), name="relation_not_to_itself"),
