@@ -171,7 +171,7 @@ def hybrid_search(
     if said:
         columns = (said.talk, said.place, said.speaker, "search_length")
     try:
-        statement = _hybrid(rows, query.embedding_model, query.embedding_model_before, columns, prior)
+        statement = _hybrid(rows, columns, prior)
         if centre is None:
             centre = centre_of(rows, query.embedding_model, corpus) if query.vector is not None else NO_CENTRE
         before = NO_CENTRE
@@ -180,15 +180,14 @@ def hybrid_search(
     except EmptyResultSet:
         return []
     values: dict[Any, Any] = {
+        "model": query.embedding_model,
         "vector": _text_of(query.vector),
-        "has_vector": query.vector is not None,
         "mean": centre.mean,
         "share": centre.share(weights),
+        "model_before": query.embedding_model_before,
         "vector_before": _text_of(query.vector_before),
-        "has_vector_before": query.vector_before is not None,
         "mean_before": before.mean,
         "share_before": before.share(weights),
-        "reads_texts": bool(words) or prior is not None,
         "words": words,
         "places": list(range(len(words))),
         "query_config": config_for(query.language) if query.language else detect_config(query.text),
@@ -200,7 +199,6 @@ def hybrid_search(
         "vector_weight": weights.vector,
         "keyword_weight": weights.keyword,
         "meaning_share": weights.vector or 1.0,
-        "has_prior": prior is not None,
         "limit": max(query.top_k, CANDIDATES) if said else query.top_k,
     }
     if isinstance(rows, Shaped):
@@ -287,19 +285,12 @@ class _PutTogetherOnce:
 
 
 @_PutTogetherOnce
-def _hybrid(
-    rows: QuerySet[Any] | Shaped, model: str, model_before: str, columns: tuple[str, ...], prior: Combinable | None
-) -> Statement:
+def _hybrid(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...], prior: Combinable | None) -> Statement:
     built = _built(rows)
     template = _template("hybrid").replace("{detail_names}", _names(columns))
-    querysets = {
-        "vectors": built.filter(embedding_model=model).values_list("pk", "embedding"),
-        "vectors_before": built.filter(embedding_model=model_before).values_list("pk", "embedding"),
-        "texts": built.values_list(
-            "pk", "search_config", "search", "search_length", Value(0.0) if prior is None else prior
-        ),
-        "details": built.values_list("pk", *columns),
-    }
+    speaks_for = Value(0.0) if prior is None else prior
+    read = ("pk", "search_config", "search", "search_length", speaks_for, "embedding_model", "embedding")
+    querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *columns)}
     return put_together(template, querysets, **_lasting(rows))
 
 

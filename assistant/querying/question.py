@@ -107,8 +107,9 @@ def scope_of(principal: Principal, question: Question) -> Scope:
         if source != MEMORIES and principal.kind != "staff" and source not in principal.sources:
             raise NotAllowed(f"This agent has no access to {source}.", code="source_not_allowed", source=source)
     narrowing = _narrowing(principal, question)
-    visible = Conversation.objects.visible_to(caller)
-    conversation = None if question.conversation is None else visible.must_find(question.conversation)
+    conversation = None
+    if question.conversation is not None:
+        conversation = Conversation.objects.visible_to(caller).must_find(question.conversation)
     legacy_id = question.legacy
     if legacy_id is not None and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
         raise NotFound("There is no such legacy.")

@@ -1,55 +1,33 @@
--- Scores one owner's rows by meaning and by word. {vectors}, {texts} and {details} are columns of the caller's querysets,
--- which say whose rows these are; nothing else is read. A name in braces is filled in by retrieval.search.
+-- Scores one owner's rows by meaning and by word. {rows} and {details} are columns of the caller's queryset, which says
+-- whose rows these are; nothing else is read. A name in braces is filled in by retrieval.search.
 WITH
+-- What was asked, as each model tells it; without a vector nothing is near.
+asked (model, vector, mean, share) AS MATERIALIZED (
+    VALUES
+        ({model}::text, {vector}::halfvec, {mean}::halfvec, {share}::float8),
+        ({model_before}::text, {vector_before}::halfvec, {mean_before}::halfvec, {share_before}::float8)
+),
 -- What all of this owner's texts have in common brings every one of them near to every question, and those that say
 -- little most of all. So the owner's mean vector is taken from the question: q - c*m. (v, q - c*m) = (v, q) - c*(v, m);
 -- rows are not brought to length 1 again, so one that is far from the mean, which says something of its own, gains.
--- Read through the covering index where there is one. The "+ 0" keeps an approximate index out of the plan: it would be
--- searched for the nearest rows of everybody, of which few or none are this owner's.
-vectors AS MATERIALIZED (
+-- Every row is read once. No approximate index could help: it is searched for the nearest rows of everybody, of which
+-- few or none are this owner's.
+texts AS MATERIALIZED (
     SELECT
-        n.id,
-        n.similarity,
-        n.similarity + coalesce({share}::float8 * (n.embedding <#> {mean}::halfvec), 0) AS own
-    FROM (
-        SELECT v.id, v.embedding, 1 - ((v.embedding <=> {vector}::halfvec) + 0) AS similarity
-        FROM ({vectors}) AS v (id, embedding)
-        WHERE {has_vector}::boolean
-    ) AS n
-),
-vectors_before AS MATERIALIZED (
-    SELECT
-        n.id,
-        n.similarity,
-        n.similarity + coalesce({share_before}::float8 * (n.embedding <#> {mean_before}::halfvec), 0) AS own
-    FROM (
-        SELECT v.id, v.embedding, 1 - ((v.embedding <=> {vector_before}::halfvec) + 0) AS similarity
-        FROM ({vectors_before}) AS v (id, embedding)
-        WHERE {has_vector_before}::boolean
-    ) AS n
+        r.id, r.search_config, r.search, r.search_length, r.prior, r.model,
+        1 - (r.embedding <=> a.vector) AS similarity,
+        1 - (r.embedding <=> a.vector) + coalesce(a.share * (r.embedding <#> a.mean), 0) AS own
+    FROM ({rows}) AS r (id, search_config, search, search_length, prior, model, embedding)
+    LEFT JOIN asked AS a ON a.model = r.model
 ),
 -- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
 -- owner's rows score there on average; a row that lacks one side is average there, or has no word in common. What is
 -- less than 0.001 apart is apart by rounding alone.
 levels AS MATERIALIZED (
-    SELECT avg(v.own) AS level, greatest(stddev_pop(v.own), 0.001) AS deviation FROM vectors AS v
-),
-levels_before AS MATERIALIZED (
-    SELECT avg(v.own) AS level, greatest(stddev_pop(v.own), 0.001) AS deviation FROM vectors_before AS v
-),
-meanings AS MATERIALIZED (
-    SELECT v.id, v.similarity, (v.own - l.level) / l.deviation AS meaning
-    FROM vectors AS v
-    CROSS JOIN levels AS l
-    UNION ALL
-    SELECT v.id, v.similarity, (v.own - l.level) / l.deviation AS meaning
-    FROM vectors_before AS v
-    CROSS JOIN levels_before AS l
-),
-texts AS MATERIALIZED (
-    SELECT r.id, r.search_config, r.search, r.search_length, r.prior
-    FROM ({texts}) AS r (id, search_config, search, search_length, prior)
-    WHERE {reads_texts}::boolean
+    SELECT t.model, avg(t.own) AS level, greatest(stddev_pop(t.own), 0.001) AS deviation
+    FROM texts AS t
+    WHERE t.own IS NOT NULL
+    GROUP BY t.model
 ),
 -- The words of the query, without those that its own language ignores; other languages don't know them as stop words.
 -- Words at the same place are said to be the same.
@@ -117,10 +95,13 @@ keywords AS MATERIALIZED (
     JOIN rarities AS r ON r.place = p.place
     GROUP BY p.id
 ),
+-- A FULL join is always hashed; as a LEFT join it would be a loop within a loop wherever few rows are expected.
 scored AS MATERIALIZED (
-    SELECT coalesce(m.id, k.id) AS id, m.similarity, m.meaning, k.keyword
-    FROM meanings AS m
-    FULL JOIN keywords AS k ON k.id = m.id
+    SELECT t.id, t.prior, t.similarity, (t.own - l.level) / l.deviation AS meaning, k.keyword
+    FROM texts AS t
+    LEFT JOIN levels AS l ON l.model = t.model
+    FULL JOIN keywords AS k ON k.id = t.id
+    WHERE t.own IS NOT NULL OR k.keyword IS NOT NULL
 ),
 spread AS MATERIALIZED (
     SELECT
@@ -136,14 +117,13 @@ fused AS (
         {vector_weight}::float8 * coalesce(s.meaning, 0)
         + {keyword_weight}::float8
         * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
-        coalesce(t.prior, 0)::float8 AS prior,
+        s.prior::float8 AS prior,
         s.similarity,
         s.keyword / 1e6::float8 AS keyword,
         d.level,
         d.unit
     FROM scored AS s
     CROSS JOIN spread AS d
-    LEFT JOIN (SELECT id, prior FROM texts WHERE {has_prior}::boolean) AS t ON t.id = s.id
 ),
 best AS MATERIALIZED (
     SELECT f.id, f.found, f.prior, f.similarity, f.keyword, f.level, f.unit
