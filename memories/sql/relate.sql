@@ -7,17 +7,22 @@ WITH present AS MATERIALIZED (
     FROM memories_memory
     WHERE user_id = %(user)s::uuid AND state IN ('active', 'proposed', 'quarantined') AND embedding IS NOT NULL
 ), near AS (
-    SELECT given.id, named.position, nearest.id AS other, 1 - nearest.distance AS similarity
+    SELECT given.id, named.position, nearest.id AS other, nearest.similarity
     FROM unnest(%(ids)s::text[]) WITH ORDINALITY AS named (id, position)
     JOIN present AS given ON given.id = named.id
     CROSS JOIN LATERAL (
-        SELECT present.id, present.embedding <=> given.embedding AS distance
-        FROM present
-        WHERE present.shelf = given.shelf AND present.id <> given.id
-        ORDER BY distance, present.id
+        SELECT compared.id, compared.similarity
+        FROM (
+            -- The "OFFSET 0" keeps what compares vectors from being done once more for each that is near enough.
+            SELECT present.id, 1 - (present.embedding <=> given.embedding) AS similarity
+            FROM present
+            WHERE present.shelf = given.shelf
+            OFFSET 0
+        ) AS compared
+        WHERE compared.similarity >= %(at_least)s AND compared.id <> given.id
+        ORDER BY compared.similarity DESC, compared.id
         LIMIT %(links)s
     ) AS nearest
-    WHERE 1 - nearest.distance >= %(at_least)s
 ), pairs AS (
     -- Of two that are near to each other the later one is the end that the relation starts from.
     SELECT DISTINCT ON (least(id, other), greatest(id, other)) id, other, similarity
