@@ -250,8 +250,7 @@ class Message(Searchable):
             ),
         ]
         indexes = [
-            # Exact vector search reads this index alone: the owner's rows with their vectors and what says who may see
-            # them. Rows that wait for their vector are in it too, for the configurations that keyword search asks for.
+            # Nearest neighbours and centres are found in this index alone: vectors, and what says who may see them.
             models.Index(
                 fields=["user", "legacy", "embedding_model"],
                 include=["id", "conversation", "search_config", "embedding"],

@@ -144,7 +144,7 @@ class LegacyFact(Searchable):
             ),
         ]
         indexes = [
-            # Exact vector search reads this index alone: facts, their vectors and who may see them.
+            # Nearest neighbours and centres are found in this index alone: vectors, and what says who may see them.
             models.Index(
                 fields=["legacy", "state", "embedding_model"],
                 include=["id", "user", "visibility", "search_config", "embedding"],

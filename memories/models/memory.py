@@ -191,7 +191,7 @@ class Memory(Worded):
             ),
         ]
         indexes = [
-            # Exact vector search reads this index alone: memories, their vectors and what says who may see them.
+            # Nearest neighbours and centres are found in this index alone: vectors, and what says who may see them.
             models.Index(
                 fields=["user", "state", "embedding_model"],
                 include=["id", "kind", "category", "search_config", "embedding"],
