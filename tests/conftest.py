@@ -2,6 +2,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.db import connections
@@ -12,6 +13,9 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from journal.cache import valkey
 from tests import factories
+
+# The same examples in each run, however slow the machine is; --hypothesis-profile=default draws new ones.
+hypothesis.settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")
