@@ -31,10 +31,11 @@ run:
 	@$(RUNTIME)
 	@exec $(IN_VENV) -m memory_project.run
 
+# Tests of one module stay in one process as far as they can, which makes what they share once.
 test:
 	@$(DEVELOPMENT)
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && \
-	COVERAGE_FILE="$$directory/data" $(IN_VENV) -m pytest -n 2 $(or $(ARGS),$(COVERAGE))
+	COVERAGE_FILE="$$directory/data" $(IN_VENV) -m pytest -n 2 --dist worksteal $(or $(ARGS),$(COVERAGE))
 
 lint:
 	@$(DEVELOPMENT)

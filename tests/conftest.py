@@ -1,3 +1,4 @@
+import gc
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -50,6 +51,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
+
+
+def pytest_collection_finish(session):
+    """Let the garbage collector pass over what stays to the end: the modules and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

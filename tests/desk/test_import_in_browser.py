@@ -1,7 +1,6 @@
 """An export is chosen in Chromium, comes in while one watches, and what came out of it is reviewed."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from assistant.imports.actions import run_import
@@ -17,7 +16,7 @@ from tests.conversations.exports import (
     zipped,
 )
 
-from .test_accessibility import RULES, SIZES
+from .test_accessibility import found_on, in_both_sizes_and_themes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -124,18 +123,16 @@ def test_it_works_without_javascript_and_can_be_cancelled_and_taken_back(
     assert Conversation.objects.count() == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_pages_keep_nobody_out(tab, owner, legacy, export, tmp_path, scheme, size):
+@in_both_sizes_and_themes
+def test_pages_keep_nobody_out(tab, owner, legacy, export, tmp_path, size, scheme):
     tab.emulate_media(color_scheme=scheme)
-    tab.set_viewport_size(SIZES[size])
+    tab.set_viewport_size(size)
     tab.sign_in(owner)
     Conversation.objects.create(user=owner)
     found = {}
 
     def look(where):
-        broken = Axe().run(tab, options=RULES).response["violations"]
-        found[where] = [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in broken]
+        found[where] = found_on(tab)
 
     tab.goto("/import/")
     look("form")

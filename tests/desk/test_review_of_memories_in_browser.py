@@ -13,8 +13,8 @@ from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
 from tests.factories import ConversationFactory, MessageFactory, agent_principal
 
-from .conftest import DESKTOP, PATIENCE_MS, PHONE
-from .test_accessibility import found_on
+from .conftest import PATIENCE_MS
+from .test_accessibility import found_on, in_both_sizes_and_themes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -132,9 +132,8 @@ def test_it_works_without_javascript(browse, owner, waiting):
     expect(page.get_by_role("link", name="The attic")).to_have_count(0)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_pages_keep_nobody_out(tab, owner, waiting, scheme, size):
+@in_both_sizes_and_themes
+def test_pages_keep_nobody_out(tab, owner, waiting, size, scheme):
     tab.emulate_media(color_scheme=scheme)
     tab.set_viewport_size(size)
     tab.sign_in(owner)

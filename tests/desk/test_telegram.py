@@ -13,7 +13,7 @@ from tests import factories
 from tests.factories import rev_of
 
 from .conftest import text, words
-from .test_accessibility import SIZES, found_on
+from .test_accessibility import found_on, in_both_sizes_and_themes
 
 PAGE, CODE = "/preferences/", "/preferences/telegram/"
 
@@ -131,11 +131,10 @@ class TestTheSection:
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_it_keeps_nobody_out(tab, chat, owner, scheme, size):
+@in_both_sizes_and_themes
+def test_it_keeps_nobody_out(tab, chat, owner, size, scheme):
     tab.emulate_media(color_scheme=scheme)
-    tab.set_viewport_size(SIZES[size])
+    tab.set_viewport_size(size)
     tab.sign_in(owner)
     tab.goto(PAGE)
     assert found_on(tab) == []
