@@ -20,7 +20,8 @@ from .state import check, now, versions
 pytestmark = pytest.mark.django_db(transaction=True)
 
 THREADS = 16
-WRITES = 30
+WRITES = 200
+WRITES_APART = 50
 
 
 def write_at_random(principal, seed, writes):
@@ -58,8 +59,9 @@ def nothing_is_lost(acknowledged):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_sixteen_threads_write_to_one_person(owner, agent, at_once, settings):
-    settings.MEMORY_BLOCK_TOKENS = 600
+    settings.MEMORY_BLOCK_TOKENS = 3_000
     person, bot = principal_for_person(owner.pk), factories.agent_principal(agent, owner)
 
     def work(number):
@@ -80,7 +82,7 @@ def test_sixteen_threads_write_to_different_people(at_once):
     people = [factories.UserFactory() for _ in range(THREADS)]
 
     def work(number):
-        return write_at_random(principal_for_person(people[number].pk), number, WRITES)
+        return write_at_random(principal_for_person(people[number].pk), number, WRITES_APART)
 
     # Else each of them would load what the gates read.
     write_at_random(principal_for_person(people[0].pk), THREADS, 1)
