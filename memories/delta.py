@@ -27,6 +27,9 @@ LONGEST_BULLET = 200
 _TELLING = ("ADD", "UPDATE", "APPROVE", "RESTORE", "MERGE", "DELETE", "TTL", "REJECT", "QUARANTINE")
 _BEGINNING = ("ADD", "APPROVE", "RESTORE", "MERGE")
 _ENDING = {"DELETE": "archived", "TTL": "archived", "REJECT": "rejected", "QUARANTINE": "held back"}
+_Events = dict[str, list[tuple[int, str, str | None]]]
+"""By memory and in their order: the revision, the event, and the category that it took the memory out of."""
+
 _SIGNS = {"created": "+", "restored": "+", "updated": "↑", "merged": "↔"}
 _TOLD_OTHERWISE = (Memory.DeletedWhy.EVICTED, Memory.DeletedWhy.REPLACED, Memory.DeletedWhy.MERGED)
 """What took their place is told instead, or nothing."""
@@ -42,20 +45,20 @@ class _News:
 def memory_delta(principal: Principal, since: int) -> str | None:
     """What the principal has to be told of that changed after a revision, or None when that is nothing.
 
-    The most important first, of equally important ones the latest. Four statements at most; none when the person has
+    The most important first, of equally important ones the latest. Five statements at most; none when the person has
     the same revision still. Raises NotFound for a principal that acts for nobody.
     """
     user_id = must_act_for(principal)
     if principal.rev <= since or not principal.has_memory:
         return None
     changes = Change.objects.of_owner(user_id).filter(rev__gt=since, object_type="memory", event__in=_TELLING)
-    events: dict[str, list[tuple[int, str]]] = {}
-    latest = changes.order_by("-rev").values_list("object_id", "rev", "event")[:MOST_CHANGES]
-    for object_id, rev, event in reversed(latest):
-        events.setdefault(object_id, []).append((rev, event))
+    events: _Events = {}
+    latest = changes.order_by("-rev").values_list("object_id", "rev", "event", "meta__left")[:MOST_CHANGES]
+    for object_id, rev, event, left in reversed(latest):
+        events.setdefault(object_id, []).append((rev, event, left))
     if not events:
         return None
-    news = [*_remembered(principal, since, events), *_gone(principal, events)]
+    news = [*_remembered(principal, since, events), *_gone(principal, events), *_withdrawn(principal, events)]
     news.sort(key=lambda each: (-each.importance, -each.rev))
     lines = [each.line for each in news]
     if len(lines) > BULLETS:
@@ -63,7 +66,7 @@ def memory_delta(principal: Principal, since: int) -> str | None:
     return "\n".join([f"Memory updates since rev {since}:", *(f"- {line}" for line in lines)]) if lines else None
 
 
-def _remembered(principal: Principal, since: int, events: dict[str, list[tuple[int, str]]]) -> list[_News]:
+def _remembered(principal: Principal, since: int, events: _Events) -> list[_News]:
     """What counts now and was added, reworded, filed otherwise, merged or fetched back."""
     rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now()).filter(pk__in=list(events))
     found = rows.filter(versions__recorded_to__isnull=True).values_list(
@@ -71,7 +74,7 @@ def _remembered(principal: Principal, since: int, events: dict[str, list[tuple[i
     )
     news = []
     for pk, category, content, importance, active_rev, worded_rev in found:
-        happened = [event for _, event in events[pk]]
+        happened = [event for _, event, _ in events[pk]]
         is_new = (active_rev or 0) > since or (principal.review == "before" and "APPROVE" in happened)
         if "MERGE" in happened:
             verb = "merged"
@@ -87,9 +90,9 @@ def _remembered(principal: Principal, since: int, events: dict[str, list[tuple[i
     return news
 
 
-def _gone(principal: Principal, events: dict[str, list[tuple[int, str]]]) -> list[_News]:
+def _gone(principal: Principal, events: _Events) -> list[_News]:
     """What counted once and does not any more; of the principal's categories, whether or not it is seen still."""
-    left = [pk for pk, happened in events.items() if any(event in _ENDING for _, event in happened)]
+    left = [pk for pk, happened in events.items() if any(event in _ENDING for _, event, _ in happened)]
     rows = Memory.objects.filter(user_id=must_act_for(principal), pk__in=left).exclude(state=Memory.State.ACTIVE)
     rows = rows.exclude(deleted_why__in=_TOLD_OTHERWISE)
     if principal.categories is not None:
@@ -97,10 +100,26 @@ def _gone(principal: Principal, events: dict[str, list[tuple[int, str]]]) -> lis
     known = set(_ever_counted(left)) if left else set()
     news = []
     for pk, category, importance in rows.values_list("pk", "category", "importance"):
-        rev, event = max(each for each in events[pk] if each[1] in _ENDING)
+        rev, event = max(each[:2] for each in events[pk] if each[1] in _ENDING)
         if pk in known:
             news.append(_News(importance, rev, f"−{_ENDING[event]}: [{category}] id:{pk}"))
     return news
+
+
+def _withdrawn(principal: Principal, events: _Events) -> list[_News]:
+    """What is filed under a category by now that the principal may not see, and was not before."""
+    known = principal.categories
+    if known is None:
+        return []
+    left = {pk: (rev, was) for pk, happened in events.items() for rev, _, was in happened if was in known}
+    if not left:
+        return []
+    rows = Memory.objects.filter(user_id=must_act_for(principal), pk__in=left, state__in=["active", "archived"])
+    rows = rows.exclude(category__in=sorted(known))
+    return [
+        _News(importance, left[pk][0], f"−withdrawn: [{left[pk][1]}] id:{pk}")
+        for pk, importance in rows.values_list("pk", "importance")
+    ]
 
 
 def _ever_counted(ids: Sequence[str]) -> list[str]:

@@ -23,6 +23,8 @@ def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Ch
     """
     must_read(principal)
     changes = list(_visible(principal).filter(rev__gt=after)[:limit])
+    for change in changes:
+        change.meta.pop("left", None)  # It may name a category that the principal may not see.
     reached = [after, *(change.rev for change in changes)]
     if len(changes) < limit:
         # Everything up to this revision was committed before the changes were read.
@@ -37,7 +39,12 @@ def _visible(principal: Principal) -> ChangeQuerySet:
         return changes
     told = Q(object_type="preferences") | Q(object_type="agent", object_id=str(principal.agent_id))
     if principal.has_memory:
-        told |= Q(object_type="memory", object_id__in=_memories(principal).values("pk"))
+        theirs = _memories(principal)
+        if principal.categories is not None:
+            known = sorted(principal.categories)
+            left = Q(object_type="memory", meta__left__in=known, object_id__in=theirs.values("pk"))
+            theirs, told = theirs.filter(category__in=known), told | left
+        told |= Q(object_type="memory", object_id__in=theirs.values("pk"))
         # Nothing says any more what a purged one was filed under, but a copy of it has to go.
         told |= Q(object_type="memory", event=Change.Event.PURGE)
         proposals = Proposal.objects.visible_to(principal).annotate(text=Cast("pk", CharField()))
@@ -50,13 +57,11 @@ def _visible(principal: Principal) -> ChangeQuerySet:
 
 
 def _memories(principal: Principal) -> MemoryQuerySet:
-    """Those of the agent's categories, also those that it sees no more: a copy has to drop what was rejected.
+    """Those of every category, also those that an agent sees no more: a copy has to drop what was rejected.
 
     What another agent proposed it hears of when it is approved, unless it decides about that itself.
     """
     rows = Memory.objects.filter(user_id=must_act_for(principal))
-    if principal.categories is not None:
-        rows = rows.filter(category__in=sorted(principal.categories))
     if principal.may_decide:
         return rows
     return rows.filter(~Q(state=Memory.State.PROPOSED) | Q(agent_id=principal.agent_id))

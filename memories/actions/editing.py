@@ -200,9 +200,11 @@ def memory_amend(
 
 def refile(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any], **meta: Any) -> None:
     """File a memory that is locked already otherwise. Raises Refused (400) for a subject of a field."""
-    memory = change.memory
+    memory, was = change.memory, change.memory.category
     put_filing(change, principal, filing)
     change.file()
+    if memory.category != was:
+        meta["left"] = was  # Who may read the old category alone has to drop it.
     change.log("UPDATE", old_version=memory.version, changed=sorted(filing), **meta)
 
 

@@ -237,6 +237,24 @@ def test_a_role_is_told_of_its_own_categories(me, add, owner):
     assert told == f"Memory updates since rev 0:\n- −archived: [goals] id:{goal.pk}"
 
 
+def test_a_role_is_told_that_something_left_its_categories(me, add, owner):
+    planner = factories.AgentFactory(owner=owner, role="planner")
+    moved, kept, proposed = add("Ship v1."), add("Ship v2."), add("Ship v3.")
+    Memory.objects.filter(pk=proposed.pk).update(state="proposed", active_rev=None)
+    since = me().rev
+    for memory in (moved, kept, proposed):
+        actions.memory_amend(me(), memory.pk, category="tone")
+    actions.memory_amend(me(), kept.pk, category="goals")
+    told = memory_delta(factories.agent_principal(planner), since)
+    assert told.split("\n")[1:] == [
+        f"- ↑updated: [goals] [id:{kept.pk}] Ship v2. (imp=2)",
+        f"- −withdrawn: [goals] id:{moved.pk}",
+    ]
+    actions.memory_archive(me(), moved.pk)
+    assert f"−withdrawn: [goals] id:{moved.pk}" in memory_delta(factories.agent_principal(planner), since)
+    assert "withdrawn" not in memory_delta(me(), since)
+
+
 @pytest.mark.parametrize("how", ["private", "off"])
 def test_without_memory_nothing_is_told(api, owner, me, add, how):
     talk = conversation_create(me(), private=how == "private")

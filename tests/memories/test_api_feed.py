@@ -103,6 +103,22 @@ class TestWhatAgentsAreTold:
         assert api(agent).get(url(made)).status_code == 404
         assert events(api(agent), f"?after={reached}") == [("REJECT", made["id"])]
 
+    def test_that_what_they_saw_was_filed_where_they_may_not_look(self, api, owner):
+        stylist = api(with_key(factories.AgentFactory(name="stylist", owner=owner, role="stylist")))
+        made = add(api(owner), "Likes it short.", "tone")
+        reached = feed(stylist)["next_after"]
+        api(owner).patch(url(made), {"category": "person"})
+        assert stylist.get(url(made)).status_code == 404
+        (told,) = feed(stylist, f"?after={reached}")["results"]
+        assert (told["event"], told["object"], told["meta"]) == ("UPDATE", made["id"], {"changed": ["category"]})
+        api(owner).patch(url(made), {"category": "event"})
+        assert events(stylist, f"?after={reached}") == [("UPDATE", made["id"])]
+        # Where it came from is nobody's business who could not see it there.
+        api(owner).patch(url(made), {"category": "tone"})
+        assert [each["meta"] for each in feed(stylist, f"?after={reached}")["results"]] == [
+            {"changed": ["category"]}
+        ] * 3
+
     def test_of_what_they_propose_and_not_of_what_others_do(self, api, owner, agent):
         factories.PreferencesFactory(user=owner, review="before")
         other = with_key(factories.AgentFactory(name="other", owner=owner))
