@@ -109,6 +109,10 @@ class MemoryCard(Decidable):
         """How prompts come to hold it; empty for what is in none."""
         if self.memory.state != State.ACTIVE or self.unused or self.off:
             return ""
+        if self.memory.valid_to is not None and self.memory.valid_to <= timezone.now():
+            return "No longer true"
+        if self.memory.valid_from is not None and self.memory.valid_from > timezone.now():
+            return "Not true yet"
         return "In every prompt" if self.memory.in_block else "Recalled when it fits"
 
     @property

@@ -15,7 +15,7 @@ from .differences import Piece, word_diff
 from .memory_cards import MemoryCard, make_memory_cards
 from .outcomes import Done, Refusal
 from .passages import Passage, make_passages
-from .sightings import LATEST, Sighting, sightings_of, tell
+from .sightings import LATEST, LOOKED_AT, Sighting, sightings_of, tell_by_day
 
 MOST_RELATED = 30
 _SAID = {
@@ -82,15 +82,16 @@ def make_memory_dossier(
     card = cards[0]
     use = MemoryUse.objects.filter(memory=card.memory).values_list("uses", "last_used_at").first()
     uses, last_used_at = use or (0, None)
-    seen = tell(sightings_of(principal, card.memory)[: LATEST + 1])
+    rows = list(sightings_of(principal, card.memory)[:LOOKED_AT])
+    seen = tell_by_day(rows)[:LATEST]
     return MemoryDossier(
         card=card,
         passages=list(make_passages(principal, card.quotations)),
         related=list(_related(principal, card.memory)),
         uses=uses,
         last_used_at=last_used_at,
-        seen=seen[:LATEST],
-        seen_more=len(seen) > LATEST,
+        seen=seen,
+        seen_more=len(rows) > len(seen),
     )
 
 

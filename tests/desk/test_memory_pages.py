@@ -787,13 +787,35 @@ def test_the_page_says_which_agents_saw_it(visit, owner, agent, other_agent, mem
     assert "agent found it in a search 3 June 2025" in words(visit(owner).get(page_of(other)))
 
 
+def test_of_many_agents_the_latest_five_are_told(visit, owner, memory):
+    for number in range(7):
+        seen_by(owner, AgentFactory(owner=owner, name=f"agent {number}"), memory)
+    page = words(visit(owner).get(page_of(memory)))
+    assert page.count("had it in a prompt") == 5
+    assert "Every time in the last 90 days" in page
+
+
+def test_what_is_true_no_more_or_not_yet_is_not_said_to_be_in_prompts(visit, owner):
+    day = timedelta(days=1)
+    over = MemoryFactory(user=owner, category="preference", valid_to=timezone.now() - day)
+    later = MemoryFactory(user=owner, category="preference", valid_from=timezone.now() + day)
+    ends = MemoryFactory(
+        user=owner, category="preference", valid_from=timezone.now() - day, valid_to=timezone.now() + day
+    )
+    pages = [words(visit(owner).get(page_of(each))) for each in (over, later, ends)]
+    assert ["In every prompt" in page for page in pages] == [False, False, True]
+    assert ["No longer true" in page for page in pages] == [True, False, False]
+    assert ["Not true yet" in page for page in pages] == [False, True, False]
+    assert ["True from" in page for page in pages] == [False, True, True]
+    assert [f"until {(timezone.localtime() + day):%-d %B %Y}" in page for page in pages] == [False, False, True]
+
+
 def test_the_latest_few_lead_to_all_by_pages(visit, owner, agent, memory):
     seen_by(owner, agent, memory, times=53)
     client = visit(owner)
     page = client.get(page_of(memory))
-    assert re.findall(r"14:\d\d", words(page).split("Seen by")[1].split("History")[0]) == [
-        f"14:{minute}" for minute in (52, 51, 50, 49, 48)
-    ]
+    told = "agent had it in a prompt 50 times that day, the last at 3 June 2025, 14:52 Every time in the last 90 days"
+    assert f"Seen by {told}" in words(page)
     assert f'href="{page_of(memory)}seen/"' in text(page)
     first, second = client.get(f"{page_of(memory)}seen/"), client.get(f"{page_of(memory)}seen/?page=2")
     assert [words(each).count("had it in a prompt") for each in (first, second)] == [50, 3]
