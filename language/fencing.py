@@ -10,6 +10,8 @@ RECALL_FENCE = "recalled_from_earlier_conversations"
 SUMMARY_FENCE = "earlier_in_this_conversation"
 
 _SPACE = re.compile(r"\s+")
+# They turn the direction of what follows, so that a reader sees another order than a model does.
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _FENCED = re.compile(
     rf"<({MEMORY_FENCE}|{FACTS_FENCE}|{RECALL_FENCE}|{SUMMARY_FENCE})\b[^>]*>.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -17,8 +19,8 @@ _FENCED = re.compile(
 
 
 def as_data(text: str) -> str:
-    """One line of stored text: white space folded, markup characters escaped."""
-    folded = _SPACE.sub(" ", text).strip()
+    """One line of stored text: white space folded, markup escaped, marks that turn its direction left out."""
+    folded = _SPACE.sub(" ", _TURNS.sub("", text)).strip()
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
