@@ -13,6 +13,18 @@ from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
 from .principals import SCOPES, SOURCES
 
 
+class ExactSerializer(serializers.Serializer[Any]):
+    """What a caller sends, and nothing else: a misspelt field would be taken for one that was left out."""
+
+    unknown = "There is no such field."
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse fields that do not exist, by name."""
+        if isinstance(data, dict) and (unknown := sorted(map(str, data.keys() - self.fields.keys()))):
+            raise serializers.ValidationError({name[:50]: [self.unknown] for name in unknown[:20]})
+        return super().to_internal_value(data)
+
+
 class LegacySerializer(serializers.ModelSerializer[Legacy]):
     """A legacy as one of its members sees it; ``role`` is the caller's own."""
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from accounts.serializers import ExactSerializer
 from journal.models import JobRun
 from memories.models import Memory
 
@@ -14,7 +15,7 @@ from .command import LONGEST_ANSWER
 from .turn import FORMATS
 
 
-class TurnRequestSerializer(serializers.Serializer[Any]):
+class TurnRequestSerializer(ExactSerializer):
     """What a turn is prepared for."""
 
     content = serializers.CharField(max_length=settings.MESSAGE_MAX_CHARACTERS, trim_whitespace=False)

@@ -7,6 +7,8 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from accounts.serializers import ExactSerializer
+
 from .question import MEMORIES, SOURCES, Filters, Question
 
 MODES = ("ranked", "agentic")
@@ -18,13 +20,10 @@ def _open(field: type[serializers.Field], **options: Any) -> Any:
     return field(required=False, allow_null=True, default=None, **options)
 
 
-def _refuse_unknown(serializer: serializers.Serializer[Any], data: Any, why: str) -> None:
-    if isinstance(data, dict) and (unknown := sorted(map(str, data.keys() - serializer.fields.keys()))):
-        raise serializers.ValidationError({name[:50]: [why] for name in unknown[:20]})
-
-
-class FiltersSerializer(serializers.Serializer[Any]):
+class FiltersSerializer(ExactSerializer):
     """What rows have to be. A source whose rows have no such thing gives none of them."""
+
+    unknown = "There is no such filter."
 
     user_id = _open(serializers.CharField, max_length=255, help_text="The person's own id; another one's is a 404.")
     agent_id = _open(serializers.UUIDField, help_text="The agent that added it, or that it was said to.")
@@ -38,13 +37,8 @@ class FiltersSerializer(serializers.Serializer[Any]):
     updated_after = _open(serializers.DateTimeField, help_text="From this moment on.")
     updated_before = _open(serializers.DateTimeField, help_text="Before this moment.")
 
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse filters that do not exist: left out, they would let rows through that were not asked for."""
-        _refuse_unknown(self, data, "There is no such filter.")
-        return super().to_internal_value(data)
 
-
-class QuerySerializer(serializers.Serializer[Any]):
+class QuerySerializer(ExactSerializer):
     """A question. Only ``query`` is needed."""
 
     query = serializers.CharField(max_length=LONGEST_QUERY, allow_blank=True)
@@ -59,9 +53,10 @@ class QuerySerializer(serializers.Serializer[Any]):
     categories = serializers.ListField(
         child=serializers.CharField(max_length=50),
         max_length=100,
+        allow_empty=False,
         required=False,
         allow_null=True,
-        default=list,
+        default=None,
         help_text="Categories or aliases of memories; one that the caller may not see is a 403 that names it.",
     )
     filters = FiltersSerializer(required=False, allow_null=True, default=dict)
@@ -80,11 +75,6 @@ class QuerySerializer(serializers.Serializer[Any]):
         child=serializers.ChoiceField(SOURCES), min_length=1, max_length=len(SOURCES), required=False
     )
     mode = serializers.ChoiceField(MODES, required=False, default=MODES[0], help_text="agentic: the model chooses.")
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse what does not exist: a misspelt ``categories`` would be asked of all of them."""
-        _refuse_unknown(self, data, "There is no such field.")
-        return super().to_internal_value(data)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """With ``return``, which no attribute can be called."""

@@ -215,14 +215,16 @@ def _dated(filters: Filters, at: str) -> Q | None:
 
 
 def _said(scope: Scope, at: str) -> Q | None:
-    filters, moment = scope.question.filters, scope.question.moment
+    asked, filters = scope.question, scope.question.filters
     wanted = _dated(filters, at)
     if wanted is None or filters.category is not None:
         return None
     if filters.agent_id is not None:
         wanted &= Q(conversation__agent_id=filters.agent_id)
-    if moment is not None:
-        wanted &= Q(**{f"{at}__lte": moment})
+    if asked.as_of is not None:
+        wanted &= Q(**{f"{at}__lte": asked.as_of})
+    if asked.known_at is not None:  # What an import brings was said before it was recorded.
+        wanted &= Q(created_at__lte=asked.known_at)
     return wanted
 
 

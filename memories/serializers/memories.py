@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from accounts.serializers import ChangeSerializer
+from accounts.serializers import ChangeSerializer, ExactSerializer
 
 from ..actions import BULK_LIMIT
 from ..models import Kind, Memory, MemoryVersion
@@ -219,7 +219,7 @@ class RevertSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(min_value=1, required=False)
 
 
-class PinSerializer(serializers.Serializer[Any]):
+class PinSerializer(ExactSerializer):
     """Whether a memory is kept from being evicted or forgotten."""
 
     pinned = serializers.BooleanField(default=True)

@@ -444,6 +444,27 @@ def test_the_other_sources_give_nothing_for_filters_that_only_memories_have(api,
     assert ids(ask(api(owner), "boat", sources=sources, filters={"updated_before": "2020-01-01"})) == []
 
 
+def test_what_was_said_long_ago_is_known_from_when_it_was_recorded(api, owner):
+    talk = factories.ConversationFactory(user=owner)
+    message = factories.MessageFactory(conversation=talk, content="The boat is red.", at=THEN)
+    Message.objects.filter(pk=message.pk).update(created_at=AFTER)
+    before, since = LATER.isoformat(), AFTER.isoformat()
+    for body, found in (
+        ({"as_of": before}, 1),
+        ({"known_at": before}, 0),
+        ({"as_of": before, "known_at": since}, 1),
+        ({"as_of": (THEN - timedelta(days=1)).isoformat(), "known_at": since}, 0),
+    ):
+        assert len(ask(api(owner), "boat", sources=["turns"], **body)["results"]) == found, body
+
+
+def test_no_category_at_all_is_not_taken_for_every_one(api, owner):
+    embedded(owner, "Plays chess on Mondays.")
+    answer = api(owner).post(URL, {"query": "chess", "categories": []})
+    assert (answer.status_code, list(answer.json())) == (400, ["categories"])
+    assert len(ask(api(owner), "chess", categories=None)["results"]) == 1
+
+
 def test_sources_are_merged_with_scores_that_compare(api, owner, legacy):
     me = principal_for_person(owner.pk)
     embedded(owner, "Plays chess on Mondays.", "Likes boats a little.")

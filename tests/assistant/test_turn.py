@@ -405,6 +405,7 @@ def test_plain_text_holds_everything(turn, owner, legacy, talk):
         {"content": "x", "format": "xml"},
         {"content": "x", "budget_tokens": 3},
         {"content": 5 * [1]},
+        {"content": "x", "budget": 300},
     ],
 )
 def test_bad_bodies_are_refused(api, owner, talk, body):

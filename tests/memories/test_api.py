@@ -392,6 +392,7 @@ class TestGoingAndComing:
         assert api(agent).post(url(made, "pin/")).json()["pinned"] is True
         assert api(agent).post(url(made, "pin/"), {"pinned": False}).json()["pinned"] is False
         assert api(agent).post(url(made, "pin/"), {"pinned": "perhaps"}).json().keys() == {"pinned"}
+        assert api(agent).post(url(made, "pin/"), {"pined": False}).json() == {"pined": ["There is no such field."]}
 
 
 class TestDeciding:
