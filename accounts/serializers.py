@@ -150,6 +150,7 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
     """Something that happened to an object. Staff and jobs are not named, an agent by its id."""
 
     actor = serializers.SerializerMethodField()
+    meta = serializers.SerializerMethodField()
 
     class Meta:
         model = Change
@@ -158,3 +159,7 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
     def get_actor(self, change: Change) -> str:
         """The kind of actor; of agents, with the id."""
         return f"agent:{change.actor_id}" if change.actor_kind == "agent" else change.actor_kind
+
+    def get_meta(self, change: Change) -> dict[str, Any]:
+        """What else is known of it, but for what it was filed under before: that may be closed to the caller."""
+        return {name: value for name, value in change.meta.items() if name != "left"}

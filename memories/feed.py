@@ -23,8 +23,6 @@ def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Ch
     """
     must_read(principal)
     changes = list(_visible(principal).filter(rev__gt=after)[:limit])
-    for change in changes:
-        change.meta.pop("left", None)  # It may name a category that the principal may not see.
     reached = [after, *(change.rev for change in changes)]
     if len(changes) < limit:
         # Everything up to this revision was committed before the changes were read.

@@ -115,9 +115,8 @@ class TestWhatAgentsAreTold:
         assert events(stylist, f"?after={reached}") == [("UPDATE", made["id"])]
         # Where it came from is nobody's business who could not see it there.
         api(owner).patch(url(made), {"category": "tone"})
-        assert [each["meta"] for each in feed(stylist, f"?after={reached}")["results"]] == [
-            {"changed": ["category"]}
-        ] * 3
+        told = feed(stylist, f"?after={reached}")["results"] + stylist.get(url(made, "history/")).json()["results"]
+        assert [each["meta"] for each in told if each["event"] == "UPDATE"] == [{"changed": ["category"]}] * 6
 
     def test_of_what_they_propose_and_not_of_what_others_do(self, api, owner, agent):
         factories.PreferencesFactory(user=owner, review="before")

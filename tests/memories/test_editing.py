@@ -253,7 +253,8 @@ class TestAmend:
         assert (memory.expires_at, memory.version) == (soon, 1)
         change = Change.objects.last()
         assert (change.event, change.old_version, change.new_version) == ("UPDATE", 1, 1)
-        assert change.meta == {"changed": ["category", "expires_at", "importance", "subject", "topics"]}
+        changed = ["category", "expires_at", "importance", "subject", "topics"]
+        assert change.meta == {"changed": changed, "left": "context"}
         assert versions(bees)[0].category == "context"
         check(owner)
 
