@@ -41,6 +41,9 @@ def last_day(expires_at: datetime | None) -> date | None:
     return None if expires_at is None else (timezone.localtime(expires_at) - timedelta(microseconds=1)).date()
 
 
+EVERY_PROMPT = "In every prompt"
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryCard(Decidable):
     """One memory for the templates. ``offers`` are the decisions that can be taken about it, in their order.
@@ -113,7 +116,12 @@ class MemoryCard(Decidable):
             return "No longer true"
         if self.memory.valid_from is not None and self.memory.valid_from > timezone.now():
             return "Not true yet"
-        return "In every prompt" if self.memory.in_block else "Recalled when it fits"
+        return EVERY_PROMPT if self.memory.in_block else "Recalled when it fits"
+
+    @property
+    def in_every_prompt(self) -> bool:
+        """Whether every prompt holds it."""
+        return self.in_prompts == EVERY_PROMPT
 
     @property
     def category(self) -> str:
