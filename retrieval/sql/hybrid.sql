@@ -2,10 +2,10 @@
 -- whose rows these are; nothing else is read. A name in braces is filled in by retrieval.search.
 WITH
 -- What was asked, as each model tells it; without a vector nothing is near.
-asked (model, vector, mean, share) AS MATERIALIZED (
+asked (number, model, vector, mean, share) AS MATERIALIZED (
     VALUES
-        ({model}::text, {vector}::halfvec, {mean}::halfvec, {share}::float8),
-        ({model_before}::text, {vector_before}::halfvec, {mean_before}::halfvec, {share_before}::float8)
+        (1, {model}::text, {vector}::halfvec, {mean}::halfvec, {share}::float8),
+        (2, {model_before}::text, {vector_before}::halfvec, {mean_before}::halfvec, {share_before}::float8)
 ),
 -- What all of this owner's texts have in common brings every one of them near to every question, and those that say
 -- little most of all. So the owner's mean vector is taken from the question: q - c*m. (v, q - c*m) = (v, q) - c*(v, m);
@@ -14,20 +14,46 @@ asked (model, vector, mean, share) AS MATERIALIZED (
 -- few or none are this owner's.
 texts AS MATERIALIZED (
     SELECT
-        r.id, r.search_config, r.search, r.search_length, r.prior, r.model,
+        r.id, r.search_config, r.search, r.search_length, r.prior::float8 AS prior, a.number AS model,
         1 - (r.embedding <=> a.vector) AS similarity,
-        1 - (r.embedding <=> a.vector) + coalesce(a.share * (r.embedding <#> a.mean), 0) AS own
+        coalesce(a.share * (r.embedding <#> a.mean), 0) AS shift
     FROM ({rows}) AS r (id, search_config, search, search_length, prior, model, embedding)
     LEFT JOIN asked AS a ON a.model = r.model
 ),
 -- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
 -- owner's rows score there on average; a row that lacks one side is average there, or has no word in common. What is
--- less than 0.001 apart is apart by rounding alone.
-levels AS MATERIALIZED (
-    SELECT t.model, avg(t.own) AS level, greatest(stddev_pop(t.own), 0.001) AS deviation
+-- less than 0.001 apart is apart by rounding alone. The rows are gone through once for this, by model and by language;
+-- of the whole the mean follows from the means of its parts, the mean of the squares from their variances.
+parts AS MATERIALIZED (
+    SELECT
+        t.model, t.search_config AS config, count(t.similarity)::float8 AS size,
+        avg(t.similarity + t.shift) AS own, var_pop(t.similarity + t.shift) AS own_variance,
+        avg(t.similarity) AS similarity, var_pop(t.similarity) AS variance
     FROM texts AS t
-    WHERE t.own IS NOT NULL
-    GROUP BY t.model
+    GROUP BY t.model, t.search_config
+),
+levels AS MATERIALIZED (
+    SELECT s.model, s.level, greatest(sqrt(greatest(s.square - s.level * s.level, 0)), 0.001) AS deviation
+    FROM (
+        SELECT
+            p.model,
+            sum(p.size * p.own) / sum(p.size) AS level,
+            sum(p.size * (p.own_variance + p.own * p.own)) / sum(p.size) AS square
+        FROM parts AS p
+        WHERE p.size > 0
+        GROUP BY p.model
+    ) AS s
+),
+whole AS MATERIALIZED (
+    SELECT s.size, s.level, sqrt(greatest(s.square - s.level * s.level, 0)) AS deviation
+    FROM (
+        SELECT
+            coalesce(sum(p.size), 0) AS size,
+            sum(p.size * p.similarity) / sum(p.size) AS level,
+            sum(p.size * (p.variance + p.similarity * p.similarity)) / sum(p.size) AS square
+        FROM parts AS p
+        WHERE p.size > 0
+    ) AS s
 ),
 -- The words of the query, without those that its own language ignores; other languages don't know them as stop words.
 -- Words at the same place are said to be the same.
@@ -40,7 +66,7 @@ words AS MATERIALIZED (
 -- the same stem are one term, counted once.
 terms AS MATERIALIZED (
     SELECT c.config, l.lexeme, quote_literal(l.lexeme)::tsquery AS query, min(w.place) AS place
-    FROM (SELECT DISTINCT t.search_config FROM texts AS t) AS c (config)
+    FROM (SELECT DISTINCT p.config FROM parts AS p) AS c (config)
     CROSS JOIN words AS w
     CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(c.config, w.word))) AS l (lexeme)
     GROUP BY c.config, l.lexeme
@@ -51,22 +77,27 @@ queries AS MATERIALIZED (
     GROUP BY t.config
 ),
 matched AS MATERIALIZED (
-    SELECT t.id, t.search_config, t.search_length, t.search, q.lexemes
+    SELECT
+        t.id, t.prior, t.similarity, (t.similarity + t.shift - l.level) / l.deviation AS meaning,
+        t.search_config, t.search_length, t.search, q.lexemes
     FROM texts AS t
     JOIN queries AS q ON q.config = t.search_config AND t.search @@ q.query
+    LEFT JOIN levels AS l ON l.model = t.model
 ),
 -- In a text of few words a word counts once, which is several times quicker to find out than how often it occurs. Of
 -- other texts only the query's own lexemes are taken apart: those are given a weight, and what has it remains.
 postings AS MATERIALIZED (
-    SELECT m.id, m.search_length, t.place, 1::float8 AS frequency
+    SELECT m.id, m.prior, m.similarity, m.meaning, m.search_length, t.place, 1::float8 AS frequency
     FROM matched AS m
     JOIN terms AS t ON t.config = m.search_config AND m.search @@ t.query
     WHERE m.search_length <= {few_words}::int
     UNION ALL
-    SELECT l.id, l.search_length, t.place, cardinality((l.found).positions)::float8 AS frequency
+    SELECT
+        l.id, l.prior, l.similarity, l.meaning, l.search_length, t.place,
+        cardinality((l.found).positions)::float8 AS frequency
     FROM (
         SELECT
-            m.id, m.search_config, m.search_length,
+            m.id, m.prior, m.similarity, m.meaning, m.search_config, m.search_length,
             unnest(ts_filter(setweight(m.search, 'A', m.lexemes), ARRAY['a'::"char"])) AS found
         FROM matched AS m
         WHERE m.search_length > {few_words}::int
@@ -83,7 +114,7 @@ rarities AS MATERIALIZED (
 -- In millionths: whole numbers come to the same in whichever order they are summed up, so equal texts score the same.
 keywords AS MATERIALIZED (
     SELECT
-        p.id,
+        p.id, p.prior, p.similarity, p.meaning,
         sum(round(
             1e6::float8 * r.rarity * p.frequency * ({saturation}::float8 + 1) / (
                 p.frequency + {saturation}::float8 * (
@@ -93,23 +124,41 @@ keywords AS MATERIALIZED (
         )::int)::float8 AS keyword
     FROM postings AS p
     JOIN rarities AS r ON r.place = p.place
-    GROUP BY p.id
+    GROUP BY p.id, p.prior, p.similarity, p.meaning
 ),
--- A FULL join is always hashed; as a LEFT join it would be a loop within a loop wherever few rows are expected.
-scored AS MATERIALIZED (
-    SELECT t.id, t.prior, t.similarity, (t.own - l.level) / l.deviation AS meaning, k.keyword
-    FROM texts AS t
-    LEFT JOIN levels AS l ON l.model = t.model
-    FULL JOIN keywords AS k ON k.id = t.id
-    WHERE t.own IS NOT NULL OR k.keyword IS NOT NULL
-),
+-- Most rows have no word in common and score 0 there. How keywords are spread over all rows follows from the matches
+-- and from how many others there are, and of the others none comes before those that are nearest.
 spread AS MATERIALIZED (
     SELECT
-        avg(coalesce(keyword, 0)) AS mean_keyword,
-        nullif(stddev_pop(coalesce(keyword, 0)), 0) AS keyword_deviation,
-        avg(similarity) AS level,
-        coalesce(stddev_pop(similarity), 0) / {meaning_share}::float8 AS unit
-    FROM scored
+        k.size * k.mean / n.size AS mean_keyword,
+        nullif(sqrt(k.size * (k.variance + k.mean * k.mean * (n.size - k.size) / n.size) / n.size), 0)
+            AS keyword_deviation,
+        w.level,
+        coalesce(w.deviation, 0) / {meaning_share}::float8 AS unit
+    FROM (
+        SELECT
+            count(*)::float8 AS size, coalesce(avg(keyword), 0) AS mean, coalesce(var_pop(keyword), 0) AS variance,
+            count(*) FILTER (WHERE similarity IS NULL) AS by_word_alone
+        FROM keywords
+    ) AS k
+    CROSS JOIN whole AS w
+    CROSS JOIN LATERAL (SELECT nullif(w.size + k.by_word_alone, 0) AS size) AS n
+),
+nearest AS MATERIALIZED (
+    SELECT t.id, t.prior, t.similarity, (t.similarity + t.shift - l.level) / l.deviation AS meaning
+    FROM texts AS t
+    JOIN levels AS l ON l.model = t.model
+    WHERE t.similarity IS NOT NULL
+    ORDER BY {vector_weight}::float8 * ((t.similarity + t.shift - l.level) / l.deviation) + t.prior DESC, t.id
+    LIMIT {limit}::int
+),
+scored AS (
+    SELECT k.id, k.prior, k.similarity, k.meaning, k.keyword
+    FROM keywords AS k
+    UNION ALL
+    SELECT n.id, n.prior, n.similarity, n.meaning, NULL
+    FROM nearest AS n
+    WHERE n.id NOT IN (SELECT k.id FROM keywords AS k)
 ),
 fused AS (
     SELECT
@@ -117,7 +166,7 @@ fused AS (
         {vector_weight}::float8 * coalesce(s.meaning, 0)
         + {keyword_weight}::float8
         * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
-        s.prior::float8 AS prior,
+        s.prior,
         s.similarity,
         s.keyword / 1e6::float8 AS keyword,
         d.level,

@@ -111,7 +111,7 @@ def similarities(rows, vector, model=MODEL):
     return result
 
 
-def away_from_the_centre(rows, similar, weights, model=MODEL):
+def away_from_the_centre(rows, similar, weights):
     """The cosines, less what each row has in common with the mean of all that have one."""
     stored = {row.id: unit(*row.vector).astype(np.float16) for row in rows if row.id in similar}
     if not stored:
@@ -128,11 +128,14 @@ def standardised(values, least=1e-9):
     return [(value - mean) / max(deviation, least) for value in values]
 
 
-def fused_scores(rows, similar, keyword, weights):
-    """The score of each row that either side found."""
-    ids = sorted(similar.keys() | keyword.keys())
-    own = away_from_the_centre(rows, similar, weights)
-    vector_part = dict(zip(own, standardised(list(own.values()), 1e-3), strict=True)) if own else {}
+def fused_scores(rows, similar, keyword, weights, before=None):
+    """The score of each row that either side found; ``before`` are the cosines of the model before."""
+    ids = sorted(similar.keys() | (before or {}).keys() | keyword.keys())
+    vector_part = {}
+    for cosines in (similar, before):
+        if cosines:
+            own = away_from_the_centre(rows, cosines, weights)
+            vector_part |= zip(own, standardised(list(own.values()), 1e-3), strict=True)
     keyword_part = standardised([keyword.get(row, 0.0) for row in ids]) if ids else []
     return {
         row: weights.vector * vector_part.get(row, 0.0) + weights.keyword * part

@@ -32,7 +32,9 @@ from tests.retrieval.rows import (
 pytestmark = pytest.mark.django_db
 
 VECTOR = (1, 0, 0, 0)
-WORDS = ["bees", "honey", "garden", "piano", "sea"]
+BEFORE = "before:4"
+WORDS = ["oak", "honey", "garden", "piano", "sea"]
+"""Words that English stems to themselves."""
 
 
 def ask(text="", vector=VECTOR, *, top_k=10, model=MODEL, **other):
@@ -55,7 +57,8 @@ DRAWN_ROW = st.fixed_dictionaries(
     {
         "content": st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join),
         "vector": st.none() | st.tuples(*[st.integers(-3, 3)] * 3, st.integers(1, 3)),
-        "model": st.sampled_from([MODEL, "other:4"]),
+        "model": st.sampled_from([MODEL, BEFORE]),
+        "language": st.sampled_from([UNSTEMMED, "en"]),
         "private": st.booleans(),
         "mine": st.booleans(),
         "legacy": st.sampled_from([None, 0, 1]),
@@ -72,9 +75,10 @@ DRAWN_ROW = st.fixed_dictionaries(
     top_k=st.integers(1, 15),
     weight=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
     few=st.sampled_from([0, 2, 40]),
+    moving=st.booleans(),
 )
 def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
-    owner, stranger, drawn, text, vector, wanted, top_k, weight, few
+    owner, stranger, drawn, text, vector, wanted, top_k, weight, few, moving
 ):
     weights = Weights(vector=weight)
     with transaction.atomic(), mock.patch.object(searching, "FEW_WORDS", few):
@@ -82,19 +86,24 @@ def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
         rows = []
         for values in drawn:
             legacy = None if values["legacy"] is None else legacies[values["legacy"]]
-            said = {key: values[key] for key in ("content", "vector", "model", "private")}
+            said = {key: values[key] for key in ("content", "vector", "model", "language", "private")}
             rows.append(Said(**said, legacy=legacy, user=owner if values["mine"] else stranger))
         say(owner, rows)
         legacy = None if wanted is None else legacies[wanted]
         seen = [row for row in rows if row.user == owner and not row.private and row.legacy == legacy]
         whole = corpus(rows)
-        hits = hybrid_search(own_rows(owner, legacy), ask(text, vector, top_k=top_k), whole, weights)
+        query = ask(text, vector, top_k=top_k)
+        if moving and vector:
+            query = replace(query, vector_before=unit(*vector), embedding_model_before=BEFORE)
+        hits = hybrid_search(own_rows(owner, legacy), query, whole, weights)
         near = nearest(own_rows(owner, legacy), unit(*(vector or VECTOR)), MODEL, top_k, -1.0)
         keyword = keyword_scores(seen, text, whole)
         transaction.set_rollback(True)
 
     similar = similarities(seen, vector) if vector else {}
-    expected = fused_scores(seen, similar, keyword, weights)
+    before = similarities(seen, vector, BEFORE) if vector and moving else {}
+    expected = fused_scores(seen, similar, keyword, weights, before)
+    similar |= before
     assert {hit.id for hit in hits} <= expected.keys()
     assert len(hits) == min(top_k, len(expected))
     for hit in hits:
@@ -105,6 +114,10 @@ def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
     best = sorted(expected.values(), reverse=True)
     assert [hit.score for hit in hits] == pytest.approx(best[: len(hits)], abs=2e-3)
     assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.id))
+    if similar:
+        level, spread = np.mean(list(similar.values())), np.std(list(similar.values()))
+        assert [hit.level for hit in hits] == pytest.approx([level] * len(hits), abs=1e-4)
+        assert [hit.unit for hit in hits] == pytest.approx([spread / (weight or 1)] * len(hits), abs=1e-3)
 
     reach = similarities(seen, vector or VECTOR)
     assert [hit.score for hit in near] == pytest.approx(sorted(reach.values(), reverse=True)[:top_k], abs=1e-4)
