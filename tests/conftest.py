@@ -1,5 +1,6 @@
 import gc
 import shutil
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -45,11 +46,24 @@ def django_db_setup(django_test_environment, django_db_blocker, django_db_modify
         owner.creation.destroy_test_db(real_name, verbosity=0)
 
 
+COUNTED_CASES = 2
+"""Of a test that runs with many values, so many count for the coverage: the others take mostly the same branches.
+
+Counting them makes a test take twice as long on Python 3.11. Browser tests don't count either: what they ask of the
+pages, tests without a browser ask as well.
+"""
+
+
 def pytest_collection_modifyitems(items):
-    if chromium_program():
-        return
+    chromium = chromium_program()
+    cases = Counter()
     for item in items:
-        if item.get_closest_marker("browser"):
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        browser = item.get_closest_marker("browser")
+        if cases[test] > COUNTED_CASES or browser:
+            item.add_marker(pytest.mark.no_cover)
+        if browser and not chromium:
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
 
 
