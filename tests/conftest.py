@@ -6,6 +6,7 @@ from threading import Barrier
 
 import hypothesis
 import pytest
+from coverage import Coverage
 from django.conf import settings
 from django.db import connections
 from django.test import Client, override_settings
@@ -52,6 +53,7 @@ COUNTED_CASES = 2
 Counting them makes a test take twice as long on Python 3.11. Browser tests don't count either: what they ask of the
 pages, tests without a browser ask as well.
 """
+UNCOUNTED = pytest.StashKey[bool]()
 
 
 def pytest_collection_modifyitems(items):
@@ -60,11 +62,23 @@ def pytest_collection_modifyitems(items):
     for item in items:
         test = item.nodeid.partition("[")[0]
         cases[test] += 1
-        browser = item.get_closest_marker("browser")
-        if cases[test] > COUNTED_CASES or browser:
-            item.add_marker(pytest.mark.no_cover)
+        browser = item.get_closest_marker("browser") is not None
+        item.stash[UNCOUNTED] = browser or cases[test] > COUNTED_CASES
         if browser and not chromium:
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Leave out what a test's fixtures do as well, which the marker ``no_cover`` of pytest-cov does not."""
+    counting = Coverage.current() if item.stash[UNCOUNTED] else None
+    if counting is None:
+        return (yield)
+    counting.stop()
+    try:
+        return (yield)
+    finally:
+        counting.start()
 
 
 def pytest_collection_finish(session):
