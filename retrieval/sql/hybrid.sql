@@ -23,7 +23,7 @@ texts AS MATERIALIZED (
 -- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
 -- owner's rows score there on average; a row that lacks one side is average there, or has no word in common. What is
 -- less than 0.001 apart is apart by rounding alone. The rows are gone through once for this, by model and by language;
--- of the whole the mean follows from the means of its parts, the mean of the squares from their variances.
+-- what is known of the parts gives that of the whole.
 parts AS MATERIALIZED (
     SELECT
         t.model, t.search_config AS config, count(t.similarity)::float8 AS size,
@@ -33,27 +33,28 @@ parts AS MATERIALIZED (
     GROUP BY t.model, t.search_config
 ),
 levels AS MATERIALIZED (
-    SELECT s.model, s.level, greatest(sqrt(greatest(s.square - s.level * s.level, 0)), 0.001) AS deviation
+    SELECT
+        m.model, m.level,
+        greatest(
+            sqrt(sum(p.size * (p.own_variance + (p.own - m.level) * (p.own - m.level))) / sum(p.size)), 0.001
+        ) AS deviation
     FROM (
-        SELECT
-            p.model,
-            sum(p.size * p.own) / sum(p.size) AS level,
-            sum(p.size * (p.own_variance + p.own * p.own)) / sum(p.size) AS square
-        FROM parts AS p
-        WHERE p.size > 0
-        GROUP BY p.model
-    ) AS s
+        SELECT p.model, sum(p.size * p.own) / sum(p.size) AS level FROM parts AS p WHERE p.size > 0 GROUP BY p.model
+    ) AS m
+    JOIN parts AS p ON p.model = m.model AND p.size > 0
+    GROUP BY m.model, m.level
 ),
 whole AS MATERIALIZED (
-    SELECT s.size, s.level, sqrt(greatest(s.square - s.level * s.level, 0)) AS deviation
+    SELECT
+        m.size, m.level,
+        sqrt(sum(p.size * (p.variance + (p.similarity - m.level) * (p.similarity - m.level))) / m.size) AS deviation
     FROM (
-        SELECT
-            coalesce(sum(p.size), 0) AS size,
-            sum(p.size * p.similarity) / sum(p.size) AS level,
-            sum(p.size * (p.variance + p.similarity * p.similarity)) / sum(p.size) AS square
+        SELECT coalesce(sum(p.size), 0) AS size, sum(p.size * p.similarity) / sum(p.size) AS level
         FROM parts AS p
         WHERE p.size > 0
-    ) AS s
+    ) AS m
+    LEFT JOIN parts AS p ON p.size > 0
+    GROUP BY m.size, m.level
 ),
 -- The words of the query, without those that its own language ignores; other languages don't know them as stop words.
 -- Words at the same place are said to be the same.
@@ -63,10 +64,10 @@ words AS MATERIALIZED (
     WHERE length(to_tsvector({query_config}::regconfig, w.word)) > 0
 ),
 -- Each row is stemmed by its own configuration, so the query is stemmed by every one that occurs. Words that come to
--- the same stem are one term, counted once.
+-- the same stem are one term, counted once. The planner expects 200 languages of "parts", but few of an array.
 terms AS MATERIALIZED (
     SELECT c.config, l.lexeme, quote_literal(l.lexeme)::tsquery AS query, min(w.place) AS place
-    FROM (SELECT DISTINCT p.config FROM parts AS p) AS c (config)
+    FROM unnest(ARRAY(SELECT DISTINCT p.config FROM parts AS p)) AS c (config)
     CROSS JOIN words AS w
     CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(c.config, w.word))) AS l (lexeme)
     GROUP BY c.config, l.lexeme
