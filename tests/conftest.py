@@ -70,15 +70,19 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Leave out what a test's fixtures do as well, which the marker ``no_cover`` of pytest-cov does not."""
-    counting = Coverage.current() if item.stash[UNCOUNTED] else None
-    if counting is None:
-        return (yield)
-    counting.stop()
+    """Leave out what a test's fixtures do as well, which the marker ``no_cover`` of pytest-cov does not.
+
+    A worker of xdist counts twice, as what it is and as a process that was started: if one stops, the other goes on.
+    """
+    stopped = []
+    while item.stash[UNCOUNTED] and (counting := Coverage.current()):
+        counting.stop()
+        stopped.append(counting)
     try:
         return (yield)
     finally:
-        counting.start()
+        for counting in reversed(stopped):
+            counting.start()
 
 
 def pytest_collection_finish(session):
