@@ -51,7 +51,7 @@ COUNTED_CASES = 2
 """Of a test that runs with many values, so many count for the coverage: the others take mostly the same branches.
 
 Counting them makes a test take twice as long on Python 3.11. Browser tests don't count either: what they ask of the
-pages, tests without a browser ask as well.
+pages, tests without a browser ask as well. What a process does that a test starts isn't counted at all.
 """
 UNCOUNTED = pytest.StashKey[bool]()
 
@@ -70,19 +70,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Leave out what a test's fixtures do as well, which the marker ``no_cover`` of pytest-cov does not.
-
-    A worker of xdist counts twice, as what it is and as a process that was started: if one stops, the other goes on.
-    """
-    stopped = []
-    while item.stash[UNCOUNTED] and (counting := Coverage.current()):
-        counting.stop()
-        stopped.append(counting)
+    """Leave out what a test's fixtures do as well, which the marker ``no_cover`` of pytest-cov does not."""
+    counting = Coverage.current() if item.stash[UNCOUNTED] else None
+    if counting is None:
+        return (yield)
+    counting.stop()
     try:
         return (yield)
     finally:
-        for counting in reversed(stopped):
-            counting.start()
+        counting.start()
 
 
 def pytest_collection_finish(session):
