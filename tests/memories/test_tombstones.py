@@ -107,11 +107,11 @@ def legacy_of(owner, legacy):
 
 
 def test_it_holds_no_text(lay):
-    stone = lay("Rosa sang.", unit(1, 0))
+    stone = lay("Rosa had a café.", unit(1, 0))
     held = repr(vars(stone)).lower()
-    # Words that no hexadecimal digest can spell.
+    # What a hexadecimal digest can't spell, as it can "caf".
     assert "rosa" not in held
-    assert "sang" not in held
+    assert "café" not in held
     assert str(stone) == "tombstone of 1"
 
 
