@@ -4,9 +4,6 @@ ARGS ?=
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format types migrations-check lock screens bench
 
-# The bundled embedder hangs in a forked process when OpenMP runs more than one thread.
-export OMP_NUM_THREADS := 1
-
 IN_VENV := .venv/bin/python
 PEERS := .venv-peers
 PEERS_LOCK := benchmarks/peers/requirements.txt

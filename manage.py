@@ -8,8 +8,6 @@ import sys
 def main() -> None:
     """Run one management command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
-    # The bundled embedder hangs in a child forked after its first use unless OpenMP runs single-threaded.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     from django.core.management import execute_from_command_line  # noqa: PLC0415
 
     execute_from_command_line(sys.argv)

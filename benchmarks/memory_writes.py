@@ -6,8 +6,8 @@ Starts a Keepsake of its own on durable storage, with gunicorn as in production 
   of four people, in this process and over HTTP;
 - the tool ``add_to_memory`` over HTTP, of a person who has 10, 100 and 1,000 memories, in milliseconds.
 
-The bundled embedder takes most of a write's time; with ``--embedder hashing`` the rest is seen. Each statement is about
-something else, as it would be in life: what is similar is answered and not stored.
+The bundled embedder takes a part of a write's time; with ``--embedder hashing`` the rest is seen. Each statement is
+about something else, as it would be in life: what is similar is answered and not stored.
 """
 
 from __future__ import annotations

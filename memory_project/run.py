@@ -67,7 +67,6 @@ def run(var: Path, given: Mapping[str, str]) -> None:
             **given,
             **servers.environment,
             "PORT": str(port),
-            "OMP_NUM_THREADS": "1",
             "KEEPSAKE_VAR": str(var),
             MARK: str(var),
             # Browsers don't tell ports apart in cookies: two copies would sign each other's people out.

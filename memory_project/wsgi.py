@@ -3,19 +3,20 @@
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from django.core.wsgi import get_wsgi_application
 
 from accounts import categories
+from language.backends import preload_embedder
 from language.tokens import count_tokens
 from retrieval.text import prepare
 
 application = get_wsgi_application()
 
-# The vocabularies behind these take most of a second to load. Here, before the processes part, they are loaded once
-# and shared, and no first message waits for them.
+# The vocabularies and the model behind these take some seconds to load. Here, before the processes part, they are
+# loaded once and shared, and no first message waits for them.
 prepare("")
 count_tokens("")
+preload_embedder()
 # The web server runs no system checks: a faulty file stops it here, by name.
 categories.load()

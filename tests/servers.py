@@ -28,7 +28,6 @@ def pytest_load_initial_conftests(early_config):
 
 def start_servers(config):
     """Start the servers that the environment doesn't name, and name them there for this process and its workers."""
-    os.environ["OMP_NUM_THREADS"] = "1"
     # A session of its own keeps Ctrl-C for the tests: their teardown still needs the servers.
     keeper = subprocess.Popen(
         [sys.executable, "-m", "memory_project.embedded"],

@@ -60,7 +60,7 @@ class Shown:
 class _Together(QueryVector):
     """A message together with the person's message before it: the words of both, and one vector out of two.
 
-    The vector of the earlier one is stored, so nothing is embedded: that would take longer than the search.
+    The vector of the earlier one is stored, so nothing is embedded for it.
     """
 
     def __init__(self, principal: Principal, query: QueryVector, before: Message) -> None:

@@ -67,7 +67,7 @@ class Remote:
 def peers_process(python: Path, database_url: str, directory: Path, memories: int) -> Iterator[Channel]:
     """The peers' process, until the block ends; what it writes beside answers goes to ``directory/peers.log``."""
     # An environment of its own: nothing of Keepsake's settings, no keys, no proxies.
-    environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"}
+    environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"}
     # It holds a password, and whoever lists processes sees their arguments.
     environment["DATABASE_URL"] = database_url
     # Not resolved: a virtual environment is known by the place of its link.

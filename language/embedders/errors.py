@@ -5,6 +5,14 @@ from __future__ import annotations
 from language.base import EmbedderUnavailable
 
 
+class EmbedderNotLoaded(EmbedderUnavailable):
+    """The bundled model can't be loaded: its packages are damaged or of another version, or there is no memory."""
+
+
+class EmbedderFailed(EmbedderUnavailable):
+    """The bundled model was loaded, but failed with a text."""
+
+
 class EmbedderTimedOut(EmbedderUnavailable):
     """The call took longer than it may, retries and waits included."""
 

@@ -44,7 +44,6 @@ class Deployment:
             "KEEPSAKE_MODEL": "offline",
             "API_RATE": "100000/min",
             "WEB_CONCURRENCY": "1",
-            "OMP_NUM_THREADS": "1",
             **environment,
         }
         self.key = ""

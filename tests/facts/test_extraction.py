@@ -1,6 +1,7 @@
 """What the summariser finds: gates, evidence, duplicates, contradictions."""
 
 import pytest
+from django.conf import settings
 
 from accounts.queries import principal_for_job, principal_for_person
 from conversations.actions import NewMessage, conversation_create
@@ -246,13 +247,16 @@ def test_a_batch_takes_the_same_queries_however_many_facts_there_are(
         extract(owner, legacy, "Rosa owned many spoons.", BEES)
 
 
+DUPLICATE = settings.FACT_DUPLICATE_SIMILARITY
+
+
 @pytest.mark.parametrize(
     ("similarity", "verdict", "kind"),
     [
         (0.99, "contradicts", "contradicts"),
         (0.90, "same", "duplicate"),
-        (0.98, "different", "duplicate"),
-        (0.97, "different", None),
+        (DUPLICATE, "different", "duplicate"),
+        (DUPLICATE - 0.001, "different", None),
     ],
 )
 def test_what_two_statements_are_to_each_other(similarity, verdict, kind):

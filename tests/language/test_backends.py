@@ -1,10 +1,17 @@
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import pytest
+from celery.signals import worker_init
 from django.core.exceptions import ImproperlyConfigured
 
-from language.backends import get_embedder, get_model
-from language.base import LanguageModel
+from language import backends
+from language.backends import get_embedder, get_model, preload_embedder
+from language.base import EmbedderUnavailable, LanguageModel
+from memory_project import celery
 
 
 @pytest.mark.parametrize(
@@ -27,6 +34,55 @@ def test_a_process_has_one_instance(settings):
     settings.KEEPSAKE_EMBEDDER = "hashing"
     with ThreadPoolExecutor(8) as pool:
         assert len({id(embedder) for embedder in pool.map(lambda _: get_embedder(), range(32))}) == 1
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Which embedders were asked for a vector, by their kind. The bundled one is away."""
+    kinds = []
+
+    def embedder(choice):
+        failure = EmbedderUnavailable("no such disk") if choice.kind == "bundled" else None
+        kinds.append(choice.kind)
+        return Mock(embed_query=Mock(side_effect=failure))
+
+    monkeypatch.setattr(backends, "_embedder", embedder)
+    return kinds
+
+
+@pytest.mark.parametrize(
+    ("value", "before", "loaded"),
+    [
+        ("hashing", "", ["hashing"]),
+        ("openai", "", []),
+        ("voyage", "openai", []),
+        ("voyage", "bundled", ["bundled"]),
+        ("bundled", "hashing", ["bundled", "hashing"]),
+    ],
+)
+def test_embedders_in_this_process_are_loaded_beforehand_and_no_other_is_called(settings, asked, value, before, loaded):
+    settings.KEEPSAKE_EMBEDDER, settings.KEEPSAKE_EMBEDDER_BEFORE = value, before
+    preload_embedder()
+    assert asked == loaded
+
+
+def test_a_worker_loads_its_embedder_before_its_processes_part(settings, asked):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    celery._preload()
+    assert asked == ["bundled"]
+    assert celery._preload in [each for _, receiver, *_ in worker_init.receivers for each in (receiver, receiver())]
+
+
+def test_the_web_server_loads_its_embedder_before_its_processes_part():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, memory_project.wsgi; assert 'onnxruntime' in sys.modules"],
+        env={**os.environ, "KEEPSAKE_EMBEDDER": "bundled"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("value", ["gpt", "", None, ["offline"]])

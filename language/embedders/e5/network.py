@@ -1,0 +1,127 @@
+"""The model as an ONNX graph, and what runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from language.embedders.e5.weights import Floats, Weights
+
+_OPSET = 18
+_IR_VERSION = 9
+_RUNTIME_DOMAIN = "com.microsoft"
+"""ONNX Runtime's own operators, which do at once what would be several of the standard's."""
+
+_LARGEST_WEIGHT = 63
+"""Two products of seven bits with eight fit into sixteen, in which processors without VNNI add
+them up. https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html"""
+
+_INPUTS_PER_SCALE = 192
+"""So many inputs are brought to eight bits together. A few neurons are fifty times as large as the others, always the
+same ones, and take the digits of all that share their scale: with parts the error is half of what it is without, for a
+sixth more time. Vectors then have a cosine of 0.9991 to those of floats, of a hundred texts one less than 0.998."""
+
+
+class Network:
+    """Turns tokens into a vector, on the thread that calls it: requests have threads of their own."""
+
+    def __init__(self, weights: Weights) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 4  # What it has to say is in its exceptions.
+        self._session = onnxruntime.InferenceSession(
+            _Graph(weights).model().SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        self._weights = weights
+        self._positions = (
+            weights.floats("emb.pos").reshape(-1, weights.width) + weights.floats("emb.type")[: weights.width]
+        )
+
+    def vector(self, tokens: list[int]) -> Floats:
+        """Return the vector of a text from its tokens, 512 at most: (width,), of length 1."""
+        words = self._weights.matrix("emb.word", self._weights.width, tokens)
+        (rows,) = self._session.run(None, {"words": (words + self._positions[: len(tokens)])[np.newaxis]})
+        vector: Floats = rows[0]
+        return vector
+
+
+class _Graph:
+    """A BERT encoder: attention and two dense layers, each added to what went in and normalised, twelve times over.
+
+    Weights are whole numbers with a scale for each output, and what they are multiplied with is brought to eight bits
+    as it comes, which takes a third of the time that floats take.
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+        self.nodes: list[Any] = []
+        self.constants: list[TensorProto] = []
+
+    def model(self) -> ModelProto:
+        weights = self.weights
+        value = self.normalised("words", "emb.ln")
+        for layer in range(weights.layers):
+            value = self.layer(value, f"l{layer}.")
+        mean = self.node("ReduceMean", value, self.constant("axes", np.array([1])), keepdims=0)
+        vector = self.node("LpNormalization", mean, axis=-1, p=2)
+        graph = helper.make_graph(
+            self.nodes,
+            "multilingual-e5-small",
+            [helper.make_tensor_value_info("words", TensorProto.FLOAT, [1, "tokens", weights.width])],
+            [helper.make_tensor_value_info(vector, TensorProto.FLOAT, [1, weights.width])],
+            self.constants,
+        )
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_RUNTIME_DOMAIN, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
+
+    def layer(self, value: str, at: str) -> str:
+        weights = self.weights
+        together = self.dense(value, f"{at}q", f"{at}k", f"{at}v")
+        parts = f"{at}query", f"{at}key", f"{at}value"
+        self.node("Split", together, outputs=parts, axis=-1, num_outputs=len(parts))
+        attention = self.node("MultiHeadAttention", *parts, domain=_RUNTIME_DOMAIN, num_heads=weights.heads)
+        value = self.normalised(self.node("Add", value, self.dense(attention, f"{at}ao")), f"{at}aln")
+        inner = self.node("Gelu", self.dense(value, f"{at}fi"), domain=_RUNTIME_DOMAIN)
+        return self.normalised(self.node("Add", value, self.dense(inner, f"{at}fo", columns=weights.inner)), f"{at}oln")
+
+    def dense(self, value: str, *names: str, columns: int | None = None) -> str:
+        """Multiply with the weights of these names, one beside the other, and add their biases."""
+        weights = self.weights
+        matrix = np.concatenate([weights.matrix(f"{name}.w", columns or weights.width) for name in names]).T
+        bias = self.constant(f"{names[0]}.b", np.concatenate([weights.floats(f"{name}.b") for name in names]))
+        parts = np.split(matrix, len(matrix) // _INPUTS_PER_SCALE)
+        pieces = [f"{names[0]}.{number}" for number in range(len(parts))]
+        self.node("Split", value, outputs=pieces, axis=-1, num_outputs=len(parts))
+        biases = [bias] + [""] * (len(parts) - 1)
+        return self.node("Sum", *map(self.product, pieces, parts, biases))
+
+    def product(self, value: str, matrix: Floats, bias: str) -> str:
+        scales = np.abs(matrix).max(axis=0) / _LARGEST_WEIGHT
+        return self.node(
+            "DynamicQuantizeMatMul",
+            value,
+            self.constant(f"{value}.w", np.rint(matrix / scales).astype(np.int8)),
+            self.constant(f"{value}.scales", scales),
+            "",  # What stands for zero: zero.
+            bias,
+            domain=_RUNTIME_DOMAIN,
+        )
+
+    def normalised(self, value: str, name: str) -> str:
+        parts = (self.constant(f"{name}.{part}", self.weights.floats(f"{name}.{part}")) for part in "wb")
+        return self.node("LayerNormalization", value, *parts, axis=-1, epsilon=self.weights.epsilon)
+
+    def constant(self, name: str, values: NDArray[Any]) -> str:
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def node(self, kind: str, *inputs: str, outputs: Sequence[str] = (), domain: str = "", **attributes: Any) -> str:
+        """Add an operation and return the name of what comes out of it, the first if there are several."""
+        names = list(outputs) or [f"{kind}{len(self.nodes)}"]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
+        return names[0]
