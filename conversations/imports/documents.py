@@ -12,17 +12,17 @@ from .records import ImportFileError
 def read_text(path: Path) -> str:
     """Return a UTF-8 file's text, without a byte order mark. Raises ImportFileError."""
     try:
-        return decode(path.read_bytes(), str(path))
+        return decode(path.read_bytes())
     except OSError as error:
-        raise ImportFileError("", f"{path} can't be read: {error.strerror}") from error
+        raise ImportFileError("", f"can't be read: {error.strerror}") from error
 
 
-def decode(content: bytes, name: str) -> str:
-    """Return the text that some bytes are in UTF-8, without a byte order mark. Raises ImportFileError."""
+def decode(content: bytes, place: str = "") -> str:
+    """Return the text that bytes are in UTF-8, without a byte order mark. Raises ImportFileError with ``place``."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ImportFileError("", f"{name} is no UTF-8 text (byte {error.start})") from error
+        raise ImportFileError(place, f"is no UTF-8 text (byte {error.start})") from error
 
 
 def parse_json(text: str, place: str = "") -> Any:

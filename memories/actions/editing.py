@@ -109,7 +109,8 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
     versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory_id=memory_id)
     old = versions.filter(number=number).only("content", "written_by", "valid_from").first()
     if old is None:
-        raise NotFound("There is no such version.")
+        what = "version" if rows.filter(pk=memory_id).exists() else "memory"
+        raise NotFound(f"There is no such {what}.")
     own_word = writing.speaks_as_person(principal)
     text = Embedded.of(old.content)
     written_by = author(principal)

@@ -343,8 +343,9 @@ def test_what_is_no_dataset_ends_with_one_line(evaluate, form, document):
 
 
 def test_a_missing_file_or_directory_ends_with_one_line(tmp_path):
-    with pytest.raises(CommandError, match="can't be read"):
+    with pytest.raises(CommandError, match="can't be read") as told:
         call_command("evaluate", "beam", tmp_path / "nowhere.json", stderr=StringIO())
+    assert str(told.value).count("nowhere.json") == 1
     with pytest.raises(CommandError, match="is no directory"):
         call_command("evaluate", "beam", tmp_path / "x", json=tmp_path / "nowhere" / "out.json", stderr=StringIO())
 

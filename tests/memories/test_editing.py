@@ -209,9 +209,9 @@ class TestRevert:
     def test_one_that_there_never_was(self, me, bees, stranger, add):
         from accounts.queries import principal_for_person
 
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no such version"):
             actions.memory_revert(me, bees.pk, 2)
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no such memory"):
             actions.memory_revert(principal_for_person(stranger.pk), bees.pk, 1)
 
     def test_an_agent_takes_back_its_own_wording_only(self, me, bot, learned, bees):
