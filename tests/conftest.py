@@ -50,8 +50,8 @@ def django_db_setup(django_test_environment, django_db_blocker, django_db_modify
 COUNTED_CASES = 2
 """Of a test that runs with many values, so many count for the coverage: the others take mostly the same branches.
 
-Counting them makes a test take twice as long on Python 3.11. Browser tests don't count either: what they ask of the
-pages, tests without a browser ask as well. What a process does that a test starts isn't counted at all.
+Counting them makes a test take twice as long on Python 3.11. Browser tests and slow ones don't count either: what they
+ask for, other tests ask for as well. What a process does that a test starts isn't counted at all.
 """
 UNCOUNTED = pytest.StashKey[bool]()
 
@@ -62,8 +62,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         test = item.nodeid.partition("[")[0]
         cases[test] += 1
-        browser = item.get_closest_marker("browser") is not None
-        item.stash[UNCOUNTED] = browser or cases[test] > COUNTED_CASES
+        browser, slow = (item.get_closest_marker(name) is not None for name in ("browser", "slow"))
+        item.stash[UNCOUNTED] = browser or slow or cases[test] > COUNTED_CASES
         if browser and not chromium:
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
 

@@ -89,6 +89,7 @@ def manage(var, *arguments):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_copy_starts_serves_survives_and_stops(var, port):
     with copy(var, port) as process:

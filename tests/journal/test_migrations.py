@@ -53,6 +53,7 @@ def shape(alias):
         return cursor.fetchall()
 
 
+@pytest.mark.slow
 def test_each_room_goes_to_zero_and_back(scratch):
     call_command("migrate", database=scratch, verbosity=0)
     whole = shape(scratch)

@@ -128,6 +128,7 @@ rows = st.lists(
 slowly = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.slow
 @slowly
 @given(columns=rows, chance=st.randoms(use_true_random=False))
 def test_bytes_depend_on_nothing_but_the_rows(db, settings, django_capture_on_commit_callbacks, columns, chance):
