@@ -46,8 +46,11 @@ def server(running, settings):
     running.reset()
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = running.base_url, KEY
     settings.KEEPSAKE_EMBEDDER, settings.KEEPSAKE_EMBEDDER_RETRIES = NAME, 0
-    settings.KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS = settings.KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS = 0.5
     return running
+
+
+def wait_for_answers(settings, seconds):
+    settings.KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS = settings.KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS = seconds
 
 
 def due():
@@ -59,9 +62,13 @@ def due():
 
 
 @pytest.mark.parametrize("case", FAILURES)
-def test_nothing_is_lost_and_it_is_indexed_when_the_server_is_back(owner, legacy, talk, model, server, caplog, case):
+def test_nothing_is_lost_and_it_is_indexed_when_the_server_is_back(
+    owner, legacy, talk, model, server, settings, caplog, case
+):
     failure, code = FAILURES[case]
     server.answers(failure)
+    # Other answers come at once, but not within half a second of a machine that has much else to do.
+    wait_for_answers(settings, 0.5 if code == "EmbedderTimedOut" else 30)
     person = principal_for_person(owner.pk)
     conversation = talk(owner, legacy)
     say(owner, conversation, "Rosa kept bees.", "How many hives?")
@@ -81,6 +88,7 @@ def test_nothing_is_lost_and_it_is_indexed_when_the_server_is_back(owner, legacy
     assert "hives" not in caplog.text
 
     server.answers(embedded)
+    wait_for_answers(settings, 30)
     due()
     assert (messages_index(), facts_index(), maybe_summarize(conversation.pk)) == (2, 1, 1)
     for table in (Message, LegacyFact, ConversationChunk):
