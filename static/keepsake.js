@@ -10,8 +10,9 @@
   document.addEventListener("htmx:responseError", () => say("That did not work. Please reload the page and try again."));
 })();
 
-// The review queue by keyboard. A key presses the button or opens the form that carries it as data-key.
-(() => {
+// The review queue by keyboard. A key presses the button or opens the form that carries it as data-key. It waits until
+// htmx has taken over the forms, which it does on the same event and before: a form sent earlier would load a new page.
+document.addEventListener("DOMContentLoaded", () => {
   const help = document.getElementById("keys");
   if (!help) return;
   const STORED = "keepsake-keys";
@@ -73,7 +74,7 @@
       press(target);
     }
   });
-})();
+});
 
 // A file that is too large is told before it is sent: a server that refuses it half-way can't answer.
 (() => {

@@ -10,7 +10,7 @@ from coverage import Coverage
 from django.conf import settings
 from django.db import connections
 from django.test import Client, override_settings
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -19,6 +19,8 @@ from tests import factories
 
 # The same examples in each run, however slow the machine is; --hypothesis-profile=default draws new ones.
 hypothesis.settings.load_profile("ci")
+# What a page is expected to show may take a while on a machine that does other things as well.
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ from conversations.actions import NewMessage, conversation_create, messages_appe
 from facts.models import LegacyFact
 
 PASSWORD = "a good long one"
-PATIENCE_MS = 20_000
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 
 
@@ -65,7 +64,6 @@ def browse(chromium, live_server):
         context = chromium.new_context(base_url=live_server.url, viewport=viewport or DESKTOP, **kwargs)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto("/")
@@ -81,6 +79,11 @@ def browse(chromium, live_server):
     # Answers that refuse are told in the console too. Broken scripts and what the security policy stops are not meant.
     meant = ("the server responded with a status of", "Response Status Error Code")
     assert [each for each in complaints if not any(words in each for words in meant)] == []
+
+
+def ready(tab):
+    """Wait until the page listens to keys: its script shows the button for their list then."""
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
 
 
 def now(fact):

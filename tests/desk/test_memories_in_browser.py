@@ -8,11 +8,9 @@ from playwright.sync_api import expect
 from memories.models import Memory
 from tests.factories import MemoryFactory
 
-from .conftest import DESKTOP, PATIENCE_MS, PHONE
+from .conftest import DESKTOP, PHONE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture
@@ -32,6 +30,8 @@ def press(page, memory, name):
 def test_a_memory_is_archived_and_brought_back_in_place(browse, owner, memories):
     page = browse(owner)
     page.get_by_role("link", name="Memories", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Memories")
+    page.wait_for_load_state()  # Before that a button sends its form as a page.
     before = page.locator("#block-says").inner_text()
     press(page, memories[0], "Archive")
     expect(card(page, memories[0]).get_by_role("button", name="Undo")).to_be_focused()

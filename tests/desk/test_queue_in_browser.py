@@ -7,11 +7,10 @@ from playwright.sync_api import expect
 
 from facts.models import LegacyFact
 
-from .conftest import now, shelf
+from .conftest import now, ready, shelf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-expect.set_options(timeout=20_000)
 TOLD = [
     "My grandmother Rosa was a midwife.", "She was patient.", "She hated waste.", "She loved chess.",
     "She kept bees.", "She played the accordion.", "She grew up in Porto.", "She retired in 1998.",
@@ -29,11 +28,6 @@ def facts(owner, legacy, told):
 
 def claim(tab, fact):
     return tab.locator(f"#claim-{fact.pk}")
-
-
-def ready(tab):
-    """Wait until the page listens to keys: its script shows the button for their list then."""
-    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
 
 
 def test_ten_facts_are_reviewed_by_keyboard_alone(tab, owner, facts):
@@ -87,6 +81,28 @@ def test_ten_facts_are_reviewed_by_keyboard_alone(tab, owner, facts):
     assert now(facts[2]).state_reason == "She was a saver, not a u or an a"
     assert now(facts[3]).content == "Rosa loved a good game of chess."
     assert tab.faults == []
+
+
+def test_a_key_pressed_the_moment_the_next_item_comes_decides_on_it_without_a_new_page(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.evaluate(
+        """next => {
+          const pressed = (_, watch) => {
+            if (!document.getElementById(next)) return;
+            watch.disconnect();
+            document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "s", bubbles: true, cancelable: true}));
+          };
+          new MutationObserver(pressed).observe(document.body, {childList: true, subtree: true});
+          window.samePage = true;
+        }""",
+        f"claim-{facts[1].pk}",
+    )
+    tab.keyboard.press("a")
+    expect(claim(tab, facts[2])).to_be_focused()
+    assert tab.evaluate("window.samePage") is True
+    assert [now(fact).visibility for fact in facts[:3]] == ["private", "shared", "private"]
 
 
 def test_the_list_of_keys_opens_and_the_keys_can_be_switched_off(tab, owner, facts):

@@ -13,12 +13,11 @@ from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
 from tests.factories import ConversationFactory, MessageFactory, agent_principal
 
-from .conftest import PATIENCE_MS
+from .conftest import ready
 from .test_accessibility import found_on, in_both_sizes_and_themes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-expect.set_options(timeout=PATIENCE_MS)
 BEES = "The user keeps bees behind the house."
 HENS = "The user keeps hens behind the house."
 
@@ -55,11 +54,6 @@ def waiting(owner, agent):
 
 def claim(tab, item):
     return tab.locator(f"#claim-{item.key}")
-
-
-def ready(tab):
-    """Wait until the page listens to keys: its script shows the button for their list then."""
-    expect(tab.get_by_role("button", name="Keys")).to_be_visible()
 
 
 def test_each_kind_is_decided_by_keyboard_alone(tab, owner, waiting):
