@@ -37,6 +37,7 @@ in_both_sizes_and_themes = pytest.mark.parametrize(
 
 def found_on(tab):
     """The rules that a page breaks, each with the elements that break it."""
+    tab.wait_for_load_state()
     broken = Axe().run(tab, options=RULES).response["violations"]
     return [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in broken]
 

@@ -16,6 +16,7 @@ from tests.conversations.exports import (
     zipped,
 )
 
+from .conftest import ready
 from .test_accessibility import found_on, in_both_sizes_and_themes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -57,12 +58,13 @@ def test_an_export_is_imported_and_what_came_out_of_it_is_reviewed(tab, owner, l
     choose(tab, export)
     work()
     # The page has fetched what is new by itself.
-    expect(tab.get_by_role("heading", name="Imported")).to_be_visible(timeout=20_000)
+    expect(tab.get_by_role("heading", name="Imported")).to_be_visible()
     expect(tab.locator("#said")).to_have_text("Imported")
     tab.get_by_text("What of the file was left out").click()
     expect(tab.get_by_text("Calls of tools, and what came back: 1")).to_be_visible()
     tab.get_by_role("link", name="Review what waits about").click()
     expect(tab.locator("#review")).to_contain_text("bees")
+    ready(tab)
     tab.keyboard.press("a")
     expect(tab.locator("#review")).to_contain_text("midwife")
     tab.keyboard.press("r")
@@ -80,7 +82,7 @@ def test_a_bad_file_is_told_on_the_page(tab, owner, legacy, tmp_path):
     Conversation.objects.create(user=owner)
     choose(tab, path)
     work()
-    expect(tab.get_by_role("heading", name="Could not be imported")).to_be_visible(timeout=20_000)
+    expect(tab.get_by_role("heading", name="Could not be imported")).to_be_visible()
     expect(tab.get_by_role("alert").filter(has_text="conversations.json, conversation 1")).to_be_visible()
     assert tab.faults == []
 
@@ -112,12 +114,12 @@ def test_it_works_without_javascript_and_can_be_cancelled_and_taken_back(
         choose(plain, export)
         work()
         # It asks for itself again.
-        expect(plain.get_by_role("heading", name="Imported")).to_be_visible(timeout=20_000)
+        expect(plain.get_by_role("heading", name="Imported")).to_be_visible()
         plain.get_by_text("Take this import back").click()
         plain.get_by_role("button", name="Take it back").click()
         expect(plain.get_by_role("heading", name="Being taken back")).to_be_visible()
         work("import_undo")
-        expect(plain.get_by_role("heading", name="Taken back", exact=True)).to_be_visible(timeout=20_000)
+        expect(plain.get_by_role("heading", name="Taken back", exact=True)).to_be_visible()
     finally:
         context.close()
     assert Conversation.objects.count() == 1
@@ -140,6 +142,7 @@ def test_pages_keep_nobody_out(tab, owner, legacy, export, tmp_path, size, schem
         {"name": "x.txt", "mimeType": "text/plain", "buffer": b"hello"}
     )
     tab.get_by_role("button", name="Import").click()
+    tab.locator(".errorlist").wait_for()
     look("refused")
     choose(tab, export)
     look("waiting")

@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from tests import factories
 
@@ -91,9 +92,10 @@ def test_staff_open_a_fact_and_decide_in_one_dialog(tab, staff, owner, legacy):
     opened.get_by_label("Reason").fill("It names a living person.")
     opened.get_by_role("button", name="Hide").click()
     tab.get_by_text("The fact is hidden.").wait_for()
+    tab.wait_for_load_state()
     assert tab.get_by_text(fact.content).count() == 0
     history = tab.get_by_role("region", name="What happened to it")
-    assert history.get_by_text("A complaint came in.").is_visible()
+    expect(history.get_by_text("A complaint came in.")).to_be_visible()
     fact.refresh_from_db()
     assert (fact.state, fact.state_reason) == ("hidden", "It names a living person.")
     assert tab.faults == []
@@ -123,6 +125,7 @@ def test_staff_make_an_agent_and_a_key_that_works(tab, api, staff, owner):
     tab.get_by_label("Name").fill("garden bot")
     tab.get_by_role("button", name="Make").click()
     tab.get_by_text("garden bot is made.").wait_for()
+    tab.wait_for_load_state()
     tab.get_by_role("link", name="New key").click()
     tab.get_by_role("button", name="Make").click()
     credential = tab.get_by_label("The key").input_value()
