@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,13 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "docs" / "screens"
 WIDTHS = {"phone": (390, 844), "desktop": (1440, 900)}
 SCHEMES = ("light", "dark")
+DESKTOP, PHONE = "desktop-light", "phone-dark"
 PERSON, OTHER, STAFF = "maria", "tom", "admin"
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page to take: its address, who looks at it, what they do on it first, and whether the README shows it.
+    """A page to take: its address, who looks at it, what they do on it first, and the looks that the README shows.
 
     Names in braces in an address stand for things of the demo; ``places`` says for which.
     """
@@ -36,7 +37,7 @@ class Page:
     path: str
     person: str = PERSON
     act: Callable[[Any], object] | None = None
-    readme: bool = False
+    readme: Sequence[str] = ()
 
 
 def open_editor(page: Any) -> None:
@@ -115,7 +116,8 @@ def open_text(page: Any) -> None:
 
 PAGES = [
     Page("home", "/"),
-    Page("review", "/review/", readme=True),
+    Page("review", "/review/"),
+    Page("review-fact", "/review/?kind=facts", readme=[DESKTOP, PHONE]),
     Page("review-edit", "/review/", act=open_editor),
     Page("review-keys", "/review/", act=open_keys),
     Page("review-end", "/review/?item=end"),
@@ -127,7 +129,7 @@ PAGES = [
     Page("places-removed", "/places/?show=removed"),
     Page("place", "/places/{place}/"),
     Page("home-before", "/", person=OTHER),
-    Page("memories", "/memories/"),
+    Page("memories", "/memories/", readme=[PHONE]),
     Page("memories-to-approve", "/memories/?state=proposed"),
     Page("memories-archived", "/memories/?state=archived"),
     Page("memories-add", "/memories/", act=open_adding),
@@ -139,15 +141,15 @@ PAGES = [
     Page("memory-filing", "/memories/{memory}/", act=open_filing),
     Page("memory-seen", "/memories/{memory}/seen/"),
     Page("memory-unseen", "/memories/{double}/"),
-    Page("facts", "/facts/?sort=changed", readme=True),
+    Page("facts", "/facts/?sort=changed", readme=[PHONE]),
     Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
     Page("legacy-removed", "/legacies/{legacy}/?show=gone"),
     Page("bulk", "/facts/", act=tick_two),
-    Page("fact", "/facts/{fact}/", readme=True),
+    Page("fact", "/facts/{fact}/", readme=[PHONE]),
     Page("preferences", "/preferences/"),
     Page("telegram", "/preferences/", act=link_a_chat),
     Page("sign-in", "/sign-in/", person=""),
-    Page("staff", "/admin/", person=STAFF, readme=True),
+    Page("staff", "/admin/", person=STAFF, readme=[DESKTOP, PHONE]),
     Page("staff-queue", "/admin/facts/legacyfact/?state__exact=quarantined", person=STAFF),
     Page("staff-fact", "/admin/facts/legacyfact/{held_back}/change/", person=STAFF),
     Page("staff-opened", "/admin/facts/legacyfact/{held_back}/change/", person=STAFF, act=open_text),
@@ -293,10 +295,10 @@ def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:
                     if page.act:
                         page.act(tab)
                     tab.wait_for_load_state("networkidle")
-                    file = out / f"{page.name}-{width}-{scheme}.png"
-                    tab.screenshot(path=file, full_page=width == "phone" or not page.readme)
-                    if readme and page.readme and (width, scheme) in {("desktop", "light"), ("phone", "dark")}:
-                        keep(tab, README / f"{page.name}-{width}-{scheme}.jpg")
+                    look = f"{width}-{scheme}"
+                    tab.screenshot(path=out / f"{page.name}-{look}.png", full_page=True)
+                    if readme and look in page.readme:
+                        keep(tab, README / f"{page.name}-{look}.jpg")
                     context.close()
         browser.close()
 
