@@ -2,7 +2,11 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types migrations-check lock screens bench
+.PHONY: help run test test-slow lint format types migrations-check lock screens bench
+# Compiled modules are kept, out of the sources' way and even where the environment would rather not: without them a
+# test run compiles everything anew in each of its processes.
+export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/pycache
+export PYTHONDONTWRITEBYTECODE :=
 
 IN_VENV := .venv/bin/python
 PEERS := .venv-peers
@@ -11,15 +15,16 @@ RUNTIME := $(PYTHON) -I memory_project/venv.py requirements.txt
 DEVELOPMENT := $(PYTHON) -I memory_project/venv.py requirements-dev.txt
 # The type checker reads the settings but never connects, so addresses that lead nowhere are enough for it.
 NOWHERE := DATABASE_URL=postgresql://nobody@/none?host=/nonexistent REDIS_URL=unix:///nonexistent SECRET_KEY=unused
-COVERAGE := --cov --cov-report=term-missing:skip-covered
 LOCK := $(IN_VENV) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
 
 help:
 	@echo "make run               start Keepsake on http://127.0.0.1:8000 (PORT=9000 chooses another port)"
-	@echo "make test              run all tests on servers of their own (ARGS='tests/facts -k name': only these)"
+	@echo "make test              run the tests on servers of their own (ARGS='tests/facts -k name': only these;"
+	@echo "                       COVERAGE=1: count which branches they take, at least 90 % of them)"
+	@echo "make test-slow         run the tests that start servers, stop them, or write from many sides at once"
 	@echo "make lint              check style (make format mends it)"
 	@echo "make types             check types"
-	@echo "make migrations-check  check that the migrations fit the models"
+	@echo "make migrations-check  check that the migrations fit the models and block nobody (docs/migrations.md)"
 	@echo "make screens           take pictures of the pages on the demo's data, into var/screens and docs/screens"
 	@echo "make bench             measure beside peers and bare SQL, filled once and kept in var/bench (BENCH_SCALE=20000: less)"
 	@echo "make lock              write both requirements files anew from pyproject.toml, and those of the peers"
@@ -28,11 +33,18 @@ run:
 	@$(RUNTIME)
 	@exec $(IN_VENV) -m memory_project.run
 
-# Tests of one module stay in one process as far as they can, which makes what they share once.
+# Which tests are slow, pyproject.toml says. Tests of one module stay in one process as far as they can, which makes what
+# they share once.
+PYTEST := $(IN_VENV) -m pytest -n 2 --dist worksteal
+
 test:
 	@$(DEVELOPMENT)
-	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && \
-	COVERAGE_FILE="$$directory/data" $(IN_VENV) -m pytest -n 2 --dist worksteal $(or $(ARGS),$(COVERAGE))
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && COVERAGE_FILE="$$directory/data" \
+	$(PYTEST) -m "not slow" $(if $(COVERAGE),--cov --cov-report=term-missing:skip-covered $(if $(ARGS),--cov-fail-under=0)) $(ARGS)
+
+test-slow:
+	@$(DEVELOPMENT)
+	@$(PYTEST) -m slow $(ARGS)
 
 lint:
 	@$(DEVELOPMENT)
@@ -48,7 +60,8 @@ types:
 
 migrations-check:
 	@$(DEVELOPMENT)
-	@$(IN_VENV) -m memory_project.embedded $(IN_VENV) manage.py makemigrations --check --dry-run
+	@$(IN_VENV) -m memory_project.embedded sh -c \
+	"$(IN_VENV) manage.py makemigrations --check --dry-run && $(IN_VENV) manage.py lint_migrations"
 
 lock:
 	@$(DEVELOPMENT)

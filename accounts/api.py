@@ -13,10 +13,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from web.etags import (
+    IF_MATCH,
+    IF_NONE_MATCH,
+    seen_version,
+    unless_known,
+    with_etag,
+)
+from web.idempotency import WritesOnce
+
 from . import actions, policy
 from .authentication import principal_of
-from .etags import IF_MATCH, IF_NONE_MATCH, seen_version, unless_known, with_etag
-from .idempotency import WritesOnce
 from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
 from .principals import Principal
 from .querysets import AgentQuerySet, LegacyQuerySet, MemberQuerySet
@@ -35,8 +42,8 @@ from .serializers import (
 )
 
 
-class Legacies(WritesOnce, ListAPIView):
-    """The legacies that the person keeps."""
+class Legacies(WritesOnce[Principal], ListAPIView):
+    """List the legacies that the person keeps."""
 
     serializer_class = LegacySerializer
     queryset = Legacy.objects.none()
@@ -47,7 +54,7 @@ class Legacies(WritesOnce, ListAPIView):
 
     @extend_schema(request=NewLegacySerializer, responses={201: LegacySerializer})
     def post(self, request: Request) -> Response:
-        """Make one, and own it. Naming members takes a session or a key with the scope admin."""
+        """Make a legacy, and own it. Naming members takes a session or a key with the scope admin."""
         principal = self.caller(request)
         body = NewLegacySerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -64,12 +71,12 @@ class LegacyDetail(APIView):
 
     @extend_schema(responses=LegacySerializer)
     def get(self, request: Request, legacy_id: UUID) -> Response:
-        """Its name, and what the person is in it."""
+        """Read a legacy: its name, and what the person is in it."""
         return Response(_show_legacy(principal_of(request), legacy_id))
 
     @extend_schema(request=LegacySerializer, responses=LegacySerializer)
     def patch(self, request: Request, legacy_id: UUID) -> Response:
-        """Rename it. Its owners may."""
+        """Rename a legacy. Its owners may."""
         principal = principal_of(request)
         body = LegacySerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -77,8 +84,8 @@ class LegacyDetail(APIView):
         return Response(_show_legacy(principal, legacy_id))
 
 
-class Members(WritesOnce, ListAPIView):
-    """The people who keep a legacy."""
+class Members(WritesOnce[Principal], ListAPIView):
+    """List the people who keep a legacy."""
 
     serializer_class = MemberSerializer
     queryset = Member.objects.none()
@@ -95,7 +102,7 @@ class Members(WritesOnce, ListAPIView):
 
     @extend_schema(request=NewMemberSerializer, responses={201: MemberSerializer})
     def post(self, request: Request, legacy_id: UUID) -> Response:
-        """Let somebody in. Its owners may, with a session or a key with the scope admin."""
+        """Let somebody into a legacy. Its owners may, with a session or a key with the scope admin."""
         principal = self.caller(request)
         body = NewMemberSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -112,7 +119,7 @@ class MemberDetail(APIView):
 
     @extend_schema(request=MemberRoleSerializer, responses=MemberSerializer)
     def patch(self, request: Request, legacy_id: UUID, member_id: UUID) -> Response:
-        """Make them an owner, or an owner a member. Owners may, with a session or a key with the scope admin."""
+        """Make a member an owner, or an owner a member. Owners may, with a session or a key with the scope admin."""
         principal = principal_of(request)
         body = MemberRoleSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -125,22 +132,22 @@ class MyPreferences(APIView):
 
     @extend_schema(responses=PreferencesSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request) -> Response:
-        """The preferences, or the defaults."""
+        """Read the person's preferences, or the defaults."""
         user_id = policy.must_act_for(principal_of(request))
         preferences = Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
         return unless_known(request, _answer_preferences(preferences))
 
     @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request) -> Response:
-        """Change those that are named, with a session or a key with the scope admin."""
-        body = PreferencesSerializer(data=request.data, partial=True)
+        """Change the person's preferences, those that are named. Needs a session or a key with the scope admin."""
+        body = PreferencesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = {"version": seen_version(request), **body.validated_data}
         return _answer_preferences(actions.preferences_set(principal_of(request), **changed))
 
 
-class Agents(WritesOnce, ListAPIView):
-    """The agents that act for the person."""
+class Agents(WritesOnce[Principal], ListAPIView):
+    """List the agents that act for the person."""
 
     serializer_class = AgentSerializer
     queryset = Agent.objects.none()
@@ -155,7 +162,7 @@ class Agents(WritesOnce, ListAPIView):
 
     @extend_schema(request=AgentSerializer, responses={201: AgentSerializer})
     def post(self, request: Request) -> Response:
-        """Make a personal agent, with a session or a key with the scope admin."""
+        """Make a personal agent. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
         body = AgentSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -167,12 +174,12 @@ class Agents(WritesOnce, ListAPIView):
         return _show_agent(principal, UUID(object_ids[0]))
 
 
-class AgentKeys(WritesOnce):
+class AgentKeys(WritesOnce[Principal]):
     """The keys of one of the person's own agents."""
 
     @extend_schema(request=NewAgentKeySerializer, responses={201: MadeAgentKeySerializer})
     def post(self, request: Request, agent_id: UUID) -> Response:
-        """Make a key. Its credential is in this answer and never again."""
+        """Make a key for an agent. Its credential is in this answer and never again."""
         body = NewAgentKeySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         key, credential = actions.agent_key_create(self.caller(request), agent_id, **body.validated_data)
@@ -189,7 +196,7 @@ class AgentKeyDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, agent_id: UUID, key_id: UUID) -> Response:
-        """Revoke it. Its next request is refused."""
+        """Revoke a key of an agent. Its next request is refused."""
         actions.agent_key_revoke(principal_of(request), key_id, agent_id=agent_id)
         return Response(status=204)
 
@@ -199,7 +206,7 @@ class AgentGrant(APIView):
 
     @extend_schema(responses=GrantSerializer)
     def get(self, request: Request, agent_id: UUID) -> Response:
-        """The grant as it stands."""
+        """Read what the person lets an agent see."""
         principal = principal_of(request)
         agent = get_object_or_404(Agent.objects.visible_to(principal), pk=agent_id)
         user_id = policy.must_act_for(principal)
@@ -208,8 +215,11 @@ class AgentGrant(APIView):
 
     @extend_schema(request=GrantSerializer, responses=GrantSerializer)
     def patch(self, request: Request, agent_id: UUID) -> Response:
-        """Narrow, widen or revoke it from the agent's next request on, with a session or a key with scope admin."""
-        body = GrantSerializer(data=request.data, partial=True)
+        """Narrow, widen or revoke an agent's grant.
+
+        It holds from the agent's next request on. Needs a session or a key with the scope admin.
+        """
+        body = GrantSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         grant = actions.grant_set(principal_of(request), agent_id, **body.validated_data)
         return Response(GrantSerializer(grant).data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -11,13 +11,14 @@ from django.http import HttpRequest
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
-from structlog.contextvars import bind_contextvars
 
 from journal.exceptions import Refused
 
-from . import actions, queries
+from . import actions, policy, queries
 from .principals import Principal
+from .scope import enter
 
 _CREDENTIAL = re.compile(r"(?:Bearer|Token)\s+ks_([A-Za-z0-9]{8,16})\.([A-Za-z0-9_-]{20,100})", re.IGNORECASE)
 USER_HEADER = "HTTP_X_KEEPSAKE_USER"
@@ -33,12 +34,12 @@ def principal_of(request: Request | HttpRequest) -> Principal:
         return user
     if user is None or isinstance(user, AnonymousUser) or not user.is_authenticated:
         raise exceptions.NotAuthenticated
-    return _noted(queries.principal_for_person(user.pk))
+    return enter(queries.principal_for_person(user.pk))
 
 
 def principal_of_identity(issuer: str, external_id: str) -> Principal:
     """The principal of a person who writes from a chat that they linked, in one query. Raises NotFound."""
-    return _noted(queries.principal_for_identity(issuer, external_id))
+    return enter(queries.principal_for_identity(issuer, external_id))
 
 
 class AgentKeyAuthentication(BaseAuthentication):
@@ -52,17 +53,11 @@ class AgentKeyAuthentication(BaseAuthentication):
         match = _CREDENTIAL.fullmatch(header.strip())
         if match is None:
             raise exceptions.AuthenticationFailed("Send Authorization: Bearer ks_<public>.<secret>.", "bad_key")
-        return _noted(actions.principal_for_key(match[1], match[2], _person_named(request))), None
+        return enter(actions.principal_for_key(match[1], match[2], _person_named(request))), None
 
     def authenticate_header(self, request: Request) -> str:
         """What a 401 answer asks for."""
         return "Bearer"
-
-
-def _noted(principal: Principal) -> Principal:
-    """Write who it is into every later line of this request's log."""
-    bind_contextvars(user_id=str(principal.user_id), actor=f"{principal.kind}:{principal.actor_id}")
-    return principal
 
 
 def _person_named(request: Request) -> str | None:
@@ -88,7 +83,7 @@ class PersonSessionAuthentication(SessionAuthentication):
         signed_in = super().authenticate(request)
         if signed_in is None:
             return None
-        return _noted(queries.principal_for_person(signed_in[0].pk)), None
+        return enter(queries.principal_for_person(signed_in[0].pk)), None
 
 
 class AgentKeyScheme(OpenApiAuthenticationExtension):
@@ -111,3 +106,21 @@ class PersonSessionScheme(OpenApiAuthenticationExtension):
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """An API key in a cookie."""
         return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}
+
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # The view reads its defaults from this module.
+
+
+class HasPrincipal(BasePermission):
+    """Reads need the scope read, everything else write. Decisions of the person are checked by the actions."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """False answers 401; a missing scope answers 403 with its name."""
+        if not isinstance(request.user, Principal):
+            return False
+        if request.method in SAFE_METHODS or getattr(view, "reads_only", False):
+            policy.must_read(request.user)
+        else:
+            policy.must_write(request.user)
+        return True

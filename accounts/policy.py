@@ -316,6 +316,7 @@ def principal_of_key(row: KeyRow) -> Principal:
         sources=seen_sources,
         rev=row.rev or 0,
         agent_id=row.agent_id,
+        agent_name=row.agent_name,
         service=row.kind == "service",
         issuer=row.issuer,
         role=row.role,

@@ -32,6 +32,7 @@ class Principal:
     sources: frozenset[str] = frozenset(SOURCES)
     rev: int = 0
     agent_id: UUID | None = None
+    agent_name: str = ""
     identity_id: int | None = None
     service: bool = False
     superuser: bool = False
@@ -52,6 +53,11 @@ class Principal:
         return Actor(self.kind, self.actor_id, self.idempotency)
 
     @property
+    def caller_key(self) -> str:
+        """What tells this caller, and the person it acts for, from all others."""
+        return f"{self.kind}:{self.actor_id}:{self.user_id}"
+
+    @property
     def is_authenticated(self) -> bool:
         """DRF and the request log treat a principal as the request's user."""
         return True
@@ -65,6 +71,15 @@ class Principal:
     def may_decide(self) -> bool:
         """Whether decisions that belong to the person may be taken: approve, reject, share, members, erase."""
         return "admin" in self.scopes
+
+    @property
+    def speaks_as_person(self) -> bool:
+        """Whether what is written is the person's own word, which needs no review and lifts a suppression.
+
+        That is their session, a chat that they linked, and a key of theirs with the scope admin. A service with that
+        scope decides for people, but its text may come from anywhere: it passes every gate and lifts nothing.
+        """
+        return self.kind == "person" or (self.kind == "agent" and self.may_decide and not self.service)
 
     def with_idempotency(self, claim: IdempotencyClaim | None) -> Principal:
         """The same principal for a request that carries an Idempotency-Key."""

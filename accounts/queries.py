@@ -14,11 +14,11 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from journal.exceptions import NotFound
 from journal.models import Ledger
-from retrieval.prepared import Statement, put_together
+from retrieval.prepared import Shaped, Statement, put_together, read
 
 from . import policy
 from .models import User
-from .principals import SCOPES, Principal
+from .principals import SCOPES, STAND_IN_USER, Principal
 
 CHAT_SCOPES = frozenset({"read", "write"})
 
@@ -66,6 +66,7 @@ class KeyRow:
     time_zone: str | None
     language: str | None
     rev: int | None
+    agent_name: str
 
 
 def read_key(public: str, external_id: str) -> KeyRow | None:
@@ -111,8 +112,8 @@ def principal_for_identity(issuer: str, external_id: str) -> Principal:
     who gets access) take a session: a chat has no scope for them. Raises NotFound for a chat that nobody linked, or
     whose person is kept out.
     """
-    users = User.objects.filter(identities__issuer=issuer, identities__external_id=external_id)
-    row = _row(users.annotate(identity=F("identities__pk")), "pk", "identity")
+    one = Shaped("identity", _linked, {_ISSUER: issuer, _EXTERNAL_ID: external_id})
+    row = _row(one, "pk", "identity")
     return replace(
         _principal("person", row["pk"], row),
         actor_id=f"{issuer}:{row['identity']}",
@@ -122,30 +123,40 @@ def principal_for_identity(issuer: str, external_id: str) -> Principal:
     )
 
 
+# A NUL is in no text and in no statement: one that is not replaced fails.
+_ISSUER, _EXTERNAL_ID = "\0issuer", "\0external id"
+
+
+def _linked() -> QuerySet[User]:
+    users = User.objects.filter(identities__issuer=_ISSUER, identities__external_id=_EXTERNAL_ID)
+    return users.annotate(identity=F("identities__pk"))
+
+
 def _person(kind: str, user_id: UUID) -> Principal:
-    return _principal(kind, user_id, _row(User.objects.filter(pk=user_id)))
+    one = Shaped("person", lambda: User.objects.filter(pk=STAND_IN_USER), {STAND_IN_USER: user_id})
+    return _principal(kind, user_id, _row(one))
 
 
-def _row(users: QuerySet[User], *more: str) -> dict[str, Any]:
-    row = (
-        users.filter(is_active=True)
-        .values(
-            *more,
-            "username",
-            "display_name",
-            "preferences__has_memory",
-            "preferences__agentic_memory",
-            "preferences__extract_each_message",
-            "preferences__review",
-            "preferences__time_zone",
-            "preferences__language",
-        )
-        .annotate(rev=_rev_of_user())
-        .first()
-    )
-    if row is None:
+def _row(one: Shaped, *more: str) -> dict[str, Any]:
+    columns = (*more, *_COLUMNS)
+    active = Shaped(one.key, lambda: one.build().filter(is_active=True).annotate(rev=_rev_of_user()), one.values)
+    found = read(active, columns)
+    if not found:
         raise NotFound("Not found.")
-    return row
+    return dict(zip(columns, found[0], strict=True))
+
+
+_COLUMNS = (
+    "username",
+    "display_name",
+    "preferences__has_memory",
+    "preferences__agentic_memory",
+    "preferences__extract_each_message",
+    "preferences__review",
+    "preferences__time_zone",
+    "preferences__language",
+    "rev",
+)
 
 
 def _principal(kind: str, user_id: UUID, row: Mapping[str, Any]) -> Principal:

@@ -6,26 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from journal.models import Change
+from web.json import ExactSerializer
 
 from . import policy
 from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
 from .principals import SCOPES, SOURCES
 
 
-class ExactSerializer(serializers.Serializer[Any]):
-    """What a caller sends, and nothing else: a misspelt field would be taken for one that was left out."""
-
-    unknown = "There is no such field."
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse fields that do not exist, by name."""
-        if isinstance(data, dict) and (unknown := sorted(map(str, data.keys() - self.fields.keys()))):
-            raise serializers.ValidationError({name[:50]: [self.unknown] for name in unknown[:20]})
-        return super().to_internal_value(data)
-
-
-class LegacySerializer(serializers.ModelSerializer[Legacy]):
+class LegacySerializer(ExactSerializer, serializers.ModelSerializer[Legacy]):
     """A legacy as one of its members sees it; ``role`` is the caller's own."""
 
     role = serializers.ChoiceField(choices=Member.Role.choices, read_only=True)
@@ -36,7 +24,7 @@ class LegacySerializer(serializers.ModelSerializer[Legacy]):
         read_only_fields = ["created_at"]
 
 
-class NewLegacySerializer(serializers.Serializer[Any]):
+class NewLegacySerializer(ExactSerializer):
     """A legacy to make. Members are named as X-Keepsake-User names people."""
 
     name = serializers.CharField(max_length=200)
@@ -64,20 +52,20 @@ class MemberSerializer(serializers.ModelSerializer[Member]):
         return bool(member.user_id == self.context["principal"].user_id)
 
 
-class NewMemberSerializer(serializers.Serializer[Any]):
+class NewMemberSerializer(ExactSerializer):
     """Somebody to let in."""
 
     name = serializers.CharField(max_length=255)
     role = serializers.ChoiceField(choices=Member.Role.choices, default=Member.Role.MEMBER)
 
 
-class MemberRoleSerializer(serializers.Serializer[Any]):
+class MemberRoleSerializer(ExactSerializer):
     """The role that a member gets."""
 
     role = serializers.ChoiceField(choices=Member.Role.choices)
 
 
-class PreferencesSerializer(serializers.ModelSerializer[Preferences]):
+class PreferencesSerializer(ExactSerializer, serializers.ModelSerializer[Preferences]):
     """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for."""
 
     class Meta:
@@ -96,11 +84,14 @@ class AgentKeySerializer(serializers.ModelSerializer[AgentKey]):
         read_only_fields = ["public", "revoked_at", "last_used_at", "created_at"]
 
 
-class NewAgentKeySerializer(serializers.Serializer[Any]):
+class NewAgentKeySerializer(ExactSerializer):
     """A key to make."""
 
     scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=SCOPES), allow_empty=False, default=lambda: ["read", "write"]
+        child=serializers.ChoiceField(choices=SCOPES),
+        allow_empty=False,
+        max_length=len(SCOPES),
+        default=lambda: ["read", "write"],
     )
     expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
 
@@ -114,7 +105,7 @@ class MadeAgentKeySerializer(AgentKeySerializer):
         fields = [*AgentKeySerializer.Meta.fields, "credential"]
 
 
-class AgentSerializer(serializers.ModelSerializer[Agent]):
+class AgentSerializer(ExactSerializer, serializers.ModelSerializer[Agent]):
     """An agent that acts for the person: their own, with its keys in force, or a service that they let in."""
 
     mine = serializers.SerializerMethodField()
@@ -133,33 +124,26 @@ class AgentSerializer(serializers.ModelSerializer[Agent]):
         return bool(agent.owner_id == self.context["principal"].user_id)
 
 
-class GrantSerializer(serializers.ModelSerializer[Grant]):
+class GrantSerializer(ExactSerializer, serializers.ModelSerializer[Grant]):
     """What the person lets an agent see; null is all that its role has, ``revoked`` keeps it out altogether."""
 
-    categories = serializers.ListField(child=serializers.CharField(max_length=50), max_length=200, allow_null=True)
-    sources = serializers.ListField(child=serializers.ChoiceField(choices=SOURCES), allow_null=True)
-    revoked = serializers.BooleanField()
+    categories = serializers.ListField(
+        child=serializers.CharField(max_length=50),
+        max_length=200,
+        allow_null=True,
+        required=False,
+        help_text="Categories of memories, or their aliases; null: all that its role has.",
+    )
+    sources = serializers.ListField(
+        child=serializers.ChoiceField(choices=SOURCES),
+        max_length=len(SOURCES),
+        allow_null=True,
+        required=False,
+        help_text="What it may read beside memories; null: all that its role has.",
+    )
+    revoked = serializers.BooleanField(required=False, help_text="True keeps it out altogether.")
 
     class Meta:
         model = Grant
         fields = ["agent", "categories", "sources", "revoked"]
         read_only_fields = ["agent"]
-
-
-class ChangeSerializer(serializers.ModelSerializer[Change]):
-    """Something that happened to an object. Staff and jobs are not named, an agent by its id."""
-
-    actor = serializers.SerializerMethodField()
-    meta = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Change
-        fields = ["rev", "event", "actor", "old_version", "new_version", "at", "meta"]
-
-    def get_actor(self, change: Change) -> str:
-        """The kind of actor; of agents, with the id."""
-        return f"agent:{change.actor_id}" if change.actor_kind == "agent" else change.actor_kind
-
-    def get_meta(self, change: Change) -> dict[str, Any]:
-        """What else is known of it, but for what it was filed under before: that may be closed to the caller."""
-        return {name: value for name, value in change.meta.items() if name != "left"}

@@ -1,11 +1,11 @@
 """What the jobs of this room and the one before are about, for the staff's list of jobs."""
 
-from conversations.imports.actions import JOB as IMPORT_JOB
+from assistant.imports.actions import JOB as IMPORT_JOB
 from conversations.models import Conversation, ConversationImport
-from journal.admin import job_subjects
+from web.admin import job_subjects
 
-from .actions import JOB as SUMMARIZE_JOB
 from .imports.actions import UNDO_JOB
+from .learn.summarizing import JOB as SUMMARIZE_JOB
 from .reembedding import JOB as REEMBED_JOB
 
 job_subjects.update(

@@ -7,43 +7,48 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import path
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.idempotency import WritesOnce
 from accounts.principals import Principal
 from conversations.models import Message
 from journal.models import IdempotencyRecord, JobRun
+from web.idempotency import WritesOnce
+from web.json import read_nothing
 
-from . import actions
-from .command import CommandAnswer, repeat_answer, run_command
-from .extraction import api as extraction
 from .imports import api as imports
-from .querying import api as querying
+from .learn import api as extraction
+from .learn import summarizing as actions
+from .recall.query import api as querying
+from .recall.turn import Turn as PreparedTurn
+from .recall.turn import prepare_turn
 from .serializers import (
     CommandAnswerSerializer,
     CommandSerializer,
     JobSerializer,
+    NothingLeftSerializer,
     TurnRequestSerializer,
     TurnSerializer,
 )
 from .tools import api as tools
-from .turn import Turn as PreparedTurn
-from .turn import prepare_turn
+from .tools.command import CommandAnswer, repeat_answer, run_command
 
 
-class Turn(WritesOnce):
+class Turn(WritesOnce[Principal]):
     """The next model call of a conversation."""
 
     reads_only = True
 
     @extend_schema(request=TurnRequestSerializer, responses=TurnSerializer)
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Prepare it. Saves the message only with ``save``, which needs the scope write."""
+        """Prepare the next model call of a conversation: instructions, memory, what is recalled, what was said last.
+
+        Nothing is stored without ``save``, which stores the person's message and needs the scope write.
+        """
         body = TurnRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         principal = self.caller(request) if body.validated_data.get("save") else principal_of(request)
@@ -61,39 +66,45 @@ class Turn(WritesOnce):
         )
 
 
+NOTHING_LEFT = {"detail": "Nothing was left to summarise."}
+
+
 def _answer(turn: PreparedTurn) -> Response:
     body = asdict(turn)
     return Response({**body.pop("extra"), **body})
 
 
-class Finish(WritesOnce):
+class Finish(WritesOnce[Principal]):
     """The end of a conversation."""
 
-    @extend_schema(
-        request=None, responses={200: OpenApiResponse(description="Nothing was left to summarise."), 202: JobSerializer}
-    )
+    @extend_schema(request=None, responses={200: NothingLeftSerializer, 202: JobSerializer})
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Summarise what is left, in the background. Appending reopens the conversation."""
-        job = actions.conversation_finish(self.caller(request), conversation_id)
+        """Finish a conversation: summarise what is left, in the background. Appending reopens it."""
+        principal = self.caller(request)
+        read_nothing(request)
+        job = actions.conversation_finish(principal, conversation_id)
         if job is None:
-            return Response({"detail": "Nothing was left to summarise."})
+            return Response(NOTHING_LEFT)
         return Response(JobSerializer(job).data, status=202)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
         """The latest job of that conversation."""
         jobs = JobRun.objects.of_user(principal.user_id).filter(kind=actions.JOB, subject_id=object_ids[0])
         job = jobs.order_by("-created_at").first()
-        return JobSerializer(job).data if job else {"detail": "Nothing was left to summarise."}
+        return JobSerializer(job).data if job else NOTHING_LEFT
 
 
-class Command(WritesOnce):
+class Command(WritesOnce[Principal]):
     """What somebody types to see and change what is remembered."""
 
     reads_only = True
 
     @extend_schema(request=CommandSerializer, responses={200: CommandAnswerSerializer, 202: CommandAnswerSerializer})
     def post(self, request: Request) -> Response:
-        """Carry out `/memory`, `/memory list [category] [page]`, `/memory delete <id>` or `/memory restore <id>`.
+        """Carry out what somebody typed to see or change what is remembered.
+
+        `/memory`, `/memory list [category] [page]`, `/memory delete <id>` or `/memory restore <id>`.
+
 
         A list needs the scope read, a change write too. 202: the change waits for the person.
         """
@@ -119,7 +130,7 @@ class Job(APIView):
 
     @extend_schema(responses=JobSerializer)
     def get(self, request: Request, job_id: UUID) -> Response:
-        """How far it is, and how it ended. What is wrong with a file that can't be imported: GET import/{id}/."""
+        """Read how far a job is, or how it ended. What is wrong with a file that was sent says GET import/{id}/."""
         job = get_object_or_404(JobRun.objects.of_user(principal_of(request).user_id), pk=job_id)
         return Response(JobSerializer(job).data)
 

@@ -22,17 +22,17 @@ from django.utils import timezone
 from accounts.models import User
 from conversations.models import ConversationChunk, Message
 from conversations.policy import passage
-from facts.actions.vectors import facts_compare_later
-from facts.models import LegacyFact
-from journal.actions import cancel_job, claim_job, fail_job, finish_job, hold_job, open_job, renew_lease
+from facts.models import FACT, LegacyFact
 from journal.exceptions import Conflict
+from journal.leases import Lease, claim_job, finish_job, open_job, working
 from journal.models import JobRun
 from language.backends import get_embedder
 from language.base import Embedder
 from language.tokens import count_tokens
-from memories.actions import memories_compare_later, tombstones_follow
-from memories.models import Memory, MemoryVersion, Tombstone
+from memories.models import MEMORY, Memory, MemoryVersion
 from retrieval.vectors import VectorSource, replace_vectors, stale
+from statements.actions import compare_later, suppressions_follow
+from statements.models import Suppression
 
 log = structlog.get_logger(__name__)
 
@@ -57,7 +57,7 @@ SOURCES = (
     ),
 )
 BURIED: tuple[type[LegacyFact] | type[Memory], ...] = (LegacyFact, Memory)
-"""Whose removed rows have tombstones, which get the vectors of those rows."""
+"""Whose removed rows have suppressions, which get the vectors of those rows."""
 
 _TOKENS: dict[str, Combinable] = {
     "facts": F("tokens"),
@@ -68,15 +68,11 @@ _TOKENS: dict[str, Combinable] = {
 }
 
 
-class ReembedStopped(Exception):
-    """Somebody has cancelled the job, or another one has taken it over. What is moved stays moved."""
-
-
 @dataclass(slots=True)
 class Waiting:
     """What has vectors of other models: rows by the name of their source, about how many tokens, rows by model.
 
-    ``stones`` are tombstones that will keep their old vector, because the text that they stand for is gone.
+    ``stones`` are suppressions that will keep their old vector, because the text that they stand for is gone.
     """
 
     rows: Counter[str] = field(default_factory=Counter)
@@ -105,7 +101,7 @@ def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) ->
                 found.rows[source.name] += count
                 found.models[model] += count
                 found.tokens += tokens
-        stones = stale(Tombstone.objects.filter(user_id__in=people), embedding_model)
+        stones = stale(Suppression.objects.filter(user_id__in=people), embedding_model)
         with_text = {
             str(pk)
             for model in BURIED
@@ -130,27 +126,21 @@ def reembed(
     at a time; it shows its progress to staff, who can cancel it. ``started`` is called with the number of rows to
     move, ``progress`` with how many each batch moved.
 
-    Raises Conflict (``already_running``) while another one holds the lease, ReembedStopped, EmbedderUnavailable. What
+    Raises Conflict (``already_running``) while another one holds the lease, LeaseLost, EmbedderUnavailable. What
     was moved stays moved, and starting again moves the rest.
     """
     embedder = get_embedder()
     job = claim_job(open_job(JOB, SUBJECT).pk, lease_seconds=LEASE_SECONDS)
     if job is None:
         raise _conflict()
-    try:
+    with working(job, lease_seconds=LEASE_SECONDS, by_hand=True) as lease:
         total = sum(waiting_for(embedder.name, user_ids).rows.values())
         started(total)
-        mover = _Mover(job, embedder, total=job.done + total, progress=progress)
+        mover = _Mover(lease, embedder, total=job.done + total, progress=progress)
         while mover.move_all(user_ids, batch):
             pass  # Again, for what came meanwhile from a process with other settings, or was locked.
         moved = Moved(mover.rows, mover.tokens, waiting_for(embedder.name, user_ids))
         finish_job(job, **moved.rows, tokens=moved.tokens, left=sum(moved.left.rows.values()), embedder=embedder.name)
-    except KeyboardInterrupt:
-        cancel_job(job)
-        raise
-    except Exception as error:
-        fail_job(job, type(error).__name__)
-        raise
     log.info("reembedded", embedder=embedder.name, **moved.rows, tokens=moved.tokens)
     return moved
 
@@ -170,11 +160,11 @@ def _conflict() -> Conflict:
 class _Mover:
     """Moves batches under the lease of one job."""
 
-    def __init__(self, job: JobRun, embedder: Embedder, *, total: int, progress: Callable[[int], object]) -> None:
-        self.job = job
+    def __init__(self, lease: Lease, embedder: Embedder, *, total: int, progress: Callable[[int], object]) -> None:
+        self.lease = lease
         self.embedder = embedder
         self.total = total
-        self.done = job.done
+        self.done = lease.job.done
         self.progress = progress
         self.rows: Counter[str] = Counter()
         self.tokens = 0
@@ -184,13 +174,13 @@ class _Mover:
         """Go through everybody's rows once. Returns how many were moved."""
         moved = 0
         for people in _people(user_ids):
-            facts_compare_later(people, self.embedder.name)
-            memories_compare_later(people, self.embedder.name)
+            compare_later(FACT, people, self.embedder.name)
+            compare_later(MEMORY, people, self.embedder.name)
             for source in SOURCES:
                 for ids in self._batches(source, people, batch):
                     moved += self._move(source, ids)
                 if source.model in BURIED:
-                    tombstones_follow(source.rows, people, self.embedder.name)
+                    suppressions_follow(source.rows, people, self.embedder.name)
         return moved
 
     def _batches(self, source: VectorSource, people: Sequence[UUID], size: int) -> Iterator[list[Any]]:
@@ -208,8 +198,7 @@ class _Mover:
         passages = source.passages(ids)
         vectors = self.embedder.embed_passages(list(passages.values()))
         with transaction.atomic():
-            if not hold_job(self.job):
-                raise ReembedStopped
+            self.lease.hold()
             count = replace_vectors(source, passages, vectors, self.embedder.name)
             self._keep(count)
         self.rows[source.name] += count
@@ -221,8 +210,7 @@ class _Mover:
         """Hold the lease longer and show how far it is. Rows that came meanwhile raise the total."""
         self.done += count
         self.total = max(self.total, self.done)
-        if not renew_lease(self.job, lease_seconds=LEASE_SECONDS, done=self.done, total=self.total):
-            raise ReembedStopped
+        self.lease.keep(self.done, self.total)
 
 
 def _people(user_ids: Sequence[UUID] | None) -> Iterator[list[UUID]]:

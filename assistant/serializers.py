@@ -7,31 +7,61 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from accounts.serializers import ExactSerializer
 from journal.models import JobRun
 from memories.models import Memory
+from web.json import ExactSerializer
 
-from .command import LONGEST_ANSWER
-from .turn import FORMATS
+from .recall.turn import FORMATS
+from .tools.command import LONGEST_ANSWER
 
 
 class TurnRequestSerializer(ExactSerializer):
-    """What a turn is prepared for."""
+    """What a turn is prepared for. Only ``content`` is needed."""
 
-    content = serializers.CharField(max_length=settings.MESSAGE_MAX_CHARACTERS, trim_whitespace=False)
-    budget_tokens = serializers.IntegerField(min_value=200, max_value=1_000_000, required=False)
-    instructions = serializers.CharField(max_length=200_000, required=False, allow_blank=True, trim_whitespace=False)
-    format = serializers.ChoiceField(choices=FORMATS, required=False)
-    save = serializers.BooleanField(required=False)  # type: ignore[assignment]  # a field, not the method
+    content = serializers.CharField(
+        max_length=settings.MESSAGE_MAX_CHARACTERS,
+        trim_whitespace=False,
+        help_text="What the person has just said. It becomes the last message, whole.",
+    )
+    budget_tokens = serializers.IntegerField(
+        min_value=200,
+        max_value=1_000_000,
+        required=False,
+        default=settings.TURN_BUDGET_TOKENS,
+        help_text="What the prompt may cost in all. What does not fit is left out and named in `dropped`; instructions "
+        "and `content` never are: 422 `budget` when they alone cost more.",
+    )
+    instructions = serializers.CharField(
+        max_length=200_000,
+        required=False,
+        default="",
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="The agent's own system prompt, which opens the prompt. Empty: that of a companion in conversation.",
+    )
+    format = serializers.ChoiceField(
+        choices=FORMATS,
+        required=False,
+        default=FORMATS[0],
+        help_text="The shape of `messages`. `anthropic`: the Messages API's, to go with `system`. `openai`: with the "
+        "instructions as their first, `role: system`. `gemini`: as `contents`, to go with `system_instruction`. "
+        "`text`: as for anthropic; what is wanted is `text`. `json`: role, speaker and content of each, none joined.",
+    )
+    save = serializers.BooleanField(  # type: ignore[assignment]  # a field, not the method
+        required=False,
+        default=False,
+        help_text="True stores `content` as the person's message, as POST messages/ would, and needs the scope write. "
+        "Store the model's reply with POST messages/. False stores nothing; asked again, it answers the same.",
+    )
 
 
 class UsedSerializer(serializers.Serializer[Any]):
-    """The ids that went into the prompt."""
+    """The ids of what went into the prompt, by where it comes from."""
 
     facts = serializers.ListField(child=serializers.CharField())
-    memories = serializers.ListField(child=serializers.CharField())
-    chunks = serializers.ListField(child=serializers.CharField())
-    turns = serializers.ListField(child=serializers.CharField())
+    memories = serializers.ListField(child=serializers.CharField(), help_text="Those of the block and those recalled.")
+    chunks = serializers.ListField(child=serializers.CharField(), help_text="Summaries of conversations.")
+    turns = serializers.ListField(child=serializers.CharField(), help_text="Messages of other conversations.")
 
 
 class DroppedSerializer(serializers.Serializer[Any]):
@@ -47,16 +77,22 @@ class DroppedSerializer(serializers.Serializer[Any]):
 class TurnSerializer(serializers.Serializer[Any]):
     """Everything one model call needs. ``messages`` has the shape of the format that was asked for."""
 
-    format = serializers.CharField()
-    system = serializers.ListField(child=serializers.DictField())
-    text = serializers.CharField()
+    format = serializers.ChoiceField(choices=FORMATS)
+    system = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Two blocks of the Messages API. The first keeps its bytes while nothing in it changes, and ends at "
+        "the cache boundary (`cache_control`); the second holds the time and what was recalled for this message.",
+    )
+    text = serializers.CharField(help_text="The whole prompt as plain text, in every format.")
     messages = serializers.ListField(child=serializers.DictField())
-    system_instruction = serializers.DictField(required=False)
+    system_instruction = serializers.DictField(required=False, help_text="With the format gemini only.")
     used = UsedSerializer()
     dropped = DroppedSerializer(many=True)
-    delta = serializers.CharField(allow_null=True, help_text="What the text tells of changes in memory, or null.")
-    tokens = serializers.IntegerField()
-    revision = serializers.IntegerField()
+    delta = serializers.CharField(
+        allow_null=True, help_text="What the prompt tells of changes since the conversation last looked, or null."
+    )
+    tokens = serializers.IntegerField(help_text="What the prompt costs, as cl100k_base counts.")
+    revision = serializers.IntegerField(help_text="The person's revision that it was made at: see changes/.")
     recalled_again = serializers.BooleanField(
         help_text="Nothing that was found at first was likely to fit, so there was a second, wider look."
     )
@@ -65,6 +101,12 @@ class TurnSerializer(serializers.Serializer[Any]):
 def progress_of(done: int | None, total: int | None) -> float | None:
     """How far a job is, from 0 to 1, or None when it does not say."""
     return None if done is None or not total else round(done / total, 3)
+
+
+class NothingLeftSerializer(serializers.Serializer[Any]):
+    """A conversation that was finished without a job."""
+
+    detail = serializers.CharField()
 
 
 class JobSerializer(serializers.ModelSerializer[JobRun]):
@@ -96,10 +138,10 @@ class JobSerializer(serializers.ModelSerializer[JobRun]):
         return progress_of(job.done, job.total)
 
 
-class CommandSerializer(serializers.Serializer[Any]):
+class CommandSerializer(ExactSerializer):
     """What somebody typed."""
 
-    text = serializers.CharField(max_length=LONGEST_ANSWER, trim_whitespace=False)
+    text = serializers.CharField(max_length=LONGEST_ANSWER, trim_whitespace=False, help_text="Such as `/memory list`.")
 
 
 class CommandMemorySerializer(serializers.ModelSerializer[Memory]):

@@ -102,7 +102,7 @@ def over_http(client: Client) -> dict[str, Any]:
 def in_process(person: Any) -> dict[str, Any]:
     """The function behind the request."""
     from accounts.queries import principal_for_person
-    from assistant.querying import Question, answer_question
+    from assistant.recall.query import Question, answer_question
 
     principal = principal_for_person(person.pk)
 

@@ -91,7 +91,7 @@ def line(people: Iterable[tuple[Any, dict[str, frozenset[str]], list[Asked]]]) -
     """Recall at each depth over all questions of all people."""
     from django.conf import settings
 
-    from assistant.querying import Question, answer_question
+    from assistant.recall.query import Question, answer_question
 
     shares: dict[int, list[float]] = {depth: [] for depth in DEPTHS}
     for principal, told, questions in people:

@@ -58,7 +58,7 @@ def measure(size: int) -> dict[str, Any]:
     from memories import queries
     from memories.actions import memories_relate
     from memories.actions.single import MemoryWrite
-    from memories.wording import Embedded
+    from statements.wording import Embedded
 
     person, memories = remember(size)
     ids, last = [memory.pk for memory in memories], memories[-1]

@@ -19,8 +19,9 @@ from django.utils import timezone
 from accounts.models import Legacy
 from accounts.policy import clean_reason, must_be_staff, must_write
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, enqueue, ledger_write, note_operation
+from journal.actions import LedgerWrite, ledger_write, note_operation
 from journal.exceptions import Conflict, NotFound, Refused
+from journal.queue import enqueue
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.tokens import count_tokens

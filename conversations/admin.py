@@ -12,8 +12,8 @@ from django.template.loader import render_to_string
 from unfold.decorators import display
 
 from accounts.admin import OwnedAdmin, moderator
-from journal.admin import ReasonForm, button, link_to, opened
 from journal.exceptions import Refused
+from web.admin import ReasonForm, button, link_to, opened
 
 from . import actions
 from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message

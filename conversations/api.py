@@ -8,13 +8,13 @@ from uuid import UUID
 from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView, get_object_or_404
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import principal_of
-from accounts.idempotency import WritesOnce
 from accounts.principals import Principal
+from web.idempotency import WritesOnce
+from web.pagination import Cursor
 
 from . import actions
 from .models import Conversation, ConversationChunk, Message
@@ -28,8 +28,8 @@ from .serializers import (
 )
 
 
-class Conversations(WritesOnce, ListAPIView):
-    """The person's conversations, the latest first."""
+class Conversations(WritesOnce[Principal], ListAPIView):
+    """List the person's conversations, the latest first."""
 
     serializer_class = ConversationSerializer
     queryset = Conversation.objects.none()
@@ -52,26 +52,24 @@ class Conversations(WritesOnce, ListAPIView):
         return ConversationSerializer(_visible(principal, UUID(object_ids[0]))).data
 
 
-class ConversationDetail(WritesOnce):
+class ConversationDetail(WritesOnce[Principal]):
     """One conversation."""
 
     @extend_schema(responses=ConversationSerializer)
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        """Its counts and marks."""
+        """Read a conversation's counts and marks."""
         return Response(ConversationSerializer(_visible(principal_of(request), conversation_id)).data)
 
 
-class ByIndex(CursorPagination):
+class ByIndex(Cursor):
     """Messages are read by cursor in the order in which they were said."""
 
     ordering = "index"
-    page_size = 50
-    page_size_query_param = "per_page"
     max_page_size = 500
 
 
-class Messages(WritesOnce, ListAPIView):
-    """The messages of a conversation."""
+class Messages(WritesOnce[Principal], ListAPIView):
+    """Read the messages of a conversation, in order."""
 
     serializer_class = MessageSerializer
     pagination_class = ByIndex
@@ -84,7 +82,7 @@ class Messages(WritesOnce, ListAPIView):
 
     @extend_schema(request=AppendSerializer, responses={201: MessagesSerializer})
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Append one message or many. Answers at once; indexing and summarising follow in the background."""
+        """Append one message or many to a conversation. Indexing and summarising follow in the background."""
         principal = self.caller(request)
         body = AppendSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -98,7 +96,7 @@ class Messages(WritesOnce, ListAPIView):
 
 
 class Chunks(ListAPIView):
-    """The summaries of a conversation, in order."""
+    """List the summaries of a conversation, in order."""
 
     serializer_class = ChunkSerializer
     queryset = ConversationChunk.objects.none()

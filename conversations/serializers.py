@@ -7,11 +7,13 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from web.json import ExactSerializer
+
 from .actions import NewMessage
 from .models import Conversation, ConversationChunk, Message
 
 
-class ConversationSerializer(serializers.ModelSerializer[Conversation]):
+class ConversationSerializer(ExactSerializer, serializers.ModelSerializer[Conversation]):
     """A conversation as it is shown, and what may be said when one is opened."""
 
     legacy = serializers.UUIDField(source="legacy_id", required=False, allow_null=True, default=None)
@@ -50,7 +52,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         fields = ["id", "index", "role", "speaker", "content", "at"]
 
 
-class NewMessageSerializer(serializers.Serializer[Any]):
+class NewMessageSerializer(ExactSerializer):
     """One message to append."""
 
     role = serializers.ChoiceField(choices=Message.Role.choices)
@@ -59,7 +61,7 @@ class NewMessageSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField(required=False, allow_null=True, default=None)
 
 
-class AppendSerializer(serializers.Serializer[Any]):
+class AppendSerializer(ExactSerializer):
     """One message, or a list of them under ``messages``."""
 
     role = serializers.ChoiceField(choices=Message.Role.choices, required=False)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from memories.policy import LONGEST
+from django.urls import reverse
 
-from .differences import Piece, word_diff
+from accounts.principals import Principal
+from journal.steps import revisions_of
+from statements.policy import LONGEST
+
+from .diff import Piece, word_diff
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was just done to something, in one word and in a sentence, and the address that takes it back."""
+    """What was just done to something, in one word and in a sentence, and the address that undoes it.
+
+    What is not ``undoable`` has changed nothing that anybody would want undone.
+    """
 
     word: str
     text: str
     undo: str = ""
+    undoable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,15 @@ class Refusal:
     status: int
     typed: Mapping[str, str] = field(default_factory=dict)
     seen: str = ""
+
+
+def undoable(principal: Principal, change: Callable[[], Done]) -> Done:
+    """Do something, and say at which address it is undone: none where nothing was changed."""
+    with revisions_of(principal.user_id) as taken:
+        done = change()
+    if not taken.first or not done.undoable:
+        return done
+    return replace(done, undo=reverse("undo", args=[taken.first, taken.last]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Protocol
 from uuid import UUID
+
+from django.db.models import Q
 
 from accounts.principals import Principal
 from conversations.models import Message
 
-from .excerpts import Excerpt, excerpt
+CONTEXT_CHARACTERS = 180
+QUOTED_TURNS = 3
+TURN_CHARACTERS = 280
 
 
 class Evidence(Protocol):
@@ -53,3 +60,101 @@ def quote(evidence: Iterable[Evidence], messages: Mapping[UUID, Message]) -> Ite
             where = f"“{title}”" if title else "a conversation"
             words = excerpt(message.content, each.quote)
             yield Quotation(words, where, message.index + 1, message.at, message.conversation_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Part of a message. ``before`` and ``after`` begin or end with an ellipsis where the message goes on."""
+
+    before: str
+    quote: str
+    after: str
+
+
+def excerpt(content: str, quote: str, context: int = CONTEXT_CHARACTERS) -> Excerpt:
+    """Cut about ``context`` characters on each side of the quotation, between words.
+
+    It is quoted as the message has it, which may differ in case and white space. Where the message does not hold it,
+    nothing is quoted: the message's beginning stands alone.
+    """
+    found = _find(quote, content)
+    if found is None:
+        return Excerpt(shorten(content, 2 * context), "", "")
+    start, end = found.span()
+    return Excerpt(_tail(content[:start].lstrip(), context), found[0], _head(content[end:].rstrip(), context))
+
+
+def _find(quote: str, content: str) -> re.Match[str] | None:
+    """Where the content has these words; as they are spelled, if it has them so."""
+    words = r"\s+".join(re.escape(word) for word in quote.split())
+    return (re.search(words, content) or re.search(words, content, re.IGNORECASE)) if words else None
+
+
+def shorten(text: str, length: int) -> str:
+    """The beginning of a text, cut between words, with an ellipsis where it goes on."""
+    return _head(text.strip(), length)
+
+
+def _tail(text: str, length: int) -> str:
+    if len(text) <= length:
+        return text
+    cut = text[-length:]
+    _, space, rest = cut.partition(" ")
+    return "… " + (rest if space else cut)
+
+
+def _head(text: str, length: int) -> str:
+    if len(text) <= length:
+        return text
+    cut = text[:length]
+    rest, space, _ = cut.rpartition(" ")
+    return (rest if space else cut) + " …"
+
+
+TURNS_BEFORE, TURNS_AFTER = 2, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of the talk near a quoted one, cut to what a glance takes in."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A quotation with the turns before and after it."""
+
+    quotation: Quotation
+    before: list[Turn]
+    after: list[Turn]
+
+
+def make_passages(principal: Principal, quotations: Sequence[Quotation]) -> Iterator[Passage]:
+    """The quotations in their talk, the first few with the turns around them, in one query."""
+    closely = quotations[:QUOTED_TURNS]
+    around = _turns_around(principal, closely)
+    for quotation in quotations:
+        here = quotation.number - 1
+        turns = around.get(quotation.conversation_id, {}) if quotation in closely else {}
+        before = [turns[index] for index in range(here - TURNS_BEFORE, here) if index in turns]
+        after = [turns[index] for index in range(here + 1, here + 1 + TURNS_AFTER) if index in turns]
+        yield Passage(quotation, before, after)
+
+
+def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict[UUID, dict[int, Turn]]:
+    """Turns by conversation and index, in one query."""
+    near = [
+        Q(conversation_id=each.conversation_id)
+        & Q(index__gte=each.number - 1 - TURNS_BEFORE, index__lte=each.number - 1 + TURNS_AFTER)
+        for each in quotations
+    ]
+    if not near:
+        return {}
+    rows = Message.objects.visible_to(principal).filter(reduce(or_, near))
+    found: dict[UUID, dict[int, Turn]] = {}
+    for row in rows.only("conversation_id", "index", "role", "speaker", "content"):
+        speaker = "You" if row.role == Message.Role.USER else row.speaker or "The agent"
+        found.setdefault(row.conversation_id, {})[row.index] = Turn(speaker, shorten(row.content, TURN_CHARACTERS))
+    return found

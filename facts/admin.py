@@ -10,24 +10,26 @@ from django.http import HttpRequest, HttpResponse
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
-from accounts.admin import ModeratedAdmin, OwnedAdmin, moderator
+from accounts.admin import OwnedAdmin
 from accounts.models import User
-from conversations.models import Conversation, Message
-from journal.admin import ReasonForm, button, link_to
+from conversations.models import Message
+from statements.admin import StatementAdmin
+from web.admin import ReasonForm, button, link_to
 
 from . import actions
-from .models import FactEvidence, FactLink, FactVersion, LegacyFact
+from .models import FACT, FactEvidence, FactLink, FactVersion, LegacyFact
 
 State = LegacyFact.State
 
+_RECORDED = ["recorded_from", "recorded_to", "recorded_from_rev", "recorded_to_rev"]
 _FACT_COLUMNS = ["fact__user__username", "fact__legacy_id"]
 
 
 @admin.register(LegacyFact)
-class FactAdmin(ModeratedAdmin):
+class FactAdmin(StatementAdmin):
     """What members say about legacies."""
 
-    object_type = "fact"
+    kind = FACT
     opened_template = "admin/fact_opened.html"
     decisions: ClassVar = {
         State.PROPOSED: ["quarantine"],
@@ -35,14 +37,22 @@ class FactAdmin(ModeratedAdmin):
         State.HIDDEN: ["unhide"],
         State.QUARANTINED: ["release", "refuse"],
     }
+    moderation: ClassVar = {
+        "open": actions.fact_open,
+        "hide": actions.fact_hide,
+        "unhide": actions.fact_unhide,
+        "quarantine": actions.fact_quarantine,
+        "release": actions.fact_release,
+        "refuse": actions.fact_refuse,
+    }
     queues = frozenset({State.HIDDEN, State.QUARANTINED})
     newest_first = "-extracted_at"
     list_display = ["id", "labelled_state", "visibility", "category", "person", "about", "written_by", "extracted_at"]
     queue_display = ["id", "labelled_state", "reason", "category", "person", "about", "updated_at"]
     list_filter = ["state", "visibility", "category", "extracted_at"]
     list_select_related = ["user", "legacy"]
-    actions_row = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
-    actions_detail = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_fact"]
+    actions_row = ["open_text", "hide", "unhide", "quarantine", "release", "refuse_statement"]
+    actions_detail = actions_row
     readonly_fields = ["reason", "person", "about", "taken_from"]
     fieldsets = [
         (None, {"fields": ["id", "state", "reason", "visibility", "category", "version"]}),
@@ -54,29 +64,6 @@ class FactAdmin(ModeratedAdmin):
         ("Index", {"fields": ["embedding_model", "index_attempts", "index_not_before"]}),
     ]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[LegacyFact]:
-        """All facts, without what they say."""
-        rows = LegacyFact.objects.visible_to(moderator(request))
-        return rows.defer("content", "fingerprint", "embedding", "search", "search_text")
-
-    @admin.display(description="taken from")
-    def taken_from(self, fact: LegacyFact) -> Any:
-        """The conversation that it was found in."""
-        return link_to(Conversation, fact.source_conversation_id)
-
-    @button(
-        "Open the text",
-        "This is private to its author and, when shared, to the members of the legacy. "
-        "That you opened it, and why, is written into the author's log.",
-        path="open",
-        form=ReasonForm,
-        submit="Open",
-        icon="visibility",
-    )
-    def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Show what the fact says and what bears it out, once, with what can be decided then."""
-        return self.show_opened(request, form, object_id, actions.fact_open)
-
     @button(
         "Hide",
         "Takes it out of everybody's sight but its author's. The author sees the reason.",
@@ -87,7 +74,7 @@ class FactAdmin(ModeratedAdmin):
     )
     def hide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Hide an active fact."""
-        return self.decide(request, form, object_id, actions.fact_hide, "The fact is hidden.")
+        return self.decide(request, form, object_id, "hide", "is hidden")
 
     @button(
         "Give back",
@@ -98,42 +85,7 @@ class FactAdmin(ModeratedAdmin):
     )
     def unhide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Give a hidden fact back to its author."""
-        return self.decide(request, form, object_id, actions.fact_unhide, "The fact is given back.")
-
-    @button(
-        "Quarantine",
-        "Keeps it out of every prompt and of the other members' sight until it is released, refused or reworded.",
-        path="quarantine",
-        form=ReasonForm,
-        icon="gpp_maybe",
-    )
-    def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Put a fact into quarantine."""
-        return self.decide(request, form, object_id, actions.fact_quarantine, "The fact is in quarantine.")
-
-    @button(
-        "Release",
-        "Ends the quarantine. The fact waits for its author's review, as they have chosen.",
-        path="release",
-        form=ReasonForm,
-        icon="check_circle",
-        variant=ActionVariant.PRIMARY,
-    )
-    def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Let a quarantined fact out."""
-        return self.decide(request, form, object_id, actions.fact_release, "The fact is released.")
-
-    @button(
-        "Refuse",
-        "Rejects it. Its words don't come back by themselves; restored by its author, it is held back again.",
-        path="refuse",
-        form=ReasonForm,
-        icon="cancel",
-        variant=ActionVariant.DANGER,
-    )
-    def refuse_fact(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Reject a quarantined fact."""
-        return self.decide(request, form, object_id, actions.fact_refuse, "The fact is refused.")
+        return self.decide(request, form, object_id, "unhide", "is given back")
 
 
 class _OfFactAdmin(OwnedAdmin):
@@ -160,9 +112,9 @@ class _OfFactAdmin(OwnedAdmin):
 class FactVersionAdmin(_OfFactAdmin):
     """Which wordings a fact had: when, and by whom."""
 
-    list_display = ["id", "fact_link", "number", "author", "category", "actor_kind", "created_at"]
-    list_filter = ["actor_kind", "created_at"]
-    fields = ["fact_link", "number", "author", "category", "actor_kind", "actor_id", "created_at"]
+    list_display = ["id", "fact_link", "number", "author", "category", "actor_kind", "recorded_from", "recorded_to"]
+    list_filter = ["actor_kind", "recorded_from"]
+    fields = ["fact_link", "number", "author", "category", "actor_kind", "actor_id", *_RECORDED]
     ordering = ["-id"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FactVersion]:
@@ -170,7 +122,7 @@ class FactVersionAdmin(_OfFactAdmin):
         return (
             super()
             .get_queryset(request)
-            .only("number", "category", "actor_kind", "actor_id", "created_at", *_FACT_COLUMNS)
+            .only("number", "category", "actor_kind", "actor_id", *_RECORDED, *_FACT_COLUMNS)
         )
 
 

@@ -15,12 +15,19 @@ from rest_framework.views import APIView
 
 from accounts.api import MemberDetail
 from accounts.authentication import principal_of
-from accounts.etags import IF_MATCH, IF_NONE_MATCH, seen_version, unless_known, with_etag
-from accounts.history import History
-from accounts.idempotency import WritesOnce
 from accounts.models import Legacy
 from accounts.principals import Principal
 from journal.exceptions import NotFound
+from web.etags import (
+    IF_MATCH,
+    IF_NONE_MATCH,
+    seen_version,
+    unless_known,
+    with_etag,
+)
+from web.history import History
+from web.idempotency import WritesOnce
+from web.json import read_nothing
 
 from . import actions
 from .filters import FactFilters
@@ -37,8 +44,8 @@ from .serializers import (
 )
 
 
-class LegacyFacts(WritesOnce, ListAPIView):
-    """What the person knows about a legacy: their own facts and what other members share, oldest first."""
+class LegacyFacts(WritesOnce[Principal], ListAPIView):
+    """List what the person knows about a legacy: their own facts and what other members share, oldest first."""
 
     serializer_class = FactSerializer
     filterset_class = FactFilters
@@ -80,12 +87,12 @@ class FactDetail(APIView):
 
     @extend_schema(responses=FactSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request, fact_id: UUID) -> Response:
-        """Read it."""
+        """Read a fact."""
         return unless_known(request, _answer(principal_of(request), fact_id))
 
     @extend_schema(request=EditFactSerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, fact_id: UUID) -> Response:
-        """Give it another wording or category, as a new version. Needs a session or a key with the scope admin."""
+        """Give a fact another wording or category, as a new version. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
         body = EditFactSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -95,7 +102,7 @@ class FactDetail(APIView):
 
     @extend_schema(responses={204: None}, parameters=[IF_MATCH])
     def delete(self, request: Request, fact_id: UUID) -> Response:
-        """Archive it for 30 days. Needs a session or a key with the scope admin."""
+        """Archive a fact for 30 days. Needs a session or a key with the scope admin."""
         actions.fact_delete(principal_of(request), fact_id, version=seen_version(request))
         return Response(status=204)
 
@@ -105,7 +112,7 @@ class FactVisibility(APIView):
 
     @extend_schema(request=VisibilitySerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, fact_id: UUID) -> Response:
-        """Share it with the other members, or keep it private. Needs a session or a key with the scope admin."""
+        """Share a fact with the other members, or keep it private. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
         body = VisibilitySerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -115,7 +122,7 @@ class FactVisibility(APIView):
         return _answer(principal, fact_id)
 
 
-class _Decision(WritesOnce):
+class _Decision(WritesOnce[Principal]):
     """A decision about a fact. All of them need a session or a key with the scope admin."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -130,6 +137,7 @@ class FactApprove(_Decision):
     def post(self, request: Request, fact_id: UUID) -> Response:
         """Let a proposed fact count, or mark an active one as reviewed."""
         principal = self.caller(request)
+        read_nothing(request)
         actions.fact_approve(principal, fact_id, version=seen_version(request))
         return _answer(principal, fact_id)
 
@@ -139,7 +147,7 @@ class FactReject(_Decision):
 
     @extend_schema(request=RejectSerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, fact_id: UUID) -> Response:
-        """Say that it is not so. It leaves every prompt and does not come back by itself."""
+        """Say that a fact is not so. It leaves every prompt and does not come back by itself."""
         principal = self.caller(request)
         body = RejectSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -152,8 +160,9 @@ class FactRestore(_Decision):
 
     @extend_schema(request=None, responses=FactSerializer)
     def post(self, request: Request, fact_id: UUID) -> Response:
-        """Take a rejection or deletion back."""
+        """Take the rejection or deletion of a fact back."""
         principal = self.caller(request)
+        read_nothing(request)
         actions.fact_restore(principal, fact_id)
         return _answer(principal, fact_id)
 
@@ -183,7 +192,7 @@ class LeaveLegacy(MemberDetail):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, legacy_id: UUID, member_id: UUID) -> Response:
-        """Leave, or as an owner remove somebody. Needs a session or a key with the scope admin."""
+        """Leave a legacy, or as an owner remove somebody. Needs a session or a key with the scope admin."""
         actions.member_leave(principal_of(request), legacy_id, member_id)
         return Response(status=204)
 

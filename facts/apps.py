@@ -7,3 +7,11 @@ class FactsConfig(AppConfig):
     """What members say about a legacy, and its history."""
 
     name = "facts"
+
+    def ready(self) -> None:
+        """Tell undo how facts are put back."""
+        from journal.undo import undoable  # noqa: PLC0415 - models are there only now
+
+        from .actions.undoing import facts_put_back, legacies_of_facts  # noqa: PLC0415
+
+        undoable("fact", facts_put_back, ledgers=legacies_of_facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django_filters import rest_framework as filters
 
 from accounts.authentication import principal_of
+from web.pagination import BooleanFilter
 
 from .models import LegacyFact
 from .querysets import WAITING, FactQuerySet
@@ -15,11 +16,13 @@ OWN_WORDS = "me"
 class FactFilters(filters.FilterSet):
     """What a list of facts is narrowed to. Without ``state`` only active ones are listed."""
 
-    category = filters.ChoiceFilter(choices=LegacyFact.Category.choices)
-    visibility = filters.ChoiceFilter(choices=LegacyFact.Visibility.choices)
-    state = filters.ChoiceFilter(choices=[*LegacyFact.State.choices, ("all", "All")], method="in_state")
-    mine = filters.BooleanFilter(method="of_whom", label="Only the person's own, or only those of others.")
-    waiting = filters.BooleanFilter(method="undecided", label="Only what its author has not decided about, or not.")
+    category = filters.ChoiceFilter(choices=LegacyFact.Category.choices, label="What it is about.")
+    visibility = filters.ChoiceFilter(choices=LegacyFact.Visibility.choices, label="Who sees it.")
+    state = filters.ChoiceFilter(
+        choices=[*LegacyFact.State.choices, ("all", "All")], method="in_state", label="Active unless it is named."
+    )
+    mine = BooleanFilter(method="of_whom", label="Only the person's own, or only those of others.")
+    waiting = BooleanFilter(method="undecided", label="Only what its author has not decided about, or not.")
     written_by = filters.CharFilter(
         method="worded_by", label='The model, rules or agent whose wording it is; "me" for its author\'s own.'
     )

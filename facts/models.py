@@ -11,22 +11,21 @@ from django.db.models.lookups import Range
 from django.utils import timezone
 
 from accounts.models import Legacy, User
-from conversations.models import Conversation, Message
-from journal.models import ActorKind
+from conversations.models import Message
 from retrieval.fields import Searchable
+from statements.models import Statement, StatementKind, StatementVersion
 
 from .querysets import FactQuerySet
 
 
-class LegacyFact(Searchable):
+class LegacyFact(Statement):
     """One thing that one member said about a legacy. Private until the member shares it.
 
-    ``version`` counts wordings. ``fingerprint`` stands for the words, so that the same statement is found by an index.
-    ``written_by`` names the model, rules or agent whose wording it is; empty means the person's own. ``hidden_at`` is
-    set while staff hide the fact, also while its author keeps it archived; ``quarantined_at`` likewise while it is held
-    back, also while its author keeps it archived or rejected. ``index_not_before`` is set while the fact
-    waits for its vector or for being compared with its neighbours.
+    ``hidden_at`` is set while staff hide the fact, also while its author keeps it archived; ``quarantined_at`` likewise
+    while it is held back, also while its author keeps it archived or rejected.
     """
+
+    noun = "fact"
 
     class Category(models.TextChoices):
         PERSONALITY = "personality"
@@ -56,31 +55,18 @@ class LegacyFact(Searchable):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="facts")
     category = models.CharField(max_length=20, choices=Category.choices)
     content = models.CharField(max_length=500)
-    fingerprint = models.CharField(max_length=64, editable=False)
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
     state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
-    state_reason = models.CharField(max_length=200, blank=True)
-    version = models.PositiveIntegerField(default=1)
-    tokens = models.PositiveIntegerField()
-    written_by = models.CharField(max_length=80, blank=True)
-    source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="facts")
     source_index = models.PositiveIntegerField(null=True)
     extracted_at = models.DateTimeField(default=timezone.now)
-    updated_at = models.DateTimeField(default=timezone.now)
-    reviewed_at = models.DateTimeField(null=True)
     active_since = models.DateTimeField(null=True)
     shared_since = models.DateTimeField(null=True)
     hidden_at = models.DateTimeField(null=True)
     quarantined_at = models.DateTimeField(null=True)
-    deleted_at = models.DateTimeField(null=True)
-    purge_at = models.DateTimeField(null=True)
-    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    index_not_before = models.DateTimeField(null=True, default=timezone.now, editable=False)
 
     objects = FactQuerySet.as_manager()
 
-    class Meta(Searchable.Meta):
-        abstract = False
+    class Meta:
         constraints = [
             *Searchable.Meta.constraints,
             models.CheckConstraint(condition=Q(Range(Length("content"), (5, 500))), name="fact_content_length"),
@@ -167,25 +153,28 @@ class LegacyFact(Searchable):
         return f"fact {self.id}"
 
 
-class FactVersion(models.Model):
-    """How a fact was worded, from one edit to the next. Numbers run from 1 without holes; the last is the fact.
+FACT = StatementKind("fact", "facts", LegacyFact, ("user_id", "legacy_id"))
 
-    ``written_by`` says whose wording it is, as the fact's does; the actor is who put it there.
-    """
+
+class FactVersion(StatementVersion):
+    """How a fact was worded and filed, from one edit to the next."""
 
     fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="versions")
-    number = models.PositiveIntegerField()
     content = models.CharField(max_length=500)
     category = models.CharField(max_length=20)
-    written_by = models.CharField(max_length=80, blank=True, default="")
-    actor_kind = models.CharField(max_length=10, choices=ActorKind.choices)
-    actor_id = models.CharField(max_length=64)
-    created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["fact", "number"], name="fact_version_once"),
+            models.UniqueConstraint(
+                fields=["fact"], condition=Q(recorded_to__isnull=True), name="fact_version_current_once"
+            ),
             models.CheckConstraint(condition=Q(number__gt=0), name="fact_version_from_one"),
+            models.CheckConstraint(
+                condition=Q(recorded_to__isnull=True, recorded_to_rev__isnull=True)
+                | Q(recorded_to__gte=F("recorded_from"), recorded_to_rev__gt=F("recorded_from_rev")),
+                name="fact_version_recorded_in_order",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from django.conf import settings
 from accounts import policy
 from accounts.principals import Principal
 from conversations.policy import is_storable
-from journal.exceptions import Conflict, NotAllowed, Refused
+from journal.exceptions import NotAllowed, Refused
 from language.base import Comparison
 
 from .models import FactLink, LegacyFact
@@ -28,25 +28,6 @@ def must_add(principal: Principal, visibility: str) -> UUID:
     if visibility == Visibility.SHARED:
         policy.must_decide(principal)
     return user_id
-
-
-def must_moderate(principal: Principal) -> None:
-    """Raise NotAllowed unless the principal is a moderator."""
-    if principal.kind != "staff":
-        raise NotAllowed("Only staff moderate facts.", code="staff_only")
-
-
-def is_own_word(principal: Principal) -> bool:
-    """Whether what the principal writes counts as the person's own word, which needs no review."""
-    return principal.may_decide
-
-
-def is_own_wording(principal: Principal) -> bool:
-    """Whether the words are the person's own: a page, a session, or a key of theirs made with the scope admin.
-
-    A backend with that scope may decide for its people, but what it writes may come from anywhere.
-    """
-    return principal.kind == "person" or (principal.may_decide and not principal.service)
 
 
 def is_waiting(fact: LegacyFact) -> bool:
@@ -84,18 +65,6 @@ def check_reason(reason: str) -> None:
     """Raise Refused for a reason that holds a character which can't be stored."""
     if not is_storable(reason):
         raise Refused("The reason holds a character that can't be stored.", code="bad_reason")
-
-
-def check_state(fact: LegacyFact, *allowed: str) -> None:
-    """Raise Conflict (409) with the present state unless it is one of the allowed ones."""
-    if fact.state not in allowed:
-        raise Conflict(f"This fact is {fact.state}.", code="wrong_state", state=fact.state)
-
-
-def check_version(fact: LegacyFact, expected: int | None) -> None:
-    """Raise Conflict (409) with the current version when the caller saw another one."""
-    if expected is not None and expected != fact.version:
-        raise Conflict("This fact was changed meanwhile.", code="version_conflict", current=fact.version)
 
 
 def relation(existing: str, new: str, similarity: float, verdict: Comparison) -> str | None:

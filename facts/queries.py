@@ -10,8 +10,8 @@ from django.conf import settings
 
 from accounts.principals import Principal
 from language.base import Comparison, Vectors
-from memories.policy import fingerprints
 from retrieval.search import nearest
+from statements.policy import fingerprints
 
 from . import policy
 from .models import LegacyFact

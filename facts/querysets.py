@@ -10,16 +10,15 @@ from django.apps import apps
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
 from accounts.models import Member
 from accounts.policy import may_see_sources
-from retrieval.text import list_query_words
+from statements.querysets import StatementQuerySet
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import LegacyFact
+    from .models import LegacyFact  # noqa: F401 - named in the generic base
 
 
 GONE = Q(state__in=["archived", "rejected"])
@@ -28,11 +27,13 @@ WAITING = Q(state__in=["proposed", "quarantined"]) | Q(state="active", reviewed_
 
 def _version_at(as_of: datetime, column: str) -> models.Subquery:
     """A column of the version that the fact of the outer query had at a moment."""
-    versions = apps.get_model("facts", "FactVersion").objects.filter(fact=models.OuterRef("pk"), created_at__lte=as_of)
+    versions = apps.get_model("facts", "FactVersion").objects.filter(
+        fact=models.OuterRef("pk"), recorded_from__lte=as_of
+    )
     return models.Subquery(versions.order_by("-number").values(column)[:1])
 
 
-class FactQuerySet(models.QuerySet["LegacyFact"]):
+class FactQuerySet(StatementQuerySet["LegacyFact"]):
     """Facts of the person, and what other members of the legacy share."""
 
     def visible_to(self, principal: Principal) -> FactQuerySet:
@@ -57,20 +58,6 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
             if principal.review == "before":
                 own &= ~Q(pk__in=self._unreviewed(principal.user_id))
         return self.filter(own | shared)
-
-    def _unreviewed(self, user_id: UUID | None) -> models.QuerySet[LegacyFact, UUID]:
-        # By id: the index that searches read alone does not say what was reviewed.
-        own = self.model.objects.filter(user_id=user_id) if user_id else self.model.objects.none()
-        return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
-
-    def in_use(self, principal: Principal) -> FactQuerySet:
-        """Facts that count: active ones, but of the person's own only reviewed ones while they review before.
-
-        It is asked when a prompt is built, so that a change of that preference counts at once, also for what was found
-        before it, and can be taken back.
-        """
-        active = self.filter(state="active")
-        return active.exclude(pk__in=self._unreviewed(principal.user_id)) if principal.review == "before" else active
 
     def mine(self, principal: Principal) -> FactQuerySet:
         """The facts that the person may change: their own."""
@@ -101,15 +88,8 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
                 for links_of, other in (("links_from", "to_fact"), ("links_to", "from_fact"))
             ),
         ]
-        columns = self.select_related("user").defer("embedding", "search", "search_text")
+        columns = self.select_related("user").without_vectors()
         return columns.prefetch_related(*shown)
-
-    def saying(self, words: str) -> FactQuerySet:
-        """Facts whose text holds every one of the words, or the beginning of one, whatever case and accents."""
-        found = self.none() if not (wanted := list_query_words(words)) else self
-        for word in wanted:
-            found = found.filter(search_text__contains=word)
-        return found
 
     def of_others(self, principal: Principal) -> FactQuerySet:
         """What other members share with the person."""
@@ -138,12 +118,8 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
             wording = Coalesce(_version_at(as_of, "content"), wording)
             category = Coalesce(_version_at(as_of, "category"), category)
         own_first = models.Case(models.When(user_id=principal.user_id, then=0), default=1)
-        rows = rows.defer("embedding", "search", "search_text").annotate(block_content=wording, block_category=category)
+        rows = rows.without_vectors().annotate(block_content=wording, block_category=category)
         return rows.order_by(own_first, "extracted_at", "id")
-
-    def present(self) -> FactQuerySet:
-        """Facts that are neither rejected nor deleted: what is said again adds to them instead of repeating them."""
-        return self.filter(state__in=["proposed", "active", "hidden", "quarantined"])
 
     def comparable(self) -> FactQuerySet:
         """Those of them that a model may be asked about."""
@@ -153,13 +129,5 @@ class FactQuerySet(models.QuerySet["LegacyFact"]):
         """What an agent has just written for the person itself and may see no more, as it waits for them."""
         written = {"number": 1, "actor_kind": "agent", "actor_id": principal.actor_id}
         by_it = apps.get_model("facts", "FactVersion").objects.filter(fact=models.OuterRef("pk"), **written)
-        waiting = self.filter(WAITING, user_id=principal.user_id, version=1)
+        waiting = self.filter(WAITING & Q(user_id=principal.user_id), version=1)
         return waiting.filter(models.Exists(by_it))
-
-    def unindexed(self) -> FactQuerySet:
-        """Facts that wait for their vector or for being compared, and whose time to try has come."""
-        return self.filter(index_not_before__lte=timezone.now())
-
-    def due_for_purge(self, at: datetime) -> FactQuerySet:
-        """Facts whose time in the archive is over."""
-        return self.filter(purge_at__lte=at)

@@ -9,7 +9,8 @@ from rest_framework import serializers
 
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
-from accounts.serializers import ChangeSerializer
+from web.history import ChangeSerializer
+from web.json import NEWEST, ExactSerializer
 
 from .models import FactEvidence, FactVersion, LegacyFact
 
@@ -121,7 +122,7 @@ class FactSerializer(serializers.ModelSerializer[LegacyFact]):
         ]
 
 
-class NewFactSerializer(serializers.Serializer[Any]):
+class NewFactSerializer(ExactSerializer):
     """A fact to add: one statement of 5 to 500 characters."""
 
     content = serializers.CharField()
@@ -129,12 +130,12 @@ class NewFactSerializer(serializers.Serializer[Any]):
     visibility = serializers.ChoiceField(choices=LegacyFact.Visibility.choices, default=LegacyFact.Visibility.PRIVATE)
 
 
-class EditFactSerializer(serializers.Serializer[Any]):
+class EditFactSerializer(ExactSerializer):
     """Another wording, another category or both; ``version`` is the one that the caller saw."""
 
     content = serializers.CharField(required=False)
     category = serializers.ChoiceField(choices=LegacyFact.Category.choices, required=False)
-    version = serializers.IntegerField(min_value=1, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require something to change."""
@@ -143,13 +144,13 @@ class EditFactSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class VisibilitySerializer(serializers.Serializer[Any]):
+class VisibilitySerializer(ExactSerializer):
     """Who is to see a fact."""
 
     visibility = serializers.ChoiceField(choices=LegacyFact.Visibility.choices)
 
 
-class RejectSerializer(serializers.Serializer[Any]):
+class RejectSerializer(ExactSerializer):
     """Why a fact is not so; the person's own note."""
 
     reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
@@ -157,6 +158,8 @@ class RejectSerializer(serializers.Serializer[Any]):
 
 class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):
     """How a fact was worded from then on, and by whom: a model, rules or agent; empty for the author's own words."""
+
+    created_at = serializers.DateTimeField(source="recorded_from")
 
     class Meta:
         model = FactVersion

@@ -6,6 +6,9 @@ from uuid import UUID
 
 from celery import shared_task
 
+from facts.models import FACT
+from statements.actions import statements_purge
+
 from . import actions
 
 
@@ -18,4 +21,4 @@ def index_facts(fact_id: str | None = None) -> None:
 @shared_task(name="facts.purge")
 def purge_facts() -> None:
     """Delete the facts whose time in the archive is over."""
-    actions.facts_purge()
+    statements_purge(FACT)

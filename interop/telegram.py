@@ -32,7 +32,14 @@ from accounts.actions import identity_link, identity_unlink, link_code_withdraw
 from accounts.authentication import principal_of_identity
 from accounts.policy import TELEGRAM_ISSUER
 from accounts.principals import Principal
-from assistant.command import HELP, Spoken, read_words, repeat_answer, run_command, shortened
+from assistant.tools.command import (
+    HELP,
+    Spoken,
+    read_words,
+    repeat_answer,
+    run_command,
+    shortened,
+)
 from journal.exceptions import IdempotentReplay, NotFound, Refused
 from journal.records import IdempotencyClaim
 

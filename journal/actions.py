@@ -1,43 +1,26 @@
 """The one way in which anything is written: under the owner's ledger lock, with a revision, once per Idempotency-Key.
 
-``ledger_write`` is the transaction that every action of every room runs in. The rest are the job leases, the queue
-and the log of operations.
+``ledger_write`` is the transaction that every action of every room runs in. The rest is the log of operations.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-import structlog
-from celery import current_app
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
-from django.db.models import F
+from django.db import connection, transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError as BrokerError
 
 from .exceptions import Gated, IdempotentReplay, NotFound
-from .models import Change, IdempotencyRecord, JobRun, Ledger, OperationEvent
+from .ledgers import COUNTS, lock_ledgers, save_ledgers
+from .models import Change, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
 from .records import Actor, IdempotencyClaim
-
-log = structlog.get_logger(__name__)
-
-COUNTS = (
-    "turns",
-    "turn_terms",
-    "chunks",
-    "chunk_terms",
-    "facts",
-    "fact_terms",
-    "memories",
-    "memory_terms",
-    "block_tokens",
-)
+from .steps import Step, note_revisions, store_changes
 
 
 @dataclass
@@ -47,6 +30,9 @@ class LedgerWrite:
     actor: Actor
     ledgers: dict[uuid.UUID, Ledger]
     changes: list[Change] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    touched: dict[str, list[Any]] = field(default_factory=dict)
+    keeps_steps: bool = True
     record: IdempotencyRecord | None = None
 
     def change(
@@ -81,6 +67,16 @@ class LedgerWrite:
         )
         return ledger.rev
 
+    def touch(self, what: str, before: Any) -> None:
+        """Note what else a change touches, as it was before: it goes with the next step."""
+        self.touched.setdefault(what, []).append(before)
+
+    def undoable(self, ledger_id: uuid.UUID, object_type: str, object_id: object, before: Mapping[str, Any]) -> None:
+        """Keep how an object stood before it was changed. Not what staff decide, nor what has a way back of its own."""
+        if self.keeps_steps and self.actor.kind != "staff":
+            self.steps.append(Step(ledger_id, 0, object_type, str(object_id), {**before, **self.touched}))
+        self.touched = {}
+
     def adopt(self, ledger_id: uuid.UUID) -> None:
         """Take in the ledger of an owner made in this transaction. Nobody else sees it yet, so nobody waits for it."""
         self.ledgers[ledger_id] = Ledger.objects.select_for_update().get(pk=ledger_id)
@@ -113,8 +109,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
     """
     wanted = sorted(set(owner_ids))
     with transaction.atomic():
-        locked = Ledger.objects.select_for_update().filter(pk__in=wanted).order_by("pk")
-        ledgers = {ledger.pk: ledger for ledger in locked}
+        ledgers = lock_ledgers(wanted)
         if len(ledgers) != len(wanted):
             raise NotFound("Not found.")
         write = LedgerWrite(actor, ledgers)
@@ -123,10 +118,16 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         before = {pk: [ledger.rev, *(getattr(ledger, name) for name in COUNTS)] for pk, ledger in ledgers.items()}
         yield write
         if write.changes:
-            Change.objects.bulk_create(write.changes)
+            store_changes(write.changes, write.steps, {pk: values[0] + 1 for pk, values in before.items()})
         for pk, ledger in ledgers.items():
-            if before.get(pk) != [ledger.rev, *(getattr(ledger, name) for name in COUNTS)]:
-                ledger.save(update_fields=["rev", *COUNTS])
+            note_revisions(pk, before[pk][0] if pk in before else 0, ledger.rev)
+        moved = [
+            ledger
+            for pk, ledger in ledgers.items()
+            if before.get(pk) != [ledger.rev, *(getattr(ledger, name) for name in COUNTS)]
+        ]
+        if moved:
+            save_ledgers(moved)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
@@ -138,13 +139,14 @@ def write_part(write: LedgerWrite) -> Iterator[None]:
 
     That is its rows, its revisions and its counts; what the action did before stays.
     """
-    changes = len(write.changes)
+    changes, steps, touched = len(write.changes), len(write.steps), dict(write.touched)
     before = {pk: {name: getattr(ledger, name) for name in ("rev", *COUNTS)} for pk, ledger in write.ledgers.items()}
     try:
         with transaction.atomic():
             yield
     except BaseException:
-        del write.changes[changes:]
+        del write.changes[changes:], write.steps[steps:]
+        write.touched = touched
         for pk, values in before.items():
             for name, value in values.items():
                 setattr(write.ledgers[pk], name, value)
@@ -182,26 +184,10 @@ def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
     raise IdempotentReplay(record)
 
 
-# --- The queue --------------------------------------------------------------------------------------------------
-
-
-def enqueue(task: str, *ids: object, otherwise: Callable[[], None] | None = None) -> None:
-    """Start a task by name once the current transaction has committed.
-
-    A broker that is away is logged and forgiven: every task starts from a durable row that the sweep finds again. One
-    that has no such row is done by ``otherwise``, here. Arguments are ids only.
-    """
-    arguments = [str(value) for value in ids]
-
-    def send() -> None:
-        try:
-            current_app.send_task(task, args=arguments, retry=False, ignore_result=True)
-        except (BrokerError, OSError) as error:
-            log.warning("task_not_queued", task=task, error=type(error).__name__)
-            if otherwise is not None:
-                otherwise()
-
-    transaction.on_commit(send, robust=True)
+def forget(object_type: str, ids: Sequence[object]) -> None:
+    """Drop what would undo changes of objects that are deleted for good, inside the transaction that deletes them."""
+    if ids:
+        UndoStep.objects.filter(object_type=object_type, object_id__in=[str(each) for each in ids]).delete()
 
 
 def note_operation(
@@ -228,150 +214,14 @@ def note_operation(
     )
 
 
-# --- Jobs -------------------------------------------------------------------------------------------------------
-
-
-def open_job(kind: str, subject_id: object, *, user_id: uuid.UUID | None = None, total: int | None = None) -> JobRun:
-    """Return the open job of this kind for this subject, made if there is none."""
-    subject = str(subject_id)
-    for _ in range(2):
-        job = JobRun.objects.filter(kind=kind, subject_id=subject, state__in=["waiting", "running"]).first()
-        if job is not None:
-            return job
-        try:
-            with transaction.atomic():
-                return JobRun.objects.create(kind=kind, subject_id=subject, user_id=user_id, total=total)
-        except IntegrityError:
-            continue  # Another worker made it between the two statements; read that one.
-    return JobRun.objects.get(kind=kind, subject_id=subject, state__in=["waiting", "running"])
-
-
-def claim_job(job_id: uuid.UUID, *, lease_seconds: int) -> JobRun | None:
-    """Take a job that is due, by compare-and-set. Returns it with its lease token, or None when it is not to be had."""
-    now = timezone.now()
-    token = uuid.uuid4()
-    taken = (
-        JobRun.objects.claimable(now)
-        .filter(pk=job_id)
-        .update(
-            state=JobRun.State.RUNNING,
-            lease_token=token,
-            lease_until=now + timedelta(seconds=lease_seconds),
-            started_at=now,
-            attempts=F("attempts") + 1,
-        )
-    )
-    # By the token too: a lease that is over at once may be somebody else's by now.
-    return JobRun.objects.filter(pk=job_id, lease_token=token).first() if taken else None
-
-
-def renew_lease(job: JobRun, *, lease_seconds: int, done: int | None = None, total: int | None = None) -> bool:
-    """Hold the job longer and note progress. False when the lease was lost: stop then, somebody else has it."""
-    values: dict[str, Any] = {"lease_until": timezone.now() + timedelta(seconds=lease_seconds)}
-    if done is not None:
-        values["done"] = done
-    if total is not None:
-        values["total"] = total
-    return bool(_held(job).update(**values))
-
-
-def hold_job(job: JobRun) -> bool:
-    """Inside a transaction: lock the job's row if its lease is still ours, so that only its holder writes results."""
-    return _held(job).select_for_update().exists()
-
-
-def finish_job(job: JobRun, **result: Any) -> bool:
-    """End a job well. ``result`` must hold no stored text. False when the lease was lost."""
-    return bool(
-        _held(job).update(
-            state=JobRun.State.DONE,
-            lease_token=None,
-            lease_until=None,
-            error_code="",
-            finished_at=timezone.now(),
-            result=result,
-        )
-    )
-
-
-def hand_on_job(job: JobRun) -> bool:
-    """Give a job back before it is done, so that another turn of a worker goes on with it. Not a failure."""
-    return bool(
-        _held(job).update(
-            state=JobRun.State.WAITING,
-            lease_token=None,
-            lease_until=None,
-            error_code="",
-            attempts=0,
-            not_before=timezone.now(),
-        )
-    )
-
-
-def retry_job_later(job: JobRun, error_code: str) -> bool:
-    """Give a job back after a failure: it is tried again after 30 s, 1 min, 2 min … at most an hour apart."""
-    delay = min(3_600, 30 * 2 ** min(max(job.attempts - 1, 0), 10))
-    return bool(
-        _held(job).update(
-            state=JobRun.State.WAITING,
-            lease_token=None,
-            lease_until=None,
-            error_code=error_code[:60],
-            not_before=timezone.now() + timedelta(seconds=delay),
-        )
-    )
-
-
-def fail_job(job: JobRun, error_code: str) -> bool:
-    """End a job that can't be done at all."""
-    return bool(
-        _held(job).update(
-            state=JobRun.State.FAILED,
-            lease_token=None,
-            lease_until=None,
-            error_code=error_code[:60],
-            finished_at=timezone.now(),
-        )
-    )
-
-
-def cancel_job(job: JobRun) -> bool:
-    """Stop a job: one that runs notices at its next progress report. False when it had ended already."""
-    return bool(
-        JobRun.objects.filter(pk=job.pk, state__in=["waiting", "running"]).update(
-            state=JobRun.State.CANCELLED, lease_token=None, lease_until=None, finished_at=timezone.now()
-        )
-    )
-
-
-def retry_job_now(job: JobRun) -> bool:
-    """Let a waiting job be tried at once, or open a failed one again.
-
-    False when there is nothing to retry, when a newer job does the same already, or when what it worked on is gone.
-    """
-    possible = JobRun.objects.filter(pk=job.pk, state__in=["waiting", "failed"])
-    try:
-        with transaction.atomic():
-            return bool(
-                possible.exclude(state=JobRun.State.FAILED, error_code__in=JobRun.FINAL_ERRORS).update(
-                    state=JobRun.State.WAITING, not_before=timezone.now(), finished_at=None
-                )
-            )
-    except IntegrityError:
-        return False
-
-
-def _held(job: JobRun) -> Any:
-    return JobRun.objects.filter(pk=job.pk, state=JobRun.State.RUNNING, lease_token=job.lease_token)
-
-
 def trim() -> dict[str, int]:
     """Delete what is kept for a while only: operations and ended jobs for 90 days, idempotency records for a day."""
     now = timezone.now()
     long_ago = now - timedelta(days=settings.OPERATION_EVENT_DAYS)
     events, _ = OperationEvent.objects.filter(at__lt=long_ago).delete()
     jobs, _ = JobRun.objects.filter(finished_at__lt=long_ago).exclude(state__in=["waiting", "running"]).delete()
+    steps, _ = UndoStep.objects.filter(at__lt=now - timedelta(days=settings.ARCHIVE_DAYS)).delete()
     records, _ = IdempotencyRecord.objects.filter(
         created_at__lt=now - timedelta(hours=settings.IDEMPOTENCY_HOURS)
     ).delete()
-    return {"operation_events": events, "jobs": jobs, "idempotency_records": records}
+    return {"operation_events": events, "jobs": jobs, "undo_steps": steps, "idempotency_records": records}

@@ -21,6 +21,11 @@ class Refused(Exception):
         self.code = code or self.code
         self.extra = extra
 
+    @property
+    def body(self) -> dict[str, Any]:
+        """What the API answers with."""
+        return {"detail": self.detail, "code": self.code, **self.extra}
+
 
 class NotFound(Refused):
     """It does not exist, or the caller may not know that it does."""

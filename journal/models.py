@@ -120,6 +120,34 @@ class Change(models.Model):
         return f"{self.event} {self.object_type} {self.object_id} at rev {self.rev}"
 
 
+class UndoStep(models.Model):
+    """How one object stood before a change, kept for 30 days so that the change can be undone.
+
+    ``before`` holds the columns that changed, without vectors, and the number of the version in place of the wording.
+    ``action`` is the first revision of the transaction: what was done together is undone together.
+    """
+
+    # The key of the database takes the steps along when the ledger goes with its owner.
+    ledger = models.ForeignKey(Ledger, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False)
+    rev = models.BigIntegerField()
+    action = models.BigIntegerField()
+    object_type = models.CharField(max_length=40)
+    object_id = models.CharField(max_length=36)
+    before = models.JSONField()
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["ledger", "rev"], name="undo_step_once_per_rev")]
+        indexes = [
+            models.Index(fields=["ledger", "action"], name="undo_step_by_action"),
+            models.Index(fields=["object_type", "object_id"], name="undo_step_by_object"),
+            models.Index(fields=["at"], name="undo_step_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.object_type} {self.object_id} before rev {self.rev}"
+
+
 class OperationEvent(models.Model):
     """What was attempted, reads, skips and failures included. Written off the request path, kept 90 days."""
 

@@ -9,7 +9,6 @@ FACTS_FENCE = "facts_about_the_legacy"
 RECALL_FENCE = "recalled_from_earlier_conversations"
 SUMMARY_FENCE = "earlier_in_this_conversation"
 
-_SPACE = re.compile(r"\s+")
 # They turn the direction of what follows, so that a reader sees another order than a model does.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _FENCED = re.compile(
@@ -20,7 +19,7 @@ _FENCED = re.compile(
 
 def as_data(text: str) -> str:
     """One line of stored text: white space folded, markup escaped, marks that turn its direction left out."""
-    folded = _SPACE.sub(" ", _TURNS.sub("", text)).strip()
+    folded = " ".join((text if text.isascii() else _TURNS.sub("", text)).split())
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -7,3 +7,15 @@ class MemoriesConfig(AppConfig):
     """What is remembered about a person, and what may not come back."""
 
     name = "memories"
+
+    def ready(self) -> None:
+        """Tell undo how what this room keeps is put back."""
+        from journal.undo import revertible, undoable  # noqa: PLC0415 - models are there only now
+
+        from .actions.undoing import memories_put_back  # noqa: PLC0415
+        from .actions.undoing_others import places_put_back, plan_take_back, proposals_put_back  # noqa: PLC0415
+
+        undoable("memory", memories_put_back)
+        undoable("place", places_put_back)
+        undoable("proposal", proposals_put_back)
+        revertible("plan", plan_take_back)

@@ -6,6 +6,7 @@ from django.utils import timezone
 from django_filters import rest_framework as filters
 
 from accounts.authentication import principal_of
+from web.pagination import BooleanFilter
 
 from .models import Kind, Memory, Proposal, Relation
 from .policy import writing
@@ -27,19 +28,25 @@ class MemoryFilters(filters.FilterSet):
     search = filters.CharFilter(method="saying", label="Words that the memory holds, or their beginnings.")
     topics = _Names(method="about", label="Topics that it has, all of them.")
     category = _Names(method="filed_under", label="Categories or aliases, any of them.")
-    kind = filters.ChoiceFilter(choices=Kind.choices)
-    state = filters.ChoiceFilter(choices=[*Memory.State.choices, ("all", "All")], method="in_state")
+    kind = filters.ChoiceFilter(choices=Kind.choices, label="What sort of memory.")
+    state = filters.ChoiceFilter(
+        choices=[*Memory.State.choices, ("all", "All")], method="in_state", label="Active unless it is named."
+    )
     subject = filters.CharFilter(lookup_expr="iexact", label="Whom or what it is about, whatever the case.")
     agent = filters.UUIDFilter(field_name="agent_id", label="The agent that added it.")
-    pinned = filters.BooleanFilter(label="Only what is pinned, or what is not.")
-    reviewed = filters.BooleanFilter(
+    pinned = BooleanFilter(label="Only what is pinned, or what is not.")
+    reviewed = BooleanFilter(
         field_name="reviewed_at",
         lookup_expr="isnull",
         exclude=True,
         label="Only what the person has reviewed, or what they have not.",
     )
-    sort_by = filters.ChoiceFilter(choices=[(name, name) for name in SORTED_BY], method="unchanged")
-    sort_order = filters.ChoiceFilter(choices=[("asc", "asc"), ("desc", "desc")], method="unchanged")
+    sort_by = filters.ChoiceFilter(
+        choices=[(name, name) for name in SORTED_BY], method="unchanged", label="updated_at unless it is named."
+    )
+    sort_order = filters.ChoiceFilter(
+        choices=[("asc", "asc"), ("desc", "desc")], method="unchanged", label="desc unless it is named."
+    )
 
     def filter_queryset(self, queryset: MemoryQuerySet) -> MemoryQuerySet:
         """Apply the filters, the state that is meant when none is named, and the order."""
@@ -77,8 +84,10 @@ class MemoryFilters(filters.FilterSet):
 class ProposalFilters(filters.FilterSet):
     """What a list of proposals is narrowed to. Without ``state`` only those that wait are listed."""
 
-    kind = filters.ChoiceFilter(choices=Proposal.Kind.choices)
-    state = filters.ChoiceFilter(choices=[*Proposal.State.choices, ("all", "All")], method="in_state")
+    kind = filters.ChoiceFilter(choices=Proposal.Kind.choices, label="What it would do.")
+    state = filters.ChoiceFilter(
+        choices=[*Proposal.State.choices, ("all", "All")], method="in_state", label="Waiting unless it is named."
+    )
 
     def filter_queryset(self, queryset: ProposalQuerySet) -> ProposalQuerySet:
         """Apply the filters, and the state that is meant when none is named."""
@@ -93,7 +102,7 @@ class ProposalFilters(filters.FilterSet):
 class RelationFilters(filters.FilterSet):
     """What a memory's relations are narrowed to."""
 
-    type = filters.ChoiceFilter(choices=Relation.Type.choices)
+    type = filters.ChoiceFilter(choices=Relation.Type.choices, label="How they are related.")
 
 
 class PlaceFilters(filters.FilterSet):
@@ -101,7 +110,9 @@ class PlaceFilters(filters.FilterSet):
 
     place_id = filters.CharFilter(label="The id that whoever named it first uses for it.")
     state = filters.ChoiceFilter(
-        choices=[("present", "Present"), ("removed", "Removed"), ("all", "All")], method="in_state"
+        choices=[("present", "Present"), ("removed", "Removed"), ("all", "All")],
+        method="in_state",
+        label="Present unless it is named.",
     )
 
     def filter_queryset(self, queryset: PlaceQuerySet) -> PlaceQuerySet:

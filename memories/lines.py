@@ -14,7 +14,7 @@ _NO_BRACKETS = str.maketrans("[]", "()")
 def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
     """``- [id:a1b2c3d4] [2026-03-01] [Subject] content``; ``worded_at`` is when the version was recorded."""
     about = f" [{as_data(subject).translate(_NO_BRACKETS)}]" if subject else ""
-    return f"- [id:{memory_id}] [{worded_at:%Y-%m-%d}]{about} {as_data(content)}"
+    return f"- [id:{memory_id}] [{worded_at.date().isoformat()}]{about} {as_data(content)}"
 
 
 def place_line(name: str, notes: str, conversations: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -12,16 +13,17 @@ from django.db.models.functions import Left
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.exceptions import NotAllowed, NotFound
+from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Ledger
-from retrieval.search import nearest
+from statements.policy import fingerprints
+from statements.wording import Embedded
 
 from .models import Memory
-from .policy import fingerprints, writing
+from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
-from .records import QUOTE_CHARACTERS, Said
-from .wording import Embedded
+from .records import QUOTE_CHARACTERS, NewMemory, Said
+from .surroundings import read_surroundings
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +61,51 @@ def read_source(principal: Principal, conversation_id: UUID | None, message_id: 
     Raises NotFound when they are not the person's or not together, NotAllowed (403 ``memory_off``) when an agent would
     remember something out of a private conversation.
     """
-    said: tuple[Said, ...] = ()
-    if message_id is None:
-        if conversation_id is None:
-            return Source()
-        conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
-        place, private = conversation.pk, conversation.private
+    (source,) = read_sources(principal, [(conversation_id, message_id)])
+    if isinstance(source, Refused):
+        raise source
+    return source
+
+
+def read_sources(
+    principal: Principal, named: Sequence[tuple[UUID | None, UUID | None]]
+) -> list[Source | NotFound | NotAllowed]:
+    """The same for many pairs of a conversation and a message, in at most two statements. Errors take their place."""
+    places = {place for place, message in named if place is not None and message is None}
+    said = {message for _, message in named if message is not None}
+    talks: dict[UUID, bool] = {}
+    if places:
+        talks = dict(Conversation.objects.visible_to(principal).filter(pk__in=places).values_list("pk", "private"))
+    quotes: dict[UUID, tuple[UUID, bool, str]] = {}
+    if said:
+        told = Message.objects.visible_to(principal).filter(pk__in=said)
+        messages = told.annotate(quote=Left("content", QUOTE_CHARACTERS))
+        rows = messages.values("pk", "conversation_id", "private", "quote")
+        quotes = {row["pk"]: (row["conversation_id"], row["private"], row["quote"]) for row in rows}
+    return [_source(principal, place, message, talks, quotes) for place, message in named]
+
+
+def _source(
+    principal: Principal,
+    place: UUID | None,
+    message: UUID | None,
+    talks: Mapping[UUID, bool],
+    quotes: Mapping[UUID, tuple[UUID, bool, str]],
+) -> Source | NotFound | NotAllowed:
+    if message is not None:
+        if message not in quotes or place not in {None, quotes[message][0]}:
+            return NotFound("There is no such message.")
+        conversation_id, private, quote = quotes[message]
+        source = Source(conversation_id, (Said(message, quote),))
+    elif place is not None:
+        if place not in talks:
+            return NotFound("There is no such conversation.")
+        private, source = talks[place], Source(place)
     else:
-        messages = Message.objects.visible_to(principal).filter(pk=message_id)
-        if conversation_id is not None:
-            messages = messages.filter(conversation_id=conversation_id)
-        quoted = messages.annotate(quote=Left("content", QUOTE_CHARACTERS))
-        row = quoted.values_list("conversation_id", "private", "quote").first()
-        if row is None:
-            raise NotFound("There is no such message.")
-        place, private, quote = row
-        said = (Said(message_id, quote),)
-    if private and not writing.speaks_as_person(principal):
-        raise NotAllowed("Nothing is remembered out of a private conversation.", code="memory_off")
-    return Source(place, said)
+        return Source()
+    if private and not principal.speaks_as_person:
+        return NotAllowed("Nothing is remembered out of a private conversation.", code="memory_off")
+    return source
 
 
 def kind_of(rows: MemoryQuerySet, memory_id: str) -> str:
@@ -99,16 +127,6 @@ def same_words(principal: Principal, user_id: UUID, kind: str, content: str, sub
     return min(found, key=lambda memory: (memory.state != "active", memory.created_at), default=None)
 
 
-def same_subject(principal: Principal, category: str, subject: str) -> Memory | None:
-    """The latest active memory of the category about the same subject, among those that the principal sees."""
-    key = writing.subject_key(subject)
-    if not key:
-        return None
-    rows = Memory.objects.visible_to(principal).active().filter(category=category, search_text__startswith=key)
-    rows = rows.exclude(subject="").order_by("-updated_at", "pk")
-    return next((memory for memory in rows.without_vectors() if writing.subject_key(memory.subject) == key), None)
-
-
 def neighbours(
     principal: Principal,
     user_id: UUID,
@@ -125,21 +143,9 @@ def neighbours(
     """
     if text.vector is None:
         return []
-    rows = Memory.objects.filter(user_id=user_id, kind=kind).present()
-    rows = rows.exclude(pk=but) if but else rows
-    hits = nearest(
-        rows, text.vector, text.embedding_model, settings.MEMORY_NEIGHBOURS, settings.MEMORY_LINK_MIN_SIMILARITY
-    )
-    if not hits:
-        return []
-    visible = Memory.objects.visible_to(principal).filter(pk__in=[hit.id for hit in hits])
-    known = {pk: (content, about) for pk, content, about in visible.values_list("pk", "content", "subject")}
-    found = []
-    for hit in hits:
-        content, about = known.get(hit.id, ("", ""))
-        apart = hit.id not in known or writing.are_apart(about, subject)
-        found.append(Neighbour(hit.id, content, hit.similarity or 0.0, apart))
-    return found
+    statement = NewMemory("", "", subject=subject, kind=kind), text
+    (around,) = read_surroundings(principal, user_id, [statement], but=but)
+    return around.neighbours
 
 
 def holder(user_id: UUID, field: str) -> Memory | None:
@@ -147,15 +153,6 @@ def holder(user_id: UUID, field: str) -> Memory | None:
     if not writing.single_valued(field):
         return None
     return Memory.objects.filter(user_id=user_id, field=field).active().without_vectors().first()
-
-
-def taken_external_id(user_id: UUID, agent_id: UUID | None, external_id: str) -> Memory | None:
-    """The memory, in any state, that a client has under its own id already."""
-    if not external_id:
-        return None
-    rows = Memory.objects.filter(user_id=user_id, external_id=external_id)
-    rows = rows.filter(agent_id=agent_id) if agent_id else rows.filter(agent__isnull=True)
-    return rows.without_vectors().first()
 
 
 def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:

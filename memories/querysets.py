@@ -1,8 +1,7 @@
-"""Who may read what is remembered, and reads of what may not come back."""
+"""Who may read what is remembered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -10,16 +9,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.apps import apps
-from django.conf import settings
-from django.db import connection, models
-from django.db.models import Func, Min, Q
+from django.db import models
+from django.db.models import F, Func, Min, Q
 from django.utils import timezone
-from pgvector import HalfVector
 
-from language.base import Vectors
-from retrieval.text import list_query_words
-
-from . import policy
+from journal.models import Ledger
+from statements.querysets import StatementQuerySet
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -34,7 +29,6 @@ if TYPE_CHECKING:
         Place,
         Proposal,
         Relation,
-        Tombstone,
     )
 
 PLACES_CATEGORY = "context"
@@ -48,7 +42,7 @@ def _version_at(rev: int) -> models.FilteredRelation:
     return models.FilteredRelation("versions", condition=begun & not_ended)
 
 
-class MemoryQuerySet(models.QuerySet["Memory"]):
+class MemoryQuerySet(StatementQuerySet["Memory"]):
     """Memories of the person."""
 
     def visible_to(self, principal: Principal) -> MemoryQuerySet:
@@ -78,20 +72,6 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
             seen = seen.exclude(pk__in=self._unreviewed(principal.user_id).exclude(added))
         return seen
 
-    def _unreviewed(self, user_id: UUID | None) -> models.QuerySet[Memory, str]:
-        # By id: the index that searches read alone does not say what was reviewed.
-        own = self.model.objects.filter(user_id=user_id) if user_id else self.model.objects.none()
-        return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
-
-    def in_use(self, principal: Principal) -> MemoryQuerySet:
-        """Memories that count: active ones, but only reviewed ones while the person reviews before.
-
-        It is asked whenever something is read for a prompt, so that a change of that preference counts at once, also
-        for what was remembered before it, and can be taken back.
-        """
-        active = self.active()
-        return active.exclude(pk__in=self._unreviewed(principal.user_id)) if principal.review == "before" else active
-
     def mergeable(self, principal: Principal, *, pinned: bool = False) -> MemoryQuerySet:
         """Memories that may be said together with others: those in use that nothing sets apart.
 
@@ -106,30 +86,23 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """What is remembered now: neither waiting nor gone."""
         return self.filter(state="active")
 
-    def present(self) -> MemoryQuerySet:
-        """What a new statement has to be compared with: active, and waiting for the person or for staff."""
-        return self.filter(state__in=["active", "proposed", "quarantined"])
-
     def as_of(self, rev: int) -> MemoryQuerySet:
         """Active ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
         since = self.filter(state="active", active_rev__lte=rev)
         return since.alias(wording=_version_at(rev)).filter(wording__isnull=False)
 
-    def without_vectors(self) -> MemoryQuerySet:
-        """Without the columns that only searches read."""
-        return self.defer("embedding", "search", "search_text")
+    def as_worded_now(self, rev: int, user_id: UUID) -> MemoryQuerySet:
+        """Those of the person that have been active since a revision, or longer, with when their wording was recorded.
 
-    def saying(self, words: str) -> MemoryQuerySet:
-        """Memories that hold every one of the words, or the beginning of one, whatever case and accents."""
-        wanted = list_query_words(words)
-        found = self if wanted else self.none()
-        for word in wanted:
-            found = found.filter(search_text__contains=word)
-        return found
-
-    def due_for_purge(self, now: datetime) -> MemoryQuerySet:
-        """Archived and rejected ones whose time is over."""
-        return self.filter(purge_at__lte=now)
+        ``owner_rev`` is the person's revision at this very moment. Only of what was reworded is a version looked up.
+        """
+        versions = apps.get_model("memories", "MemoryVersion").objects.filter(memory=models.OuterRef("pk"))
+        current = versions.filter(recorded_to__isnull=True)
+        worded_at = models.Case(
+            models.When(version=1, then=F("created_at")), default=models.Subquery(current.values("recorded_from"))
+        )
+        rev_now = models.Subquery(Ledger.objects.filter(pk=user_id).values("rev"))
+        return self.filter(state="active", active_rev__lte=rev).annotate(worded_at=worded_at, owner_rev=rev_now)
 
     def expired(self, now: datetime) -> MemoryQuerySet:
         """Active ones that were to be remembered until now."""
@@ -147,10 +120,6 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         """What they are about, each topic once, in alphabetical order."""
         each = Func("topics", function="unnest", output_field=models.CharField())
         return sorted(self.values_list(each, flat=True).distinct().order_by())
-
-    def unindexed(self, now: datetime) -> MemoryQuerySet:
-        """Those that wait for their vector and may be tried now."""
-        return self.filter(index_not_before__lte=now)
 
 
 class MemoryVersionQuerySet(models.QuerySet["MemoryVersion"]):
@@ -337,51 +306,3 @@ class PlanSourceQuerySet(models.QuerySet["MemoryPlanSource"]):
 def statement(name: str) -> str:
     """The text of ``sql/<name>.sql``."""
     return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
-
-
-class TombstoneQuerySet(models.QuerySet["Tombstone"]):
-    """Tombstones of one person, about one legacy or about themselves."""
-
-    def of(self, user_id: UUID, legacy_id: UUID | None) -> TombstoneQuerySet:
-        """Those of a person for a legacy, or those for none."""
-        scoped = self.filter(user_id=user_id)
-        return scoped.filter(legacy_id=legacy_id) if legacy_id else scoped.filter(legacy__isnull=True)
-
-    def matching(
-        self,
-        user_id: UUID,
-        legacy_id: UUID | None,
-        statements: Sequence[tuple[str, Vectors | list[float] | None]],
-        embedding_model: str,
-    ) -> list[bool]:
-        """Say for each (text, vector or None) whether a tombstone stands against it.
-
-        It does when the words are the same, or when the vectors of ``embedding_model`` have a cosine similarity of at
-        least ``TOMBSTONE_SIMILARITY``. Exact, and one statement for any number of texts.
-        """
-        positions: list[int] = []
-        prints: list[str] = []
-        vectors: list[str | None] = []
-        for position, (text, vector) in enumerate(statements):
-            as_text = None if vector is None else _text_of(vector)
-            for value in policy.fingerprints(user_id, text):
-                positions.append(position)
-                prints.append(value)
-                vectors.append(as_text)
-        values = {
-            "user": user_id,
-            "legacy": legacy_id,
-            "positions": positions,
-            "fingerprints": prints,
-            "vectors": vectors,
-            "model": embedding_model,
-            "at_least": settings.TOMBSTONE_SIMILARITY,
-        }
-        with connection.cursor() as cursor:
-            cursor.execute(statement("tombstones_matching"), values)
-            found = {row[0] for row in cursor.fetchall()}
-        return [position in found for position in range(len(statements))]
-
-
-def _text_of(vector: Vectors | list[float]) -> str:
-    return HalfVector(vector).to_text()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
+
+from language.base import Comparison
+from statements.wording import Embedded, Wording
 
 from .models import Kind, Memory, Place, Proposal
 
@@ -39,11 +43,68 @@ class NewMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """What a caller asks to be remembered.
+
+    ``insist``: beside what is about the same subject or similar. ``message_id`` is the message that says it, in
+    ``conversation_id``.
+    """
+
+    new: NewMemory
+    insist: bool = False
+    conversation_id: UUID | None = None
+    message_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """A message that bears something out, and at most ``QUOTE_CHARACTERS`` of its words."""
 
     message_id: UUID
     quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedMemory:
+    """Something to be remembered that passed the gates that need no database, with all that is derived from it.
+
+    With ``held_back`` it will be quarantined for that reason. ``written_by`` names whose wording it is, empty for the
+    person's own.
+    """
+
+    new: NewMemory
+    text: Embedded
+    wording: Wording
+    held_back: str
+    written_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class WritePolicy:
+    """How something is to be remembered.
+
+    ``own_word``: the person words it themselves. ``insist``: beside what is about the same subject or similar.
+    ``consent``: the person's own words ask for it, so it doesn't wait and lifts a suppression. ``verdicts`` say by the
+    wording of a neighbour what the new statement is to it; with them a new wording or a contradiction of a neighbour is
+    carried out, without them the caller is told of the neighbour. ``among_others``: the caller remembers more in the
+    same transaction, and relates all of it by ``memories_relate`` at its end.
+    """
+
+    own_word: bool = False
+    insist: bool = False
+    consent: bool = False
+    verdicts: Mapping[str, Comparison] | None = None
+    among_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that may be remembered now: what was prepared, by which policy, and where it was said."""
+
+    prepared: PreparedMemory
+    policy: WritePolicy
+    conversation_id: UUID | None = None
+    said: Sequence[Said] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +119,11 @@ class Outcome:
     outcome: Literal["created", "reinforced", "updated", "proposed", "quarantined"]
     memory: Memory
     evicted: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> int:
+        """How an HTTP answer says it."""
+        return {"created": 201, "proposed": 202, "quarantined": 202}.get(self.outcome, 200)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ class Narrowing:
     """What a search is narrowed to; None leaves open. All of it is applied in the database.
 
     ``categories`` are canonical names; ``updated_after`` belongs to the span and ``updated_before`` does not.
+    ``beside`` are the categories that the memory block carries, to be left what it does not.
     """
 
     categories: frozenset[str] | None = None
@@ -54,6 +55,7 @@ class Narrowing:
     importance_max: int | None = None
     updated_after: datetime | None = None
     updated_before: datetime | None = None
+    beside: frozenset[str] | None = None
 
     def stand_in(self) -> Narrowing:
         """The same way of narrowing, whatever to; what few values there are of is part of the way."""
@@ -78,6 +80,9 @@ class Narrowing:
         if self.categories is None or PROCEDURAL not in self.categories:
             # Step lists are for whoever asks for them; beside statements they would only take their room.
             narrowed &= ~Q(**{f"{memory}kind": Kind.PROCEDURAL}) & ~Q(**{f"{memory}category": PROCEDURAL})
+        if self.beside is not None:
+            carried = {f"{memory}kind": Kind.SEMANTIC, f"{memory}category__in": sorted(self.beside)}
+            narrowed &= ~Q(**carried)
         return narrowed
 
 

@@ -6,6 +6,9 @@ from uuid import UUID
 
 from celery import shared_task
 
+from memories.models import MEMORY
+from statements.actions import statements_purge
+
 from . import actions
 
 
@@ -48,6 +51,6 @@ def note_shown() -> None:
 @shared_task(name="memories.purge")
 def purge_memories() -> None:
     """Delete the memories and the places whose time in the archive is over, and what told long ago who saw them."""
-    actions.memories_purge()
+    statements_purge(MEMORY)
     actions.places_purge()
     actions.disclosures_trim()

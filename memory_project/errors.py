@@ -7,7 +7,7 @@ import sys
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 
-from accounts.errors import RETRY_SECONDS, is_outage
+from web.errors import RETRY_SECONDS, is_outage
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

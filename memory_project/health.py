@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError as BrokerError
 from psycopg_pool import PoolTimeout
 
-from accounts.errors import RETRY_SECONDS
+from web.errors import RETRY_SECONDS
 
 log = structlog.get_logger(__name__)
 

@@ -11,6 +11,13 @@ from typing import Any
 import structlog
 
 CUT = " […]"
+_LEVELS = {
+    # The line of each request says it (middleware.py), with its exception.
+    "django.request": "CRITICAL",
+    # That a task comes; that it ended, and how, stays.
+    "celery.worker.strategy": "WARNING",
+    "celery.beat": "WARNING",
+}
 # How PostgreSQL goes on after the first line of an error, also where the text stands in a repr. The rest may hold a
 # whole row, and rows hold whatever people wrote, line ends included: nothing after this is trusted.
 _ON_ROWS = re.compile(r"(?:\n|\\n)\s*(?:DETAIL|HINT|QUERY|CONTEXT|LINE \d+):.*", re.DOTALL)
@@ -76,5 +83,6 @@ def logging_config(level: str, *, json_lines: bool) -> dict[str, Any]:
             }
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
+        "loggers": {name: {"level": least} for name, least in _LEVELS.items()},
         "root": {"handlers": ["stderr"], "level": level},
     }

@@ -1,9 +1,12 @@
-"""What holds for every request: a limit on its size, and two lines in the log."""
+"""What holds for every request: a limit on its size, and a line in the log."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from http import HTTPStatus
 
+import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
@@ -42,7 +45,28 @@ class BodyLimit:
 
 
 class RequestLog(RequestMiddleware):
-    """Log that a request came and how it ended, without its query string: people search for what others told them."""
+    """Log how each request ended, without its query string: people search for what others told them.
+
+    Nothing is logged of what programs ask every few seconds and are answered well. Static files don't come so far.
+    """
+
+    _POLLED = {"live", "ready", "import-page", "tidy-plan", "job", "changes"}
+
+    def prepare(self, request: HttpRequest) -> None:
+        """Begin to measure."""
+        request.META["keepsake.began_at"] = time.perf_counter()
+        super().prepare(request)
+
+    def handle_response(self, request: HttpRequest, response: HttpResponse) -> None:
+        """Log the line, unless the request was one of many."""
+        match = request.resolver_match
+        is_polled = request.method in {"GET", "HEAD"} and match is not None and match.view_name in self._POLLED
+        if is_polled and response.status_code < HTTPStatus.BAD_REQUEST:
+            structlog.contextvars.clear_contextvars()
+            return
+        seconds = time.perf_counter() - request.META["keepsake.began_at"]
+        structlog.contextvars.bind_contextvars(ms=round(1000 * seconds))
+        super().handle_response(request, response)
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:

@@ -100,6 +100,7 @@ class Supervisor:
 
     def _look_after(self, watched: _Watched) -> None:
         now, child = time.monotonic(), watched.child
+        child.shorten_log()
         if watched.start_at is not None:
             if now >= watched.start_at:
                 watched.start_at = None

@@ -29,7 +29,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     # Browsers ask for it on pages that don't name an icon, which the admin's don't.
     path("favicon.ico", RedirectView.as_view(url=lazy(static, str)("favicon.svg"))),
-    path("", include("desk.pages")),
+    path("", include("desk.urls")),
 ]
 
 handler400 = "memory_project.errors.bad_request"

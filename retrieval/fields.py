@@ -7,7 +7,15 @@ from typing import Any
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Func, Q
+from pgvector import HalfVector
 from pgvector.django import HalfVectorField
+from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
+from psycopg import adapters
+
+# Vectors are sent as they are: to write hundreds of numbers out and to read them again takes longer than to compare
+# them. Here, since nothing is sent before the tables are declared.
+adapters.register_dumper(HalfVector, HalfVectorDumper)
+adapters.register_dumper(HalfVector, HalfVectorBinaryDumper)
 
 
 class RegConfigField(models.CharField):

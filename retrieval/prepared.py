@@ -8,16 +8,27 @@ asks what kind of question), with stand-ins for what differs from call to call, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, cast
 
 from django.conf import settings
+from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet
-from psycopg import RawCursor, sql
+from pgvector import HalfVector
+from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
+from psycopg import Connection, RawCursor, sql
 from psycopg.pq import Format
+from psycopg.types import TypeInfo
+from psycopg.types.array import ListBinaryDumper
+
+from language.base import Vectors
+
+SHAPES = 256
+"""Statements of one sort that a process keeps put together. Agents ask in a few ways, most of them in the same ones."""
 
 _PART = re.compile(r"\{(\w+)\}")
 _PLACEHOLDER = re.compile(r"%(s|%)")
@@ -49,21 +60,45 @@ class Statement:
     lasting: bool
 
     def run(self, values: Mapping[Any, Any], *, using: str = "default") -> list[tuple[Any, ...]]:
-        """Execute it with the value of each parameter, and return all rows. Raises django.db.DatabaseError."""
+        """Execute it with the value of each parameter, and return all rows, if it has any.
+
+        Raises django.db.DatabaseError.
+        """
         connection = connections[using]
         connection.ensure_connection()
         session = connection.connection
         # Everything else is sent with its values written out, which would only crowd out what is prepared here.
         session.prepare_threshold = 0 if self.lasting and settings.DATABASE_PREPARES else None
+        send_vectors_binary(session)
         wrapped = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
         raw = RawCursor(session)
         raw.format = Format.BINARY
         try:
             with wrapped(cast("CursorWrapper", raw)) as cursor:
                 cursor.execute(self.text, [values[name] for name in self.parameters])
-                return cursor.fetchall()
+                return cursor.fetchall() if raw.pgresult is not None and raw.pgresult.nfields else []
         finally:
             session.prepare_threshold = None
+
+
+class VectorArray(list[HalfVector | None]):
+    """Vectors that are one value of a statement, a ``halfvec[]``. Of a plain list psycopg would send the text."""
+
+    @classmethod
+    def of(cls, vectors: Iterable[Vectors | list[float] | None]) -> VectorArray:
+        """Some vectors, each as it is stored."""
+        return cls(None if vector is None else HalfVector(vector) for vector in vectors)
+
+
+def send_vectors_binary(session: Connection[Any]) -> None:
+    """Let the values of a statement hold a HalfVector or a VectorArray: as text they take ten times as long."""
+    if session.adapters.types.get("halfvec") is not None:
+        return
+    known = TypeInfo.fetch(session, "halfvec")
+    assert known is not None, "the database has no pgvector"
+    known.register(session)
+    session.adapters.register_dumper(HalfVector, type("", (HalfVectorBinaryDumper,), {"oid": known.oid}))
+    session.adapters.register_dumper(VectorArray, ListBinaryDumper)
 
 
 def put_together(
@@ -108,3 +143,17 @@ def put_together(
 
     text = _PART.sub(place, template)
     return Statement(text, tuple(numbers), lasting)
+
+
+def read(rows: Shaped, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """The columns of all of the rows, in their order. One statement, or none where there can't be rows."""
+    try:
+        return _reading(rows, columns).run(rows.values)
+    except EmptyResultSet:
+        return []
+
+
+@lru_cache(maxsize=SHAPES)
+def _reading(rows: Shaped, columns: tuple[str, ...]) -> Statement:
+    built = {"rows": rows.build().values_list(*columns)}
+    return put_together("{rows}", built, stand_ins=rows.values.keys(), lasting=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .names import NamesIn
+from .text import NamesIn
 from .weights import Weights
 
 
@@ -47,7 +47,7 @@ def scores_in_context(candidates: Sequence[Candidate], question: str, weights: W
     the longer it is: with ``context_words`` words it takes half of the weight. Neighbours only ever help: one that is
     below the average, or that is no candidate, counts nothing. So nothing but the candidates has to be read.
     """
-    shares = dict.fromkeys((-1, 1), weights.neighbours) | dict.fromkeys((-2, 2), weights.further_neighbours)
+    near, further = weights.neighbours, weights.further_neighbours
     talks: dict[Any, dict[int, float]] = {}
     for candidate in candidates:
         talks.setdefault(candidate.talk, {})[candidate.place] = max(candidate.found, 0.0)
@@ -55,7 +55,9 @@ def scores_in_context(candidates: Sequence[Candidate], question: str, weights: W
     scores = []
     for candidate in candidates:
         found = talks[candidate.talk]
-        around = sum(share * found.get(candidate.place + step, 0.0) for step, share in shares.items())
+        place, get = candidate.place, found.get
+        around = near * get(place - 1, 0.0) + near * get(place + 1, 0.0)
+        around = around + further * get(place - 2, 0.0) + further * get(place + 2, 0.0)
         score = candidate.found + candidate.prior + around * _openness(candidate.words, weights.context_words)
         scores.append(score + weights.speaker * names.hold(candidate.speaker))
     return scores

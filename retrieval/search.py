@@ -8,23 +8,23 @@ owner's rows alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
+from django.db import connections
 from django.db.models import QuerySet, Value
 from django.db.models.expressions import Combinable
 from pgvector import HalfVector
 
 from language.base import Vectors
 
-from .names import LETTERS_WRONG, is_like, names_in
-from .prepared import Shaped, Statement, put_together
+from .prepared import SHAPES, Shaped, Statement, put_together
 from .reranking import Candidate, Said, scores_in_context
-from .text import config_for, detect_config, list_query_words
+from .text import LETTERS_WRONG, config_for, detect_config, is_like, list_query_words, names_in
 from .weights import Weights, default_weights
 
 CANDIDATES = 200
@@ -36,9 +36,6 @@ differs, and to sum up 10,000 would take longer than to compare them all with th
 
 CENTRE_ROWS = 20
 """With so many rows half of the centre's weight counts, with more nearer to all of it: few rows have no centre."""
-
-SHAPES = 256
-"""Statements that a process keeps put together. An agent asks questions of a few shapes, most agents the same ones."""
 
 FEW_WORDS = 40
 """Texts of so many words say little more by saying a word twice."""
@@ -127,9 +124,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Centre:
-    """The mean of an owner's vectors, of one model, as text; None without any. ``rows`` is what it was taken from."""
+    """The mean of an owner's vectors, of one model; None without any. ``rows`` is how many it was taken from."""
 
-    mean: str | None
+    mean: HalfVector | None
     rows: int
 
     def share(self, weights: Weights) -> float:
@@ -150,14 +147,15 @@ def hybrid_search(
     said: Said | None = None,
     columns: tuple[str, ...] = (),
     centre: Centre | None = None,
+    without: Collection[Any] = (),
 ) -> list[Hit]:
     """Return the ``query.top_k`` best rows by meaning and by word, best first, equal ones by id.
 
-    ``rows`` must be visible to the caller already. Rows without a vector of one of the query's models are found by
-    word only, rows without a common word by meaning only. ``prior`` is an expression over the rows for what speaks for
-    one whatever is asked, on the scale of ``weights``. With ``said``, the best ``CANDIDATES`` are ranked again by who
-    said them and by what was said around them. ``columns`` are those of which each hit brings the values. ``centre`` is
-    that of the rows for the query's model, if it is known.
+    ``rows`` must be visible to the caller already; those with an id of ``without`` are none of them. Rows without a
+    vector of one of the query's models are found by word only, rows without a common word by meaning only. ``prior`` is
+    an expression over the rows for what speaks for one whatever is asked, on the scale of ``weights``. With ``said``,
+    the best ``CANDIDATES`` are ranked again by who said them and by what was said around them. ``columns`` are those of
+    which each hit brings the values. ``centre`` is that of the rows for the query's model, if it is known.
 
     A name that none of the rows holds is looked for with a letter or two wrong, of several the first ``MOST_NAMES``.
 
@@ -181,11 +179,12 @@ def hybrid_search(
         return []
     values: dict[Any, Any] = {
         "model": query.embedding_model,
-        "vector": _text_of(query.vector),
+        "without": list(without),
+        "vector": _as_sent(query.vector),
         "mean": centre.mean,
         "share": centre.share(weights),
         "model_before": query.embedding_model_before,
-        "vector_before": _text_of(query.vector_before),
+        "vector_before": _as_sent(query.vector_before),
         "mean_before": before.mean,
         "share_before": before.share(weights),
         "words": words,
@@ -206,7 +205,7 @@ def hybrid_search(
     found = statement.run(values)
     unheard = names_in(query.text).intersection(found[0][7]) if found and corpus.terms <= ALIKE_TERMS else set()
     if names := [word for word in words if word in unheard][:MOST_NAMES]:
-        spelt = [(words.index(name), word) for name, word in _spelt_alike(rows, names)]
+        spelt = [(words.index(name), word) for name, word in _spelt_alike(rows, names, without)]
         if spelt:
             values["words"] = [*words, *(word for _, word in spelt)]
             values["places"] = [*range(len(words)), *(place for place, _ in spelt)]
@@ -223,12 +222,13 @@ def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus
         ((mean, count),) = _centre(rows, embedding_model).run(values)
     except EmptyResultSet:
         return NO_CENTRE
-    return Centre(mean, count)
+    return Centre(None if mean is None else HalfVector.from_binary(mean), count)
 
 
-def _spelt_alike(rows: QuerySet[Any] | Shaped, names: Sequence[str]) -> list[tuple[str, str]]:
+def _spelt_alike(rows: QuerySet[Any] | Shaped, names: Sequence[str], without: Collection[Any]) -> list[tuple[str, str]]:
     """Words of the rows that may be one of these names, each with the name."""
     values: dict[Any, Any] = {
+        "without": list(without),
         "names": list(names),
         "letters_wrong": LETTERS_WRONG,
         "at_least": ALIKE,
@@ -253,6 +253,15 @@ def _hits(found: list[tuple[Any, ...]], query: SearchQuery, weights: Weights, *,
     ]
     hits.sort(key=lambda hit: (-hit.score, hit.id))
     return hits[: query.top_k]
+
+
+def read_places(rows: Shaped, places: Sequence[tuple[Any, int]], columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """The id and the columns of those of the rows that stand at these places, each a talk and a place there.
+
+    The columns begin with those that say so. In no order. One statement.
+    """
+    values: dict[Any, Any] = {"talks": [talk for talk, _ in places], "places": [place for _, place in places]}
+    return _places(rows, columns).run(values | dict(rows.values))
 
 
 def has_model(rows: QuerySet[Any] | Shaped, embedding_model: str) -> bool:
@@ -287,7 +296,7 @@ class _PutTogetherOnce:
 @_PutTogetherOnce
 def _hybrid(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...], prior: Combinable | None) -> Statement:
     built = _built(rows)
-    template = _template("hybrid").replace("{detail_names}", _names(columns))
+    template = _template("hybrid").replace("{detail_names}", _names(columns)).replace("{id_type}", _id_type(built))
     speaks_for = Value(0.0) if prior is None else prior
     read = ("pk", "search_config", "search", "search_length", speaks_for, "embedding_model", "embedding")
     querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *columns)}
@@ -307,12 +316,24 @@ def _columns(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statemen
 
 
 @_PutTogetherOnce
+def _places(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statement:
+    template = _template("places").replace("{detail_names}", _names(columns))
+    return put_together(template, {"rows": _built(rows).values_list("pk", *columns)}, **_lasting(rows))
+
+
+@_PutTogetherOnce
 def _alike(rows: QuerySet[Any] | Shaped) -> Statement:
-    return put_together(_template("alike"), {"texts": _built(rows).values_list("search")}, **_lasting(rows))
+    built = _built(rows)
+    template = _template("alike").replace("{id_type}", _id_type(built))
+    return put_together(template, {"texts": built.values_list("pk", "search")}, **_lasting(rows))
 
 
 def _names(columns: tuple[str, ...]) -> str:
     return ", ".join(["id", *(f"c{number}" for number in range(len(columns)))])
+
+
+def _id_type(rows: QuerySet[Any]) -> str:
+    return rows.model._meta.pk.db_type(connections[rows.db])
 
 
 def _built(rows: QuerySet[Any] | Shaped) -> QuerySet[Any]:
@@ -336,12 +357,12 @@ def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, 
         statement = put_together(_template("nearest"), {"vectors": vectors})
     except EmptyResultSet:
         return []
-    found = statement.run({"vector": _text_of(vector), "at_least": at_least, "top_k": k})
+    found = statement.run({"vector": _as_sent(vector), "at_least": at_least, "top_k": k})
     return [Hit(*row) for row in found]
 
 
-def _text_of(vector: Vectors | None) -> str | None:
-    return None if vector is None else HalfVector(vector).to_text()
+def _as_sent(vector: Vectors | None) -> HalfVector | None:
+    return None if vector is None else HalfVector(vector)
 
 
 @cache

@@ -2,20 +2,27 @@ import gc
 import shutil
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import wraps
 from threading import Barrier
 
 import hypothesis
 import pytest
 from coverage import Coverage
 from django.conf import settings
-from django.db import connections
+from django.db import connection, connections, transaction
 from django.test import Client, override_settings
 from playwright.sync_api import expect, sync_playwright
-from rest_framework.test import APIClient
+from structlog.contextvars import clear_contextvars
 
 from accounts.models import User
+from accounts.scope import _acting
 from journal.cache import valkey
+from language.embedders.e5.embedder import BundledEmbedder
+from language.embedders.hashing import HashingEmbedder
+from language.embedders.remote import RemoteEmbedder
 from tests import factories
+from tests.openapi import CheckedClient, contract
 
 # The same examples in each run, however slow the machine is; --hypothesis-profile=default draws new ones.
 hypothesis.settings.load_profile("ci")
@@ -24,18 +31,26 @@ expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_test_environment, django_db_blocker, django_db_modify_db_settings):
-    """Make the test database as in production: the owner creates and migrates it, the application role uses it."""
+def django_db_setup(django_test_environment, django_db_blocker, worker_id, testrun_uid):
+    """Make the test database as in production: the owner creates and migrates it, the application role uses it.
+
+    Parallel workers migrate one database together and copy it, which takes a fraction of a second.
+    """
     owner, application = connections["owner"], connections["default"]
     real_name = owner.settings_dict["NAME"]
     with django_db_blocker.unblock():
-        owner.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        if worker_id == "master":
+            make_test_database(owner, application)
+        else:
+            owner.settings_dict["TEST"]["NAME"] = template = f"test_{real_name}_{testrun_uid[:8]}"
+            with one_at_a_time(owner, template) as cursor:
+                cursor.execute("SELECT FROM pg_database WHERE datname = %s", [template])
+                if not cursor.fetchone():
+                    make_test_database(owner, application)
+                owner.settings_dict["NAME"] = template
+                owner.creation.clone_test_db(worker_id, verbosity=0)
+            owner.creation.setup_worker_connection(worker_id)
         application.creation.set_as_test_mirror(owner.settings_dict)
-        if owner.settings_dict["USER"] != application.settings_dict["USER"]:
-            # Only tests empty tables by TRUNCATE.
-            role = owner.ops.quote_name(application.settings_dict["USER"])
-            with owner.cursor() as cursor:
-                cursor.execute(f"GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO {role}")
     yield
     with django_db_blocker.unblock():
         # A thread of the live server can hold a connection longer than the last test, and the database with it.
@@ -47,6 +62,33 @@ def django_db_setup(django_test_environment, django_db_blocker, django_db_modify
         application.close()
         application.close_pool()
         owner.creation.destroy_test_db(real_name, verbosity=0)
+        if worker_id != "master":
+            with one_at_a_time(owner, template) as cursor:
+                cursor.execute(f'DROP DATABASE IF EXISTS "{template}"')
+
+
+def make_test_database(owner, application):
+    """Create and migrate the database that the owner's settings name for tests; none is left when that fails."""
+    real_name = owner.settings_dict["NAME"]
+    try:
+        owner.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        if owner.settings_dict["USER"] != application.settings_dict["USER"]:
+            # Only tests empty tables by TRUNCATE.
+            role = owner.ops.quote_name(application.settings_dict["USER"])
+            with owner.cursor() as cursor:
+                cursor.execute(f"GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO {role}")
+    except BaseException:
+        owner.creation.destroy_test_db(real_name, verbosity=0)
+        raise
+
+
+@contextmanager
+def one_at_a_time(owner, name):
+    """A cursor outside the test databases, for one worker at a time."""
+    with owner.creation._nodb_cursor() as cursor:
+        cursor.execute("SET lock_timeout = 0")  # Migrating takes longer than a migration may wait.
+        cursor.execute("SELECT pg_advisory_lock(hashtext(%s))", [name])
+        yield cursor
 
 
 COUNTED_CASES = 2
@@ -101,11 +143,56 @@ def _fast_passwords_and_plain_static_files(django_test_environment):
         yield
 
 
+IN_ONE_TRANSACTION: list[bool] = []
+"""Not empty while a test runs what works in one transaction on purpose."""
+EMBEDDERS = (HashingEmbedder, BundledEmbedder, RemoteEmbedder)
+
+
+def must_hold_no_lock(embed):
+    """Let an embedder refuse to work inside a transaction, where others may wait for the rows that it has locked."""
+
+    @wraps(embed)
+    def outside_transactions(*args):
+        # A test has transactions of its own around it; Django marks those.
+        if not IN_ONE_TRANSACTION and any(not block._from_testcase for block in connection.atomic_blocks):
+            raise AssertionError("The embedder is called inside a transaction: ask it before the ledger is locked.")
+        return embed(*args)
+
+    return outside_transactions
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_embedder_inside_a_transaction():
+    """No test may have the embedder called while a ledger is locked, or inside any other open transaction."""
+    with pytest.MonkeyPatch.context() as patch:
+        for embedder in EMBEDDERS:
+            for name in ("embed_passages", "embed_query"):
+                patch.setattr(embedder, name, must_hold_no_lock(getattr(embedder, name)))
+        yield
+
+
+@pytest.fixture(scope="module")
+def in_one_transaction():
+    """For loading the demo and measuring recall: a command on its own does each part of them wholly or not at all."""
+    IN_ONE_TRANSACTION.append(True)
+    yield
+    IN_ONE_TRANSACTION.pop()
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_acted_for():
+    """A test leaves the scope that it entered, as requests and commands do with their end."""
+    token = _acting.set(None)
+    yield
+    _acting.reset(token)
+    clear_contextvars()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_minute_ends():
     """What searches know for a minute they know for all tests: else a count of queries would hang on the clock."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assistant.recall.CENTRE_SECONDS", 10**9)
+        patch.setattr("assistant.recall.search.CENTRE_SECONDS", 10**9)
         yield
 
 
@@ -164,6 +251,16 @@ def with_key(agent, scopes=("read", "write")):
     return agent
 
 
+@contextmanager
+def taken_back():
+    """What is written in this context is taken back at its end, so that many callers can try one thing on one row."""
+    of_the_test = transaction.atomic()
+    of_the_test._from_testcase = True  # As Django marks those around each test.
+    with of_the_test:
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
 def at_once():
     """``at_once(function, 8)`` calls it in eight threads that start together; returns results or exceptions.
@@ -193,11 +290,13 @@ def at_once():
 def api():
     """``api(person)`` is signed in; ``api(agent)``, ``api(key)``, ``api("ks_…")`` send a key; ``api()`` is nobody.
 
-    The second argument becomes X-Keepsake-User. The client turns exceptions into answers, as a server does.
+    The second argument becomes X-Keepsake-User. The client turns exceptions into answers, as a server does, and holds
+    each answer against the schema.
     """
+    contract()  # Made before anything is timed.
 
     def client(caller=None, acts_for=None):
-        made = APIClient(raise_request_exception=False)
+        made = CheckedClient(raise_request_exception=False)
         headers = {}
         if isinstance(caller, User):
             made.force_login(caller)

@@ -4,14 +4,17 @@ import secrets
 from dataclasses import replace
 
 import factory
+from django.db import transaction
 from factory.django import DjangoModelFactory
 
 from accounts import policy, queries
 from accounts.models import Agent, AgentKey, ExternalIdentity, Grant, Legacy, Member, Preferences, User
 from conversations.models import Conversation, Message
+from facts.actions.single import fact_write
 from facts.models import LegacyFact
 from journal.models import JobRun, Ledger, OperationEvent
 from memories.models import Memory
+from statements.actions import purging
 
 
 class UserFactory(DjangoModelFactory):
@@ -182,6 +185,12 @@ class MemoryFactory(DjangoModelFactory):
         return memory_add(principal, NewMemory(**kwargs), insist=True).memory
 
 
+def erase(rows):
+    """Delete rows for good, as a purge does, with the versions that nothing else may delete."""
+    with transaction.atomic(), purging():
+        rows.delete()
+
+
 def agent_principal(agent, user=None, *, scopes=("read", "write"), **values):
     """What an agent's key with these scopes stands for, acting for its owner or, as a service, for ``user``."""
     person = queries.principal_for_person((user or agent.owner).pk)
@@ -191,6 +200,7 @@ def agent_principal(agent, user=None, *, scopes=("read", "write"), **values):
         kind="agent",
         actor_id=str(agent.pk),
         agent_id=agent.pk,
+        agent_name=agent.name,
         scopes=frozenset(scopes),
         service=agent.kind == Agent.Kind.SERVICE,
         role=agent.role,
@@ -218,3 +228,15 @@ class OperationEventFactory(DjangoModelFactory):
 def rev_of(owner):
     """The revision of a person's or legacy's ledger as it is now."""
     return Ledger.objects.values_list("rev", flat=True).get(pk=owner.pk)
+
+
+def fact_waits(principal, fact_id, *, proposed=False):
+    """Let a present fact wait for review: active, or in no prompt."""
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+        if proposed:
+            change.leave(LegacyFact.State.PROPOSED, reason="")
+        else:
+            change.activate(reviewed=False)
+            change.unshare()
+        change.fact.reviewed_at = None
+        change.log("RESTORE", waits=True)

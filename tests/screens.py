@@ -95,7 +95,7 @@ def tidy_and_look(page: Any) -> None:
 
 def open_filing(page: Any) -> None:
     """Open the form that files a memory otherwise."""
-    page.get_by_text("File it otherwise").click()
+    page.get_by_text("Change category").click()
 
 
 def link_a_chat(page: Any) -> None:
@@ -210,7 +210,13 @@ def give_staff_work() -> None:
     from conversations.models import Conversation
     from facts.actions import fact_quarantine
     from facts.models import LegacyFact
-    from journal.actions import claim_job, fail_job, open_job, renew_lease, retry_job_later
+    from journal.leases import (
+        claim_job,
+        fail_job,
+        open_job,
+        renew_lease,
+        retry_job_later,
+    )
 
     if LegacyFact.objects.filter(state="quarantined").exists():
         return
@@ -236,7 +242,7 @@ def show_agents() -> None:
     from accounts.actions import agent_create
     from accounts.models import Agent, User
     from accounts.queries import principal_for_person
-    from memories.actions import memories_used_today
+    from memories.actions import memories_used
     from memories.models import Disclosure
 
     person = User.objects.get(username=PERSON)
@@ -248,7 +254,7 @@ def show_agents() -> None:
         at = timezone.now() - timedelta(hours=7 * number)
         agent, by = agents[number % 5 % len(agents)], ways[number % len(ways)]
         Disclosure.objects.create(user=person, agent=agent, by=by, memories=[places()["memory"]], at=at)
-        memories_used_today([places()["memory"]], at)
+        memories_used([places()["memory"]], at)
 
 
 def say_it_twice() -> None:

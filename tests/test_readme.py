@@ -4,15 +4,21 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from accounts.models import User
-from assistant.actions import maybe_summarize
+from assistant.learn.summarizing import maybe_summarize
+from assistant.recall.query.api import QuerySerializer
+from assistant.recall.turn import FORMATS
+from assistant.serializers import TurnRequestSerializer
 from conversations.models import Conversation
 from memories.models import Memory
 from tests import factories
+from tests.language import messages_api
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -101,6 +107,83 @@ def test_the_walk_through_tools(live_server):
     assert whole["data"]["metadata"]["total_active_facts"] == 2
     assert (gone["data"]["outcome"], Memory.objects.get(pk=sarah).state) == ("deactivated", "archived")
     assert Memory.objects.filter(user=maria).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_loop_of_an_agent(live_server):
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    loop = re.search(r"<!-- loop:begin -->\n```python\n(.*?)```\n<!-- loop:end -->", page, re.DOTALL)[1]
+    service = factories.AgentFactory(service=True, issuer="backend")
+    given = {
+        "PATH": os.environ["PATH"],
+        "KEEPSAKE_URL": live_server.url,
+        "KEEPSAKE_KEY": factories.AgentKeyFactory(agent=service).credential,
+        "PERSON": "42",
+        "ANTHROPIC_API_KEY": messages_api.KEY,
+        "MODEL": messages_api.MODEL,
+    }
+    sister = {"content": "Sarah is the user's sister.", "category": "person", "subject": "Sarah"}
+    with messages_api.serving() as model:
+        model.answers(
+            messages_api.called(("toolu_1", "add_to_memory", sister)),
+            messages_api.called(("toolu_2", "add_to_memory", {"content": "Sarah"})),
+            messages_api.message("Sarah is your sister, then."),
+            messages_api.message("Your sister."),
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", loop],
+            input="Remember that Sarah is my sister.\nWho is Sarah?\n",
+            env={**given, "ANTHROPIC_BASE_URL": model.url},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        asked = [request.body for request in model.requests]
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["Sarah is your sister, then.", "Your sister."]
+    assert "add_to_memory" in [tool["name"] for tool in asked[0]["tools"]]
+    assert asked[0]["system"][0]["text"].startswith("You are a helpful assistant.\n\nRemembering should be felt")
+    results = [each["messages"][-1]["content"][0] for each in asked[1:3]]
+    assert [(result["tool_use_id"], result["is_error"]) for result in results] == [
+        ("toolu_1", False),
+        ("toolu_2", True),
+    ]
+    assert "created: [person]" in asked[3]["system"][1]["text"]
+    person = User.objects.get(identities__external_id="42")
+    assert [memory.content for memory in Memory.objects.filter(user=person)] == ["Sarah is the user's sister."]
+    conversation = Conversation.objects.get(user=person)
+    assert [(each.role, each.content) for each in conversation.messages.order_by("index")] == [
+        ("user", "Remember that Sarah is my sister."),
+        ("assistant", "Sarah is your sister, then."),
+        ("user", "Who is Sarah?"),
+        ("assistant", "Your sister."),
+    ]
+
+
+def test_what_agents_are_told_of_limits_is_what_holds():
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    turn, query = TurnRequestSerializer().fields, QuerySerializer().fields
+    for said in (
+        f"| `budget_tokens` | {turn['budget_tokens'].default:,} |",
+        f"from {turn['budget_tokens'].min_value} to {turn['budget_tokens'].max_value:,}",
+        f"| `format` | `{turn['format'].default}` |",
+        f"at most {turn['instructions'].max_length:,} characters",
+        f"at most {turn['content'].max_length:,} characters",
+        f"| `top_k` | {query['top_k'].default}, at most {query['top_k'].max_value} |",
+        f"| `budget_tokens` | {query['budget_tokens'].default}, at most {query['budget_tokens'].max_value:,}:",
+        f"needed, at most {query['query'].max_length:,} characters",
+        f"| {settings.MESSAGE_MAX_CHARACTERS:,} characters; {settings.MESSAGES_PER_REQUEST} |",
+        f"| {settings.REST_FRAMEWORK['DEFAULT_THROTTLE_RATES']['principal'].replace('1200/min', '1,200 a minute')} ",
+        f"for {settings.IDEMPOTENCY_HOURS} hours",
+        f"for {settings.UPDATES_STREAM_SECONDS}",
+    ):
+        assert said.lower() in page.lower().replace("\n", " "), said
+    assert set(turn) == set(
+        re.findall(r"^\| `(\w+)` \|", page.split("## A turn")[1].split("The answer")[0], re.MULTILINE)
+    )
+    for name in FORMATS:
+        assert f"| `{name}` |" in page, name
 
 
 def test_every_setting_is_documented_and_every_documented_one_is_read():

@@ -1,6 +1,7 @@
-"""The order of the rooms: each imports only from those before it, and no models point the other way."""
+"""The rooms: their order, in imports and foreign keys, who writes, what stands where, and how long files are."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ ROOMS = [
     "language",
     "retrieval",
     "journal",
+    "web",
     "accounts",
     "conversations",
+    "statements",
     "memories",
     "facts",
     "assistant",
@@ -45,6 +48,90 @@ def test_a_room_imports_only_from_rooms_before_it(room):
     assert not upward
 
 
+def imports_of(path):
+    """The modules that a file imports, from anywhere in it, by their full names."""
+    package = list(path.relative_to(ROOT).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def test_the_parts_of_the_assistant_import_only_from_parts_before_them():
+    parts = ["recall", "learn", "tools", "imports", "demo"]
+    upward = {
+        f"{path.relative_to(ROOT)} imports {name}"
+        for number, part in enumerate(parts)
+        for path in (ROOT / "assistant" / part).rglob("*.py")
+        for name in imports_of(path)
+        for later in parts[number + 1 :]
+        if name.startswith(f"assistant.{later}.")
+    }
+    assert not upward
+
+
+def test_only_the_command_that_runs_the_evaluation_imports_benchmarks():
+    importers = {
+        str(path.relative_to(ROOT))
+        for path in product_files()
+        if any(name.split(".")[0] == "benchmarks" for name in imports_of(path))
+    }
+    assert importers == {"assistant/management/commands/evaluate.py"}
+
+
+def product_files():
+    return [path for room in ROOMS for path in (ROOT / room).rglob("*.py") if "migrations" not in path.parts]
+
+
+def length(path):
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+TO_BE_SPLIT = {"memories/actions/candidates.py": 405}
+
+
+def test_no_file_is_longer_than_400_lines():
+    paths = {str(path.relative_to(ROOT)): path for path in (*product_files(), *(ROOT / "benchmarks").rglob("*.py"))}
+    assert {name for name, path in paths.items() if length(path) > TO_BE_SPLIT.get(name, 400)} == set()
+
+
+SHORT_LINES = 60
+MOST_SHORT = 0.27
+"""A fifth is what is wanted. Lower this as small files are merged into the thing that one looks for; never raise it."""
+
+
+def test_few_files_are_short():
+    paths = [*product_files(), *(ROOT / "benchmarks").rglob("*.py")]
+    short = [path for path in paths if length(path) < SHORT_LINES]
+    assert len(short) / len(paths) <= MOST_SHORT, f"{len(short)} of {len(paths)} files"
+
+
+def test_files_have_the_fixed_names():
+    """Tables stand in models, Celery's tasks in tasks, the staff's pages in admin; nothing is called utils."""
+    astray = set()
+    for path in product_files():
+        place = path.relative_to(ROOT)
+        names = {part.removesuffix(".py") for part in place.parts[1:]}
+        if names & {"utils", "helpers", "common", "misc"}:
+            astray.add(f"{place}: say what is in it")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+                continue
+            for decorator in node.decorator_list:
+                said = ast.unparse(decorator)
+                if said.startswith("shared_task") and "tasks" not in names:
+                    astray.add(f"{place}: a task outside of tasks.py")
+                if said.startswith("admin.register") and "admin" not in names:
+                    astray.add(f"{place}: an admin outside of admin")
+            bases = [ast.unparse(base) for base in getattr(node, "bases", [])]
+            if "models.Model" in bases and "models" not in names and str(place) != "retrieval/fields.py":
+                astray.add(f"{place}: a table outside of models")
+    assert not astray
+
+
 def test_foreign_keys_point_to_rooms_before():
     for model in apps.get_models():
         room = model._meta.app_label
@@ -57,16 +144,48 @@ def test_foreign_keys_point_to_rooms_before():
             assert ROOMS.index(target._meta.app_label) <= ROOMS.index(room), f"{model.__name__}.{field.name}"
 
 
+WRITES = {"save", "create", "update", "delete", "bulk_create", "bulk_update", "get_or_create", "update_or_create"}
+WRITE_TOO = {
+    "journal/leases.py": "Jobs and their leases: what actions modules are elsewhere.",
+    "journal/cache.py": "Deletes keys of the cache.",
+    "language/anthropic_model/call.py": "Creates messages at the model's server.",
+    "retrieval/vectors.py": "Stores vectors for the actions of each room.",
+}
+
+
 def test_only_actions_write():
     """Rows are created, changed and deleted in actions modules; elsewhere only in tests, demos and migrations."""
-    writing = {"save", "delete", "bulk_create", "bulk_update", "get_or_create", "update_or_create"}
     offenders = set()
-    for room in ("accounts", "conversations", "memories", "facts", "assistant", "desk", "interop"):
-        for path in (ROOT / room).rglob("*.py"):
-            place = path.relative_to(ROOT)
-            if "actions" in str(place) or "migrations" in place.parts:
-                continue
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in writing:
-                    offenders.add(f"{place}:{node.lineno} {node.func.attr}")
+    for path in (path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
+        place = path.relative_to(ROOT)
+        if "migrations" in place.parts or str(place) in WRITE_TOO:
+            continue
+        if any(re.fullmatch(r"(\w+_)?actions(\.py)?", part) for part in place.parts):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and writes(node, node.func.attr):
+                offenders.add(f"{place}:{node.lineno} {node.func.attr}")
     assert not offenders
+
+
+def writes(call, name):
+    """Whether a call may write rows. What a dict or a hash is updated with is positional, which no queryset takes."""
+    return name.removeprefix("a") in WRITES - {"update"} or (name in {"update", "aupdate"} and not call.args)
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("rows.update(state=1)", True),
+        ("Memory.objects.filter(pk=pk).update(**values)", True),
+        ("await rows.aupdate(state=1)", True),
+        ("user.memories.create(content=text)", True),
+        ("memory.save()", True),
+        ("counts.update(other)", False),
+        ("digest.update(part.encode())", False),
+        ("memory_archive(principal, pk)", False),
+    ],
+)
+def test_what_writes_is_told_from_what_does_not(code, found):
+    (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)][:1]
+    assert (isinstance(call.func, ast.Attribute) and writes(call, call.func.attr)) is found

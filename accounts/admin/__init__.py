@@ -1,7 +1,6 @@
 """People, legacies, agents and keys for staff, and what the admins of later rooms build on."""
 
 from .agents import AgentAdmin, AgentKeyAdmin, GrantAdmin
-from .moderated import ModeratedAdmin
 from .owned import OwnedAdmin, moderator
 from .people import LegacyAdmin, MemberAdmin, PersonAdmin
 
@@ -11,7 +10,6 @@ __all__ = [
     "GrantAdmin",
     "LegacyAdmin",
     "MemberAdmin",
-    "ModeratedAdmin",
     "OwnedAdmin",
     "PersonAdmin",
     "moderator",

@@ -22,8 +22,8 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from journal.admin import ConfirmForm, button, link_to, opened
 from journal.exceptions import Refused
+from web.admin import ConfirmForm, button, link_to, opened
 
 from .. import actions, categories, policy
 from ..models import Agent, AgentKey, Grant, User
@@ -260,7 +260,7 @@ class AgentKeyAdmin(OwnedAdmin):
     def revoke(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
         """End one key."""
         key = self.row(request, object_id)
-        return self.carry_out(
+        return self.run_action(
             request, lambda: actions.agent_key_revoke(moderator(request), key.pk), f"{key} is revoked."
         )
 

@@ -8,18 +8,19 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest
 
-from journal.admin import RecordAdmin, link_to
+from web.admin import RecordAdmin, link_to
 
 from ..models import Legacy, User
 from ..principals import Principal
 from ..queries import principal_for_staff
+from ..scope import enter
 
 NAMED_ALIKE = 100
 
 
 def moderator(request: HttpRequest) -> Principal:
     """The principal of the signed-in moderator, under whose name actions are logged."""
-    return principal_for_staff(cast(User, request.user))
+    return enter(principal_for_staff(cast(User, request.user)))
 
 
 class OwnedAdmin(RecordAdmin):

@@ -15,7 +15,13 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from journal.admin import ConfirmForm, RecordAdmin, button, is_staff, link_to
+from web.admin import (
+    ConfirmForm,
+    RecordAdmin,
+    button,
+    is_staff,
+    link_to,
+)
 
 from .. import actions
 from ..models import ExternalIdentity, Legacy, Member, Preferences, User

@@ -45,6 +45,7 @@ DROP FUNCTION accounts_make_ledger();
 
 
 class Migration(migrations.Migration):
+    initial = True
     dependencies = [("accounts", "0001_initial"), ("journal", "0001_initial")]
 
     operations = [migrations.RunSQL(FORWARD, BACKWARD)]

@@ -23,10 +23,12 @@ from facts import actions as facts
 from facts.models import LegacyFact
 from journal.exceptions import Gated, Unavailable
 from memories import actions as memories
-from memories.models import Memory, Place, Proposal, Tombstone
+from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
+from statements.models import Suppression
+from statements.wording import Embedded
 
-from ..actions import conversation_finish, maybe_summarize
+from ..learn.summarizing import conversation_finish, maybe_summarize
 from .content import (
     DemoContent,
     DemoConversation,
@@ -163,12 +165,12 @@ def _wait_until_processed(conversation_id: UUID) -> None:
 
 
 def _is_known(memory: DemoMemory) -> bool:
-    """Whether a memory of the demo was written already; what its person let go for good has left a tombstone."""
+    """Whether a memory of the demo was written already; what its person let go for good has left a suppression."""
     person = User.objects.get(username=memory.person).pk
     rows = Memory.objects.visible_to(principal_for_person(person))
     if rows.filter(external_id=memory.id, agent__name=read_content().agent).exists():
         return True
-    (let_go,) = Tombstone.objects.matching(person, None, [(memory.worded[-1], None)], "")
+    (let_go,) = Suppression.objects.matching(person, [Embedded(memory.worded[-1], None, "")])
     return let_go
 
 
@@ -198,7 +200,7 @@ def _remember(principal: Principal, memory: DemoMemory) -> None:
 
 
 def _is_kept(place: DemoPlace) -> bool:
-    """Whether a place of the demo was kept or proposed already; what its person refused has left a tombstone."""
+    """Whether a place of the demo was kept or proposed already; what its person refused has left a suppression."""
     principal = _person(place.person)
     proposed = Proposal.objects.visible_to(principal).filter(kind=Proposal.Kind.PLACE, values__place_id=place.id)
     kept = Place.objects.visible_to(principal).filter(place_id=place.id)

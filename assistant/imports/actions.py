@@ -1,119 +1,44 @@
-"""The work of an import, a turn at a time, and what its person decides about it: cancel it, take it back.
-
-A turn begins where the rows say that the last one ended, so a worker that is killed loses nothing: the file is checked
-whole before the first conversation is written, what was written is found again by its id in the file, and what was
-read for facts is no longer unread.
-"""
+"""Changes to imports: take an upload in, note how far it is, end it, cancel it, take it back."""
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
+from datetime import timedelta
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
 from uuid import UUID
 
-import structlog
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import Legacy
 from accounts.policy import must_decide
 from accounts.principals import Principal
-from conversations.imports import ImportFileError
-from conversations.imports.actions import (
-    JOB,
-    RUN_TASK,
-    UNDO_JOB,
-    import_end,
-    import_reopen,
-    imports_tidy,
-)
-from conversations.models import ConversationImport
-from journal.actions import (
-    cancel_job,
-    claim_job,
-    enqueue,
-    fail_job,
-    finish_job,
-    hand_on_job,
-    hold_job,
-    ledger_write,
-    open_job,
-    retry_job_later,
-)
-from journal.exceptions import Conflict, NotFound
+from conversations.imports.forms import EXPORTS, FORMS, recognised
+from conversations.imports.records import ImportFileError
+from conversations.imports.sources import Member, members_of
+from conversations.models import ConversationImport, ImportPart
+from conversations.policy import is_storable
+from journal.actions import ledger_write
+from journal.exceptions import Conflict, NotFound, Refused
+from journal.leases import cancel_job, open_job
 from journal.models import JobRun
+from journal.queue import enqueue
 
-from . import steps
-from .shift import LeaseLostError, Shift, ShiftOverError
-
-log = structlog.get_logger(__name__)
+from .storing import compressed
 
 State = ConversationImport.State
 ERROR_CHARACTERS = 600
 
 
-def run_import(job_id: UUID) -> None:
-    """Work on an import, or on taking one back, for one turn. Does nothing when somebody else does, or when it ended.
-
-    A file that can't be imported ends the job, with nothing written. With the database or the model away it is tried
-    again later, from where it was.
-    """
-    job = claim_job(job_id, lease_seconds=settings.IMPORT_LEASE_SECONDS)
-    if job is None:
-        return
-    upload = ConversationImport.objects.filter(pk=job.subject_id).first()
-    if upload is None or not upload.is_open:
-        fail_job(job, "gone")
-        return
-    shift = Shift(job)
-    try:
-        if job.kind == UNDO_JOB:
-            steps.take_back(shift, upload)
-            _finish(job, upload, State.UNDONE)
-        else:
-            _bring_in(shift, upload)
-            _finish(job, upload, State.DONE)
-    except ShiftOverError:
-        if hand_on_job(job):
-            enqueue(RUN_TASK, job.pk)
-    except LeaseLostError:
-        log.info("import_lost", job=str(job.pk))
-    except ImportFileError as error:
-        _fail(job, upload, "bad_file", str(error))
-    except NotFound:
-        _fail(job, upload, "gone", "You are no longer a member of this legacy, or your account was closed.")
-    except steps.ModelAwayError:
-        retry_job_later(job, "ModelAway")
-    except Exception as error:
-        log.warning("import_failed", job=str(job.pk), error=type(error).__name__, attempts=job.attempts)
-        retry_job_later(job, type(error).__name__)
-        raise
-
-
-def _bring_in(shift: Shift, upload: ConversationImport) -> None:
-    if upload.state in {State.WAITING, State.CHECKING}:
-        steps.check(shift, upload)
-    if upload.state == State.WRITING:
-        steps.write(shift, upload)
-    steps.read(shift, upload)
-
-
-def _finish(job: JobRun, upload: ConversationImport, state: str) -> None:
-    with transaction.atomic():
-        _hold(upload.pk)
-        if hold_job(job):
-            import_end(upload.pk, state)
-            finish_job(job, **upload.outcome)
-
-
-def _fail(job: JobRun, upload: ConversationImport, code: str, reason: str) -> None:
-    with transaction.atomic():
-        _hold(upload.pk)
-        if fail_job(job, code):
-            import_end(upload.pk, State.FAILED, error=reason[:ERROR_CHARACTERS])
-
-
-def _hold(import_id: UUID) -> None:
-    """Lock an import before its job, as whoever cancels it does, so that neither waits for the other for ever."""
-    ConversationImport.objects.select_for_update().filter(pk=import_id).first()
+JOB = "import"
+UNDO_JOB = "import_undo"
+RUN_TASK = "assistant.run_import"
+TITLE_CHARACTERS = 200
+_DIGEST_BYTES = 1_048_576
+_HALF_STORED = timedelta(hours=1)
 
 
 def import_cancel(principal: Principal, import_id: UUID) -> ConversationImport:
@@ -175,3 +100,154 @@ def sweep_imports() -> int:
             enqueue(RUN_TASK, job.pk)
             started += 1
     return started
+
+
+def digest_of(file: BinaryIO) -> str:
+    """The SHA-256 of a file's bytes, 64 hex digits."""
+    file.seek(0)
+    told = hashlib.sha256()
+    while read := file.read(_DIGEST_BYTES):
+        told.update(read)
+    return told.hexdigest()
+
+
+def import_create(
+    principal: Principal,
+    file: BinaryIO,
+    *,
+    file_name: str = "",
+    legacy_id: UUID | None = None,
+    title: str = "",
+    form: str = "",
+    digest: str = "",
+) -> tuple[ConversationImport, JobRun]:
+    """Take in a file with the person's history, and have a worker import it.
+
+    ``form`` is one of EXPORTS; it is found out when it is empty. ``digest`` is the file's, if the caller knows it.
+    What is not read later is not stored: of an archive, only its conversations. The file's content is checked by the
+    job; here it only has to look like what it is.
+
+    Raises Refused (400) for a file that is none, a name that is too long or a form that there is not, Refused (413)
+    for one that is too large, NotFound for a legacy that is not the person's, NotYoursToDecide, Conflict (409,
+    ``import_open``) while another import of the person runs.
+    """
+    user_id = must_decide(principal)
+    _check_names(title, form)
+    if principal.idempotency is None:  # A repeated request finds its own import under way, which is no conflict.
+        _check_free(user_id)
+    if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
+        raise NotFound("There is no such legacy.")
+    size = file.seek(0, 2)
+    if size > settings.IMPORT_MAX_BYTES:
+        raise too_large()
+    try:
+        members = members_of(file, _clean_name(file_name) or "the file")
+        form = form or recognised(members).name
+        if form not in EXPORTS:
+            raise ImportFileError("", f"is a {FORMS[form].title}, which is imported by manage.py import_conversations")
+        upload = ConversationImport(
+            user_id=user_id,
+            legacy_id=legacy_id,
+            title=title.strip(),
+            file_name=_clean_name(file_name),
+            form=form,
+            size=size,
+            digest=digest or digest_of(file),
+            files=[{"name": member.name[:255], "size": member.size} for member in members],
+            state=State.STORING,
+        )
+        with transaction.atomic():
+            upload.save(force_insert=True)
+            _store(upload, members)
+    except ImportFileError as error:
+        raise Refused(f"This file can't be imported: {error.told}.", code="bad_file", place=error.place) from error
+    try:
+        with ledger_write(principal.actor, user_id) as write:
+            _check_free(user_id)
+            ConversationImport.objects.filter(pk=upload.pk).update(state=State.WAITING)
+            upload.state = State.WAITING
+            job = open_job(JOB, upload.pk, user_id=user_id)
+            write.result("import", upload.pk, status_code=202)
+            enqueue(RUN_TASK, job.pk)
+    except BaseException:
+        ConversationImport.objects.filter(pk=upload.pk, state=State.STORING).delete()
+        raise
+    return upload, job
+
+
+def too_large() -> Refused:
+    """What whoever sends too much is told."""
+    limit = settings.IMPORT_MAX_BYTES // 1_048_576
+    refused = Refused(
+        f"The file is larger than {limit:,} MB. If it is an archive with pictures, unpack it and send its "
+        "conversations.json alone.",
+        code="too_large",
+    )
+    refused.status = 413
+    return refused
+
+
+def _check_names(title: str, form: str) -> None:
+    if len(title) > TITLE_CHARACTERS or not is_storable(title):
+        raise Refused(f"A name has at most {TITLE_CHARACTERS} characters.", code="bad_title")
+    if form and form not in EXPORTS:
+        raise Refused(f"The form is one of {', '.join(EXPORTS)}.", code="bad_form")
+
+
+def _check_free(user_id: UUID) -> None:
+    if ConversationImport.objects.filter(user_id=user_id).open().exists():
+        raise Conflict("Another import is under way. Wait until it has ended, or cancel it.", code="import_open")
+
+
+def _clean_name(name: str) -> str:
+    """The last part of a file's name, without what can't be seen."""
+    name = PurePosixPath(name.replace("\\", "/")).name
+    return "".join(character for character in name if unicodedata.category(character)[0] != "C")[:255]
+
+
+def _store(upload: ConversationImport, members: list[Member]) -> None:
+    for file, member in enumerate(members):
+        with member.open() as stream:
+            for number, piece in enumerate(compressed(stream)):
+                ImportPart.objects.create(upload=upload, file=file, number=number, data=piece)
+
+
+def import_note(upload: ConversationImport, **values: Any) -> bool:
+    """Note how far an open import is. False when it is not open any more."""
+    for name, value in values.items():
+        setattr(upload, name, value)
+    return bool(ConversationImport.objects.filter(pk=upload.pk).open().update(**values))
+
+
+def import_upload_remove(upload: ConversationImport) -> None:
+    """Remove what was uploaded, once nothing will be read from it any more."""
+    ImportPart.objects.filter(upload=upload).delete()
+
+
+def import_reopen(upload: ConversationImport) -> None:
+    """Open an import that has ended again, to take it back, inside a transaction that holds its person's ledger.
+
+    Raises Conflict (409: ``import_open``, ``import_undone``).
+    """
+    _check_free(upload.user_id)
+    if upload.state in {State.STORING, State.UNDONE}:
+        raise Conflict("This import was taken back already.", code="import_undone")
+    upload.state = State.UNDOING
+    ConversationImport.objects.filter(pk=upload.pk).update(state=State.UNDOING)
+
+
+def import_end(upload_id: UUID, state: str, **values: Any) -> bool:
+    """End an open import and remove what was uploaded. False when it had ended already."""
+    with transaction.atomic():
+        open_one = ConversationImport.objects.filter(pk=upload_id).open()
+        ended = open_one.update(state=state, ended_at=timezone.now(), **values)
+        if ended:
+            ImportPart.objects.filter(upload=upload_id).delete()
+    return bool(ended)
+
+
+def imports_tidy() -> int:
+    """Remove uploads that were never stored to the end: their web server was killed. Returns how many."""
+    long_ago = timezone.now() - _HALF_STORED
+    _, deleted = ConversationImport.objects.filter(state=State.STORING, created_at__lt=long_ago).delete()
+    return deleted.get(ConversationImport._meta.label, 0)

@@ -13,21 +13,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import principal_of
-from accounts.idempotency import WritesOnce
 from accounts.principals import Principal
-from conversations.imports.actions import digest_of, import_create
 from conversations.models import ConversationImport
 from conversations.querysets import ImportQuerySet
 from journal.exceptions import Conflict
 from journal.models import JobRun
+from web.idempotency import WritesOnce
+from web.json import read_nothing
 
 from ..serializers import JobSerializer
 from . import actions
+from .actions import digest_of, import_create
 from .serializers import ImportSerializer, UploadSerializer
 
 
-class Imports(WritesOnce, ListAPIView):
-    """Imports of the person, the latest first."""
+class Imports(WritesOnce[Principal], ListAPIView):
+    """List the person's imports, the latest first."""
 
     takes_uploads = True
     serializer_class = ImportSerializer
@@ -40,7 +41,7 @@ class Imports(WritesOnce, ListAPIView):
 
     @extend_schema(request={"multipart/form-data": UploadSerializer}, responses={202: ImportSerializer})
     def post(self, request: Request) -> Response:
-        """Take a file in. A worker imports it; the job that the answer names says how far it is."""
+        """Import a person's history from a file. A worker does it; the job that the answer names says how far it is."""
         body = UploadSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         told = body.validated_data
@@ -62,22 +63,26 @@ class Imports(WritesOnce, ListAPIView):
         return _shown(principal, UUID(object_ids[0]))
 
 
-class Import(WritesOnce):
+class Import(WritesOnce[Principal]):
     """One import."""
 
     @extend_schema(responses=ImportSerializer)
     def get(self, request: Request, import_id: UUID) -> Response:
-        """How far it is, or how it ended."""
+        """Read how far an import is, or how it ended."""
         return Response(_shown(principal_of(request), import_id))
 
 
-class ImportUndo(WritesOnce):
+class ImportUndo(WritesOnce[Principal]):
     """Taking an import back."""
 
     @extend_schema(request=None, responses={202: ImportSerializer})
     def post(self, request: Request, import_id: UUID) -> Response:
-        """Remove the conversations that it brought, and what was found in them and nobody reviewed."""
+        """Take an import back.
+
+        The conversations that it brought are removed, and what was found in them and nobody reviewed.
+        """
         principal = self.caller(request)
+        read_nothing(request)
         actions.import_undo(principal, import_id)
         return Response(_shown(principal, import_id), status=202)
 
@@ -86,13 +91,14 @@ class ImportUndo(WritesOnce):
         return _shown(principal, UUID(object_ids[0]))
 
 
-class JobCancel(WritesOnce):
+class JobCancel(WritesOnce[Principal]):
     """Cancelling a job."""
 
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, job_id: UUID) -> Response:
         """Stop an import; what is in stays. Other jobs are not for the person to cancel: 409."""
         principal = self.caller(request)
+        read_nothing(request)
         job = get_object_or_404(JobRun.objects.of_user(principal.user_id), pk=job_id)
         if job.kind != actions.JOB:
             raise Conflict("Only an import can be cancelled.", code="not_cancellable")

@@ -9,11 +9,12 @@ from rest_framework import serializers
 
 from conversations.imports import EXPORTS
 from conversations.models import ConversationImport
+from web.json import ExactSerializer
 
 from ..serializers import progress_of
 
 
-class UploadSerializer(serializers.Serializer[Any]):
+class UploadSerializer(ExactSerializer):
     """A file with a person's history, and what to do with it."""
 
     file = serializers.FileField(help_text="The export as it came, zip or JSON, or JSON Lines.")

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.urls import path
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -15,13 +16,63 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.idempotency import WritesOnce
 from accounts.policy import must_act_for
+from accounts.principals import Principal
 from journal.models import IdempotencyRecord
+from web.idempotency import WritesOnce
+from web.json import ExactSerializer
 
 from .base import ToolAnswer
-from .running import is_reading, list_tools, read_guidance, replay_tool, run_tool
-from .serializers import ToolAnswerSerializer, ToolCallSerializer, ToolsQuerySerializer, ToolsSerializer
+from .running import FORMATS, is_reading, list_tools, read_guidance, replay_tool, run_tool
+
+
+class ToolsQuerySerializer(ExactSerializer):
+    """How the definitions are wanted."""
+
+    format = serializers.ChoiceField(
+        FORMATS,
+        required=False,
+        default="plain",
+        help_text="`anthropic` and `openai` are what these providers' APIs take as `tools`, and nothing else.",
+    )
+
+
+class ToolsSerializer(serializers.Serializer[Any]):
+    """The tools, and what a model should be told of when to use them.
+
+    A plain one has ``name``, ``description``, ``parameters`` (a JSON schema), ``tags``, ``risk_level`` and
+    ``requires_confirmation``.
+    """
+
+    guidance = serializers.CharField()
+    tools = serializers.ListField(child=serializers.DictField())
+
+
+@extend_schema_field({})
+class ArgumentsField(serializers.JSONField):
+    """What a model sent: whatever that is, it is answered in words that the model can act on."""
+
+
+class ToolCallSerializer(ExactSerializer):
+    """A call as a model made it. ``message``, of ``conversation``, is the message that led to it."""
+
+    arguments = ArgumentsField(
+        required=False, default=dict, help_text="As the model sent them: an object, or the JSON text of one."
+    )
+    conversation = serializers.UUIDField(required=False, allow_null=True, default=None)
+    message = serializers.UUIDField(required=False, allow_null=True, default=None)
+
+
+class ToolAnswerSerializer(serializers.Serializer[Any]):
+    """What came of a call.
+
+    ``content`` is for the model, ``data`` for the program: ``outcome`` and what was changed, or ``code`` when ``ok`` is
+    false and nothing was.
+    """
+
+    ok = serializers.BooleanField()
+    content = serializers.CharField()
+    data = serializers.DictField()  # type: ignore[assignment]  # a field, not the property
 
 
 class _AlwaysJSON(BaseContentNegotiation):
@@ -46,7 +97,10 @@ class Tools(APIView):
 
     @extend_schema(parameters=[ToolsQuerySerializer], responses=ToolsSerializer)
     def get(self, request: Request) -> Response:
-        """Their definitions, with the categories that the caller may use, and guidance for the model's instructions."""
+        """List the tools that a model may call, in the form its provider takes, and guidance for its instructions.
+
+        A definition offers the categories that the caller may use.
+        """
         principal = principal_of(request)
         must_act_for(principal)
         query = ToolsQuerySerializer(data=request.query_params)
@@ -55,7 +109,7 @@ class Tools(APIView):
         return Response({"guidance": read_guidance() if tools else "", "tools": tools})
 
 
-class ToolCall(WritesOnce):
+class ToolCall(WritesOnce[Principal]):
     """Calling one."""
 
     @property
@@ -65,7 +119,7 @@ class ToolCall(WritesOnce):
 
     @extend_schema(request=ToolCallSerializer, responses=ToolAnswerSerializer)
     def post(self, request: Request, name: str) -> Response:
-        """Run it.
+        """Call a tool.
 
         Bad arguments and refusals are answered with 200 and `ok` false: `content` tells the model what to do instead.
         """

@@ -9,8 +9,15 @@ from pydantic import Field
 from accounts.principals import Principal
 from journal.models import IdempotencyRecord
 
-from ..noting import By, recall_show
-from ..querying import LONGEST_QUERY, SOURCES, Answer, Question, as_plain, memory_query
+from ..recall.query import (
+    LONGEST_QUERY,
+    SOURCES,
+    Answer,
+    Question,
+    as_plain,
+    memory_query,
+)
+from ..recall.search import By, recall_show
 from .base import Arguments, Caller, Tool, ToolAnswer
 from .remembering import Topic
 

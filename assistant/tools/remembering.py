@@ -16,10 +16,10 @@ from memories.api.answers import find_memory, outcome_of, show_memory
 from memories.api.proposals import find_proposal
 from memories.lines import place_line
 from memories.models import Memory, Place, Proposal
-from memories.policy.form import LONGEST, SHORTEST
 from memories.policy.writing import MOST_TOPICS
 from memories.records import NewMemory
 from memories.serializers import ProposalSerializer
+from statements.policy.form import LONGEST, SHORTEST
 
 from .base import Arguments, Caller, Tool, ToolAnswer
 

@@ -36,10 +36,10 @@ from tests.assistant.deployment import Deployment, unstarted_deployment
 from .channel import Remote, peers_process
 from .copying import building
 from .kept import KEPT, Kept, kept_in, migrations
-from .measuring import ADDING, Local, Measured, Measuring, Rounds
+from .measuring import Local, Measured, Measuring, Rounds
 from .plan import MEMORIES, Plan
 from .report import render, render_growth
-from .system import MANY, WORK
+from .system import ADDING, MANY, WORK
 
 BLOCK_TOKENS = 10_000_000
 EXACT_MEM0 = "mem0 exact"
@@ -206,12 +206,14 @@ def postgres_of(deployment: Deployment) -> Postgres:
 def own_systems(deployment: Deployment, plan: Plan) -> tuple[list[Measured], Any]:
     """Keepsake's two ways and bare SQL, and how its answers are held against those without an index."""
     from .bare import BareSql
+    from .earlier import EarlierSql
     from .keepsake import InProcess, OverHttp, people_by_name
 
     people = people_by_name(plan.people)
     own = InProcess(people)
     bare = BareSql(own, deployment.environment["DATABASE_URL"])
-    return [Local(each) for each in (own, OverHttp(people, deployment), bare)], bare.share_found
+    earlier = EarlierSql(own, deployment.environment["DATABASE_URL"])
+    return [Local(each) for each in (own, OverHttp(people, deployment), bare, earlier)], bare.share_found
 
 
 def judge(measuring: Measuring, size: int, share_found: Any) -> None:

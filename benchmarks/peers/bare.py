@@ -10,8 +10,10 @@ from typing import Any
 import psycopg
 from django.db import connection, transaction
 
+from retrieval.prepared import send_vectors_binary
+
 from .keepsake import InProcess
-from .system import KEEPS_NOTHING
+from .system import ADDING, KEEPS_NOTHING
 
 _OF_DJANGO = ("SAVEPOINT ", "RELEASE SAVEPOINT ", "ROLLBACK TO SAVEPOINT ")
 _DIGITS = 6
@@ -28,7 +30,7 @@ class BareSql:
     """
 
     name = "bare SQL"
-    lacks: Mapping[str, str] = {**KEEPS_NOTHING, "add_many": "100 times what one takes"}
+    lacks: Mapping[str, str] = KEEPS_NOTHING
 
     def __init__(self, keepsake: InProcess, database_url: str) -> None:
         self._keepsake = keepsake
@@ -43,7 +45,7 @@ class BareSql:
         self._noted = []
         with connection.execute_wrapper(self._note), transaction.atomic():
             self._answer = getattr(self._keepsake, work)(*arguments)
-            if work == "add":
+            if work in ADDING:
                 transaction.set_rollback(True)
 
     def _note(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -60,8 +62,11 @@ class BareSql:
         return ids
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """Not measured."""
-        raise NotImplementedError
+        """In one transaction."""
+        with self._connection.transaction():
+            _replay(self._connection, self._noted)
+        ids: list[str] = self._answer
+        return ids
 
     def search(self, person: str, text: str) -> list[str]:
         """All statements of a question. The ids are Keepsake's: the last ranking is not the database's."""
@@ -97,12 +102,14 @@ def _connect(database_url: str, options: str = "") -> psycopg.Connection[Any]:
     from django.db.backends.postgresql.psycopg_any import get_adapters_template
 
     context = get_adapters_template(True, UTC)
-    return psycopg.connect(
+    bare = psycopg.connect(
         database_url,
         autocommit=True,
         context=context,
         options=f"-c jit=off -c plan_cache_mode=force_generic_plan {options}",
     )
+    send_vectors_binary(bare)
+    return bare
 
 
 def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[str]:

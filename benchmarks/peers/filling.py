@@ -134,8 +134,8 @@ class _Worker:
     def _memory_rows(self, vectors: Mapping[Person, Vectors]) -> Iterator[tuple[Any, ...]]:
         from accounts.categories import load
         from memories.lines import line_tokens, memory_line
-        from memories.policy import fingerprint
         from retrieval.text import prepare
+        from statements.policy import fingerprint
 
         in_block = {name: category.context == "all" for name, category in load().by_name.items()}
         for person, memory in self.plan.written(list(vectors)):

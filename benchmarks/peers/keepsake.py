@@ -83,8 +83,10 @@ class OverHttp(_Keepsake):
         return [_checked(self._client(person).post("/api/v1/memories/", body)).json()["id"]]
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """As many requests as statements: each statement passes the gates by itself."""
-        return [self.add(person, text)[0] for text in texts]
+        """``POST memories/bulk/``: one request, in which each statement passes the gates by itself."""
+        body = {"items": [{"content": text, "category": CATEGORY, "insist": True} for text in texts]}
+        answer = _checked(self._client(person).post("/api/v1/memories/bulk/", body)).json()
+        return [each["id"] for each in answer["results"]]
 
     def search(self, person: str, text: str) -> list[str]:
         """``POST memories/query/``."""
@@ -123,16 +125,23 @@ class InProcess(_Keepsake):
         from memories.actions import memory_add
         from memories.records import NewMemory
 
-        principal = replace(self._principal(person), kind="agent", scopes=frozenset(("read", "write")))
-        return [memory_add(principal, NewMemory(text, CATEGORY), insist=True).memory.pk]
+        return [memory_add(self._agent(person), NewMemory(text, CATEGORY), insist=True).memory.pk]
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """One after the other."""
-        return [self.add(person, text)[0] for text in texts]
+        """``memories_add``, as such an agent."""
+        from memories.actions import memories_add
+        from memories.records import Addition, NewMemory, Outcome
+
+        additions = [Addition(NewMemory(text, CATEGORY), insist=True) for text in texts]
+        outcomes = memories_add(self._agent(person), additions)
+        return [outcome.memory.pk for outcome in outcomes if isinstance(outcome, Outcome)]
+
+    def _agent(self, person: str) -> Any:
+        return replace(self._principal(person), kind="agent", scopes=frozenset(("read", "write")))
 
     def search(self, person: str, text: str) -> list[str]:
         """``memory_query``."""
-        from assistant.querying import Question, memory_query
+        from assistant.recall.query import Question, memory_query
 
         answer = memory_query(self._principal(person), Question(text, top_k=TOP, budget_tokens=BUDGET))
         return [result.id for result in answer.results]

@@ -12,13 +12,11 @@ from typing import Any, Protocol
 from . import checks
 from .figures import Spread, spread
 from .plan import Person, Plan
-from .system import LISTED, MANY, TOP, WORK, System, Timed, call
+from .system import ADDING, LISTED, MANY, TOP, WORK, System, Timed, call
 from .vectors import Vectors
 
 Turn = tuple[Person, tuple[Any, ...]]
 """Whom a call is about, and what it says beside that."""
-
-ADDING = ("add", "add_many")
 
 
 class Measured(Protocol):

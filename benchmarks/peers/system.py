@@ -13,6 +13,7 @@ WORK = ("search", "list", "list_again", "block", "block_again", "add", "add_many
 ``…_again`` is the same call while nothing has changed since the last, for systems that keep answers.
 """
 
+ADDING = ("add", "add_many")
 MANY = 100
 TOP = 10
 LISTED = 100

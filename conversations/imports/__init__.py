@@ -1,11 +1,8 @@
-"""Conversations from files: pure readers for each form, and the loader that appends what is not there yet."""
+"""Conversations from files: pure readers for each form. What they read is written by ``assistant.imports``."""
 
-from .beam import parse_beam
-from .documents import read_text
+from .datasets import parse_beam, parse_locomo
 from .forms import EXPORTS, FORMS, Form, Survey, form_named, importable, recognised, survey_of
-from .loading import Step, append_step, plan_step
-from .locomo import parse_locomo
-from .records import ImportFileError, ParsedConversation, ParsedFile, ParsedMessage
+from .records import ImportFileError, ParsedConversation, ParsedFile, ParsedMessage, read_text
 from .sources import Member, members_of
 
 __all__ = [
@@ -17,15 +14,12 @@ __all__ = [
     "ParsedConversation",
     "ParsedFile",
     "ParsedMessage",
-    "Step",
     "Survey",
-    "append_step",
     "form_named",
     "importable",
     "members_of",
     "parse_beam",
     "parse_locomo",
-    "plan_step",
     "read_text",
     "recognised",
     "survey_of",

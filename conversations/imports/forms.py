@@ -12,10 +12,8 @@ from typing import Protocol
 import orjson
 
 from . import chatgpt, claude, jsonl
-from .beam import parse_beam
-from .documents import decode
-from .locomo import parse_locomo
-from .records import ImportFileError, Node, ParsedConversation, ParsedFile
+from .datasets import parse_beam, parse_locomo
+from .records import ImportFileError, Node, ParsedConversation, ParsedFile, decode
 from .sources import Member
 from .streams import BOM, Readable, read_lines, read_list
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .documents import parse_json
 from .gathering import iso_time
-from .records import ImportFileError, Node, ParsedConversation, ParsedMessage, checked, checked_name
+from .records import ImportFileError, Node, ParsedConversation, ParsedMessage, checked, checked_name, parse_json
 from .sources import Member
 from .streams import read_lines
 

@@ -25,7 +25,8 @@ CREATE INDEX chunk_hnsw_bundled ON conversations_conversationchunk
 
 
 class Migration(migrations.Migration):
-    dependencies = [("conversations", "0001_initial"), ("accounts", "0002_ledgers")]
+    initial = True
+    dependencies = [("conversations", "0001_initial")]
 
     operations = [
         migrations.RunSQL(COMPOSITE_KEYS, NO_COMPOSITE_KEYS),

@@ -1,24 +1,26 @@
-"""One decision about many facts: weighed first, carried out in one transaction, taken back in another."""
+"""One decision about many facts: weighed first, carried out in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
+from datetime import datetime
 from uuid import UUID
 
+from django.utils import timezone
+
 from accounts.models import Member
-from accounts.policy import must_decide
+from accounts.policy import REASON_CHARACTERS, must_decide
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, enqueue, ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
-from journal.models import Change
+from journal.actions import ledger_write
+from journal.exceptions import Refused
 from journal.records import DONE, BulkResult
+from statements.actions.suppressing_many import suppressions_add
 
 from .. import policy
 from ..models import LegacyFact
 from ..policy import State, Visibility
 from ..querysets import FactQuerySet
-from .deciding import approve, delete, reject, share, unbury, unshare, why_held_back
-from .single import FactWrite, fact_changing
+from .many import Move, active, change_many, compared, going
 
 MOST_AT_ONCE = 1_000
 
@@ -31,13 +33,14 @@ _FROM: dict[str, tuple[set[State], str]] = {
     "unshare": ({State.ACTIVE}, "private"),
     "delete": ({*_PRESENT, State.HIDDEN}, "archived"),
 }
+_NOT_READ = ("search", "search_text", "embedding")
+"""A thousand vectors take longer to read than all the rest."""
 BULK_DECISIONS = tuple(_FROM)
 
 
 def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
     """Say what ``facts_decide`` would do, and change nothing. Raises as it does."""
     user_id = _check(principal, wanted, decision)
-    # Without the vectors: a thousand of them take longer to read than all the rest.
     facts = _own(principal, wanted).only("user_id", "legacy_id", "state", "version", "visibility", "reviewed_at")
     kept = _memberships(user_id)
     return BulkResult(_weighed(wanted, {fact.pk: fact for fact in facts}, decision, kept))
@@ -63,47 +66,18 @@ def facts_decide(
     legacies = set(_own(principal, wanted).order_by().values_list("legacy_id", flat=True).distinct())
     with ledger_write(principal.actor, user_id, *legacies) as write:
         first = write.ledgers[user_id].rev + 1
-        facts = {fact.pk: fact for fact in _own(principal, wanted).filter(legacy_id__in=legacies)}
+        facts = {fact.pk: fact for fact in _own(principal, wanted).filter(legacy_id__in=legacies).defer(*_NOT_READ)}
         outcomes = _weighed(wanted, facts, decision, _memberships(user_id))
-        for fact_id, outcome in outcomes.items():
-            if outcome == DONE:
-                with fact_changing(write, facts[fact_id], many=True) as change:
-                    change.meta = {"was": policy.standing(change.fact), "bulk": decision}
-                    _carry_out(change, decision, reason)
-        _compare(facts.values())
+        chosen = [facts[fact_id] for fact_id, outcome in outcomes.items() if outcome == DONE]
+        stood = suppressions_add(LegacyFact, [fact.pk for fact in chosen]) if decision in {"reject", "delete"} else {}
+        now = timezone.now()
+        moves = [_move(fact, decision, reason[:REASON_CHARACTERS], now) for fact in chosen]
+        for move in moves:
+            move.before |= {"suppressions": stood[str(move.fact.pk)]} if str(move.fact.pk) in stood else {}
+        change_many(write, user_id, moves)
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("fact", *result.ids)
     return result
-
-
-def facts_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResult[UUID]:
-    """Take a ``facts_decide`` back, by the revisions that it took: each fact stands as it stood before.
-
-    A fact that has changed since is left as it is and counted. Raises NotYoursToDecide, NotFound when those revisions
-    of the person hold no bulk decision.
-    """
-    user_id = must_decide(principal)
-    log = Change.objects.of_owner(user_id).filter(object_type="fact", meta__has_keys=["was", "bulk"])
-    # As many as one call can have made, whatever range an address names: sharing what was proposed takes two each.
-    steps = {UUID(each.object_id): each for each in log.filter(rev__range=(first_rev, last_rev))[: 2 * MOST_AT_ONCE]}
-    if not steps:
-        raise NotFound("There is nothing to take back.")
-    legacies = set(_own(principal, steps).order_by().values_list("legacy_id", flat=True).distinct())
-    with ledger_write(principal.actor, user_id, *legacies) as write:
-        first = write.ledgers[user_id].rev + 1
-        facts = {fact.pk: fact for fact in _own(principal, steps).filter(legacy_id__in=legacies)}
-        kept = _memberships(user_id)
-        outcomes = {
-            fact_id: _put_back(principal, write, facts.get(fact_id), step, kept) for fact_id, step in steps.items()
-        }
-        _compare(facts.values())
-        return BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
-
-
-def _compare(facts: Iterable[LegacyFact]) -> None:
-    """Start the comparing of facts that wait for it: one task, since a thousand would take longer than the decision."""
-    if any(fact.index_not_before for fact in facts):
-        enqueue("facts.index")
 
 
 def _check(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> UUID:
@@ -148,62 +122,19 @@ def _outcome(fact: LegacyFact, seen: int | None, decision: str, kept: set[UUID])
     return "nothing_to_do" if stands_so.get(decision) else DONE
 
 
-def _carry_out(change: FactWrite, decision: str, reason: str) -> None:
+def _move(fact: LegacyFact, decision: str, reason: str, now: datetime) -> Move:
+    """What a decision comes to for one fact."""
+    approve = active(now)
+    share = {"visibility": Visibility.SHARED, **compared(now), "reviewed_at": fact.reviewed_at or now}
     if decision == "reject":
-        reject(change, reason)
-    else:
-        _STEPS[decision](change)
-
-
-def _approve_and_share(change: FactWrite) -> None:
-    """Only what counts is shared; who shares what was proposed approves it."""
-    if change.fact.state == State.PROPOSED:
-        approve(change)
-    share(change)
-
-
-_STEPS: dict[str, Callable[[FactWrite], None]] = {
-    "approve": approve,
-    "share": _approve_and_share,
-    "unshare": unshare,
-    "delete": delete,
-}
-
-
-def _put_back(principal: Principal, write: LedgerWrite, fact: LegacyFact | None, step: Change, kept: set[UUID]) -> str:
-    was, decision = step.meta["was"], step.meta["bulk"]
-    if fact is None:
-        return "not_there"
-    # What staff have held back or hidden since, or let go, is theirs to decide about.
-    held = (fact.hidden_at is not None, fact.quarantined_at is not None)
-    as_then = held == (was == State.HIDDEN, was == State.QUARANTINED)
-    if policy.standing(fact) != _FROM[decision][1] or fact.version != step.new_version or not as_then:
-        return "changed"
-    if was == "shared" and fact.legacy_id not in kept:
-        return "not_a_member"
-    try:
-        with fact_changing(write, fact, many=True) as change:
-            _stand_again(change, principal, was)
-    except Conflict as error:
-        return error.code
-    return DONE
-
-
-def _stand_again(change: FactWrite, principal: Principal, was: str) -> None:
-    """Let a fact stand as it stood, under its locks. Raises Conflict before anything of it was changed."""
-    fact = change.fact
-    if fact.state in {State.ARCHIVED, State.REJECTED}:
-        unbury(change, principal)
-    if was in {State.PROPOSED, State.QUARANTINED, State.HIDDEN}:
-        change.leave(was, reason={State.HIDDEN: None, State.QUARANTINED: why_held_back(fact)}.get(State(was), ""))
-        fact.reviewed_at = None if was == State.PROPOSED else fact.reviewed_at
-    else:
-        change.activate(reviewed=False)
-        change.unshare()
-        if was == "waiting":
-            fact.reviewed_at = None
-        else:
-            fact.reviewed_at = fact.reviewed_at or change.now
-        if was == Visibility.SHARED:
-            change.share()
-    change.log("RESTORE", undo=True)
+        return Move(fact, going(State.REJECTED, now, reason), [("REJECT", {})])
+    if decision == "delete":
+        return Move(fact, going(State.ARCHIVED, now), [("DELETE", {})])
+    if decision == "approve":
+        return Move(fact, approve, [("APPROVE", {})])
+    if decision == "unshare":
+        return Move(fact, {"visibility": Visibility.PRIVATE}, [("UNSHARE", {})])
+    if fact.state == State.PROPOSED:
+        # Only what counts is shared; who shares what was proposed approves it.
+        return Move(fact, {**approve, **share, "reviewed_at": now}, [("APPROVE", {}), ("SHARE", {})])
+    return Move(fact, share, [("SHARE", {})])

@@ -1,4 +1,4 @@
-"""What becomes of a fact: shared or kept private, approved, rejected, deleted, restored, and hidden by staff.
+"""What becomes of a fact: shared or kept private, approved, rejected, deleted, restored.
 
 Where a function takes ``version``, it is the wording that the caller saw; a decision about another one is a Conflict
 (409 ``version_conflict`` with the current version).
@@ -9,11 +9,12 @@ from __future__ import annotations
 from uuid import UUID
 
 from accounts.models import Member
-from accounts.policy import REASON_CHARACTERS, clean_reason, must_decide
+from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotAllowed
-from memories.actions import tombstone_lay, tombstone_lift
-from memories.policy import reason_to_hold_back
+from statements.actions import suppression_add, suppression_remove
+from statements.policy import check_state, check_version, clean_reason, reason_to_hold_back
+from statements.wording import Embedded
 
 from .. import policy
 from ..models import LegacyFact
@@ -34,11 +35,11 @@ def fact_set_visibility(
     policy.check_visibility(visibility)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
-        policy.check_version(fact, version)
+        check_version(fact, version)
         if visibility == fact.visibility:
             return fact
         if visibility == Visibility.SHARED:
-            policy.check_state(fact, State.ACTIVE)
+            check_state(fact, State.ACTIVE)
             if not Member.objects.filter(legacy_id=fact.legacy_id, user_id=fact.user_id).exists():
                 raise NotAllowed("Only a member shares facts of a legacy.", code="not_a_member")
             share(change)
@@ -68,8 +69,8 @@ def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = N
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
-        policy.check_version(fact, version)
-        policy.check_state(fact, State.PROPOSED, State.ACTIVE)
+        check_version(fact, version)
+        check_state(fact, State.PROPOSED, State.ACTIVE)
         if fact.state == State.PROPOSED or fact.reviewed_at is None:
             approve(change)
     return fact
@@ -85,20 +86,20 @@ def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, versio
     """Say that a fact is not so: it leaves every prompt, and extraction can't bring it back.
 
     It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Refused (400) for a reason that can't be stored,
-    Conflict (409 ``wrong_state``).
+    Gated (422) for one with sensitive data, Conflict (409 ``wrong_state``).
     """
     must_decide(principal)
     policy.check_reason(reason)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
-        policy.check_version(change.fact, version)
-        policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.QUARANTINED)
+        check_version(change.fact, version)
+        check_state(change.fact, State.PROPOSED, State.ACTIVE, State.QUARANTINED)
         reject(change, reason)
     return change.fact
 
 
 def reject(change: FactWrite, reason: str) -> None:
     """Reject a fact that is locked already."""
-    change.leave(State.REJECTED, reason=reason[:REASON_CHARACTERS])
+    change.leave(State.REJECTED, reason=clean_reason(reason))
     _bury(change)
     change.log("REJECT")
 
@@ -110,8 +111,8 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
     """
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
-        policy.check_version(change.fact, version)
-        policy.check_state(change.fact, State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
+        check_version(change.fact, version)
+        check_state(change.fact, State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
         delete(change)
     return change.fact
 
@@ -133,7 +134,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
-        policy.check_state(fact, State.ARCHIVED, State.REJECTED)
+        check_state(fact, State.ARCHIVED, State.REJECTED)
         unbury(change, principal)
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
@@ -143,62 +144,6 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
             change.activate(reviewed=True)
         change.log("RESTORE")
     return fact
-
-
-def fact_reopen(principal: Principal, fact_id: UUID, *, proposed: bool = False) -> LegacyFact:
-    """Let a fact wait for review again, private, as it was before it was approved, shared, rejected or deleted.
-
-    With ``proposed`` it is in no prompt until it is approved. What was held back is held back again. Raises
-    NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``, also for what staff have hidden, or ``similar_exists`` as
-    ``fact_restore``).
-    """
-    must_decide(principal)
-    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
-        fact = change.fact
-        policy.check_state(fact, State.PROPOSED, State.ACTIVE, State.ARCHIVED, State.REJECTED)
-        if fact.hidden_at is not None:
-            raise Conflict("Staff have hidden this fact.", code="wrong_state", state=State.HIDDEN)
-        if fact.state in {State.ARCHIVED, State.REJECTED}:
-            unbury(change, principal)
-        if fact.quarantined_at is not None:
-            change.leave(State.QUARANTINED, reason=why_held_back(fact))
-        elif proposed:
-            change.leave(State.PROPOSED, reason="")
-        else:
-            change.activate(reviewed=False)
-            change.unshare()
-        fact.reviewed_at = None
-        change.log("RESTORE", waits=True)
-    return fact
-
-
-def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Take an active fact out of everybody's sight but its author's and the staff's; the author sees the reason.
-
-    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
-    """
-    policy.must_moderate(principal)
-    reason = clean_reason(reason)
-    with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
-        policy.check_state(change.fact, State.ACTIVE)
-        change.leave(State.HIDDEN, reason=reason)
-        change.fact.hidden_at = change.now
-        change.log("HIDE", reason=reason)
-    return change.fact
-
-
-def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Give a hidden fact back to its author, private: sharing it again is the author's decision.
-
-    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
-    """
-    policy.must_moderate(principal)
-    reason = clean_reason(reason)
-    with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
-        policy.check_state(change.fact, State.HIDDEN)
-        change.activate(reviewed=False)
-        change.log("RESTORE", reason=reason)
-    return change.fact
 
 
 def why_held_back(fact: LegacyFact) -> str:
@@ -212,20 +157,10 @@ def unbury(change: FactWrite, principal: Principal) -> None:
     twin = same_words(principal, fact.legacy_id, fact.content)
     if twin is not None:
         raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
-    tombstone_lift(
-        change.write, user_id=fact.user_id, legacy_id=fact.legacy_id, texts=[fact.content], object_id=fact.pk
-    )
+    suppression_remove(change.write, fact.user_id, texts=[fact.content], object_id=fact.pk, legacy_id=fact.legacy_id)
     change.compare_later()
 
 
 def _bury(change: FactWrite) -> None:
     fact = change.fact
-    tombstone_lay(
-        change.write,
-        user_id=fact.user_id,
-        legacy_id=fact.legacy_id,
-        object_id=fact.pk,
-        text=fact.content,
-        embedding=fact.embedding,
-        embedding_model=fact.embedding_model,
-    )
+    suppression_add(change.write, fact.user_id, Embedded.of_row(fact), fact.pk, legacy_id=fact.legacy_id)

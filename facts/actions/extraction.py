@@ -16,9 +16,9 @@ from journal.actions import LedgerWrite, note_operation
 from journal.exceptions import Gated
 from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
-from memories.models import Tombstone
-from memories.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person, is_masked, mask_sensitive
-from memories.wording import Wording
+from statements.models import Suppression
+from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person, is_masked, mask_sensitive
+from statements.wording import Embedded, Wording
 
 from ..models import FactEvidence, FactLink, LegacyFact
 from ..policy import Category
@@ -97,10 +97,11 @@ def record_extracted(
     if legacy_id is None or not {user_id, legacy_id} <= set(write.ledgers):
         raise ValueError("Facts are recorded under the locks of the person and of the legacy.")
     recording = _Recording(write, principal, legacy_id, conversation, messages_by_index)
-    statements = [(candidate.wording.content, candidate.vector) for candidate in prepared]
-    model = prepared[0].wording.embedding_model if prepared else ""
-    buried = Tombstone.objects.matching(user_id, legacy_id, statements, model)
-    stored = [recording.take(candidate, is_buried) for candidate, is_buried in zip(prepared, buried, strict=True)]
+    texts = [Embedded.of_row(candidate.wording) for candidate in prepared]
+    suppressed = Suppression.objects.matching(user_id, texts, legacy_id=legacy_id)
+    stored = [
+        recording.take(candidate, is_kept_out) for candidate, is_kept_out in zip(prepared, suppressed, strict=True)
+    ]
     return [fact for fact in stored if fact is not None]
 
 
@@ -115,7 +116,7 @@ class _Recording:
     messages: Mapping[int, Message]
     contents: dict[int, str] = field(default_factory=dict)
 
-    def take(self, candidate: PreparedFact, is_buried: bool) -> LegacyFact | None:
+    def take(self, candidate: PreparedFact, is_suppressed: bool) -> LegacyFact | None:
         """Store one candidate, or add it to what is there, or leave it out."""
         said, wording = self.said(candidate), candidate.wording
         if not said:
@@ -126,7 +127,7 @@ class _Recording:
             self.add_evidence(twin.pk, said)
             self.note(candidate, "duplicate", fact_id=twin.pk, sim=1.0)
             return None
-        if is_buried:
+        if is_suppressed:
             self.note(candidate, "tombstone")
             return None
         if candidate.held_back:

@@ -1,65 +1,83 @@
-"""What staff do about facts that are held back: quarantine one, release it, or refuse it."""
+"""What staff do about facts: look at one, hide it or hold it back, give it back, release or refuse it.
+
+Each raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
+"""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from uuid import UUID
 
 from accounts.models import Preferences
-from accounts.policy import clean_reason
 from accounts.principals import Principal
+from statements.actions import moderated
 
-from .. import policy
 from ..models import LegacyFact
 from ..policy import State
 from .deciding import reject
-from .single import fact_write
+from .single import FactWrite, fact_write
+
+
+def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
+    """Read a fact's text and the words that bear it out, for a reason that its author finds in the fact's history.
+
+    Returns the fact with its evidence at hand; nothing of it is stored in the log.
+    """
+    rows = LegacyFact.objects.visible_to(principal).prefetch_related("evidence")
+    with moderated(principal, reason, fact_write(principal, rows, fact_id)) as change:
+        change.log("OPEN")
+    return change.fact
+
+
+def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
+    """Take an active fact out of everybody's sight but its author's and the staff's; the author sees the reason."""
+    with moderated(principal, reason, _locked(principal, fact_id), State.ACTIVE) as change:
+        change.leave(State.HIDDEN, reason=change.meta["reason"])
+        change.fact.hidden_at = change.now
+        change.log("HIDE")
+    return change.fact
+
+
+def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
+    """Give a hidden fact back to its author, private: sharing it again is the author's decision."""
+    with moderated(principal, reason, _locked(principal, fact_id), State.HIDDEN) as change:
+        change.activate(reviewed=False)
+        change.log("RESTORE")
+    return change.fact
 
 
 def fact_quarantine(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Hold a fact back from every prompt, recall and other member; its author sees it with the reason.
 
-    The author may reword it, which makes it active again, reject or delete it. Raises NotAllowed for anybody but
-    staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``) unless it is active or proposed.
+    The author may reword it, which makes it active again, reject or delete it.
     """
-    policy.must_moderate(principal)
-    reason = clean_reason(reason)
-    with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
-        policy.check_state(change.fact, State.ACTIVE, State.PROPOSED)
-        change.meta = {"reason": reason}
-        change.hold_back(reason)
+    with moderated(principal, reason, _locked(principal, fact_id), State.ACTIVE, State.PROPOSED) as change:
+        change.hold_back(change.meta["reason"])
     return change.fact
 
 
 def fact_release(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Let a fact that was held back count: active and unreviewed, or proposed when its author reviews before.
-
-    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
-    """
-    policy.must_moderate(principal)
-    reason = clean_reason(reason)
-    with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
-        fact = change.fact
-        policy.check_state(fact, State.QUARANTINED)
-        if Preferences.objects.filter(user_id=fact.user_id, review="before").exists():
+    """Let a fact that was held back count: active and unreviewed, or proposed when its author reviews before."""
+    with moderated(principal, reason, _locked(principal, fact_id), State.QUARANTINED) as change:
+        if Preferences.objects.filter(user_id=change.fact.user_id, review="before").exists():
             change.leave(State.PROPOSED, reason="")
         else:
             change.activate(reviewed=False)
-        fact.reviewed_at = None
+        change.fact.reviewed_at = None
         change.compare_later()
-        change.log("RESTORE", reason=reason)
-    return fact
+        change.log("RESTORE")
+    return change.fact
 
 
 def fact_refuse(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Reject a fact that was held back. The same words can't come back by themselves; its author may restore it.
 
-    Restored it is held back again. Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound,
-    Conflict (409 ``wrong_state``).
+    Restored it is held back again.
     """
-    policy.must_moderate(principal)
-    reason = clean_reason(reason)
-    with fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id) as change:
-        policy.check_state(change.fact, State.QUARANTINED)
-        change.meta = {"reason": reason}
-        reject(change, reason)
+    with moderated(principal, reason, _locked(principal, fact_id), State.QUARANTINED) as change:
+        reject(change, change.meta["reason"])
     return change.fact
+
+
+def _locked(principal: Principal, fact_id: UUID) -> AbstractContextManager[FactWrite]:
+    return fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id)

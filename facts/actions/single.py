@@ -18,9 +18,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, enqueue, ledger_write
+from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
-from memories.wording import Wording
+from journal.queue import enqueue
+from statements.wording import Wording
 
 from ..models import FactLink, FactVersion, LegacyFact
 from ..queries import Neighbour
@@ -33,8 +34,18 @@ _FIELDS = [
 ]
 
 
+_UPKEEP = {"index_not_before", "index_attempts", "embedding", "embedding_model"}
+"""What changes without anybody having changed the fact."""
+
+NOT_KEPT = _UPKEEP | {
+    "content", "search_text", "search_config", "search_length", "active_since", "shared_since", "updated_at",
+    "deleted_at", "purge_at",
+}  # fmt: skip
+"""What undo works out again; the wording stands in its version."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class Standing:
     """How a fact stands in its legacy."""
 
     terms: int = 0
@@ -43,7 +54,8 @@ class _Standing:
     version: int = 0
 
     @classmethod
-    def of(cls, fact: LegacyFact) -> _Standing:
+    def of(cls, fact: LegacyFact) -> Standing:
+        """How a fact stands now."""
         shared = fact.visibility == LegacyFact.Visibility.SHARED
         return cls(fact.search_length, fact.state == LegacyFact.State.ACTIVE, shared, fact.version)
 
@@ -61,11 +73,16 @@ class FactWrite:
     now: datetime = field(default_factory=timezone.now)
     meta: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def row(self) -> LegacyFact:
+        """The fact, for what is done to facts and memories alike."""
+        return self.fact
+
     def log(
         self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
-    ) -> None:
-        """Take the owner's next revision for what happens to the fact."""
-        self.write.change(
+    ) -> int:
+        """Take the owner's next revision for what happens to the fact, and return it."""
+        return self.write.change(
             self.fact.user_id,
             event,
             "fact",
@@ -122,8 +139,10 @@ class FactWrite:
         self.fact.visibility = LegacyFact.Visibility.PRIVATE
         self.fact.shared_since = None
 
-    def add_version(self) -> None:
-        """Record the present wording as the version that the fact's number says."""
+    def add_version(self, rev: int) -> None:
+        """Record the present wording, which came with a revision, as the version that the fact's number says."""
+        before = FactVersion.objects.filter(fact=self.fact, number=self.fact.version - 1)
+        before.update(recorded_to=self.now, recorded_to_rev=rev)
         FactVersion.objects.create(
             fact=self.fact,
             number=self.fact.version,
@@ -132,7 +151,8 @@ class FactWrite:
             written_by=self.fact.written_by,
             actor_kind=self.write.actor.kind,
             actor_id=self.write.actor.id,
-            created_at=self.now,
+            recorded_from=self.now,
+            recorded_from_rev=rev,
         )
 
     def compare_later(self) -> None:
@@ -142,24 +162,26 @@ class FactWrite:
         if not self.many:
             enqueue("facts.index", self.fact.pk)
 
-    def settle(self, before: _Standing) -> None:
+    def settle(self, before: Standing) -> None:
         """Bring the legacy's ledger in line with how the fact stands now."""
-        after, legacy_id = _Standing.of(self.fact), self.fact.legacy_id
-        self.write.count(
-            legacy_id,
-            facts=after.active - before.active,
-            fact_terms=after.terms * after.active - before.terms * before.active,
-        )
-        if before.shared and after.shared and before.version != after.version:
-            event = "UPDATE"
-        elif before.shared != after.shared:
-            # Other members learn that the fact is out of sight, not why.
-            event = "SHARE" if after.shared else "UNSHARE"
-        else:
-            return
-        self.write.change(
-            legacy_id, event, "fact", self.fact.pk, old_version=before.version or None, new_version=after.version
-        )
+        tell_legacy(self.write, self.fact, before, Standing.of(self.fact))
+
+
+def tell_legacy(write: LedgerWrite, fact: LegacyFact, before: Standing, after: Standing) -> None:
+    """Bring the legacy's ledger in line with how a fact stood and stands; its members learn what they see of it."""
+    write.count(
+        fact.legacy_id,
+        facts=after.active - before.active,
+        fact_terms=after.terms * after.active - before.terms * before.active,
+    )
+    if before.shared and after.shared and before.version != after.version:
+        event = "UPDATE"
+    elif before.shared != after.shared:
+        # Other members learn that the fact is out of sight, not why.
+        event = "SHARE" if after.shared else "UNSHARE"
+    else:
+        return
+    write.change(fact.legacy_id, event, "fact", fact.pk, old_version=before.version or None, new_version=after.version)
 
 
 @contextmanager
@@ -189,11 +211,13 @@ def fact_under_lock(write: LedgerWrite, rows: FactQuerySet, fact_id: UUID) -> It
 @contextmanager
 def fact_changing(write: LedgerWrite, fact: LegacyFact, *, many: bool = False) -> Iterator[FactWrite]:
     """The same for a fact that was read inside such a transaction, on its own or as one of ``many``."""
-    was, before = {name: getattr(fact, name) for name in _FIELDS}, _Standing.of(fact)
+    was, before = {name: getattr(fact, name) for name in _FIELDS}, Standing.of(fact)
     change = FactWrite(write, fact, many)
     yield change
     changed = [name for name in _FIELDS if getattr(fact, name) != was[name]]
-    if set(changed) - {"index_not_before", "index_attempts", "embedding", "embedding_model"}:
+    if set(changed) - _UPKEEP:
+        kept = {name: was[name] for name in changed if name not in NOT_KEPT}
+        write.undoable(fact.user_id, "fact", fact.pk, kept)
         fact.updated_at = change.now
         changed.append("updated_at")
     if changed:
@@ -229,11 +253,11 @@ def insert(
     if compare:
         change.compare_later()
     fact.save(force_insert=True)
-    change.add_version()
-    change.log("ADD", conversation_id=fact.source_conversation_id)
+    change.add_version(change.log("ADD", conversation_id=fact.source_conversation_id))
     if held_back:
         change.log("QUARANTINE", conversation_id=fact.source_conversation_id)
-    change.settle(_Standing())
+    write.undoable(fact.user_id, "fact", fact.pk, {"created": True})
+    change.settle(Standing())
     return change
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from conversations.models import Conversation
 from journal.actions import LedgerWrite
+from statements.actions import erase
 
-from ..models import FactEvidence, LegacyFact
+from ..models import FACT, FactEvidence, LegacyFact
 from ..policy import State
 from .single import fact_under_lock
 
@@ -14,9 +15,9 @@ def facts_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int
     """Remove what was learned from a conversation alone, inside the transaction that removes the conversation.
 
     The caller holds the ledgers of the person and of the conversation's legacy. What the person has approved, edited,
-    shared or rejected stays, since that is their decision, and so does what other conversations say as well. No
-    tombstone is left: the same may be learned again. Returns how many facts were removed, and how many that were found
-    there stay.
+    shared or rejected stays, since that is their decision, and so does what other conversations say as well. The
+    same may be learned again: no suppression is left. Returns how many facts were removed, and how many that were
+    found there stay.
     """
     said_here = FactEvidence.objects.filter(message__conversation=conversation).values("fact")
     said_elsewhere = FactEvidence.objects.filter(fact__user_id=conversation.user_id).exclude(
@@ -33,5 +34,5 @@ def facts_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int
         with fact_under_lock(write, LegacyFact.objects.all(), fact_id) as change:
             change.leave(State.ARCHIVED)  # So that the legacy's counts are right.
         write.change(conversation.user_id, "PURGE", "fact", fact_id, old_version=version)
-    LegacyFact.objects.filter(pk__in=[fact_id for fact_id, _ in facts]).delete()
+    erase(FACT, [fact_id for fact_id, _ in facts])
     return len(facts), stay

@@ -6,24 +6,25 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts.models import Agent, Legacy
+from accounts.models import Legacy
 from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, Gated, NotFound
+from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind, Change
-from memories.actions import tombstone_lift
-from memories.models import Tombstone
-from memories.policy import Admitted, admit, reason_to_hold_back
-from memories.wording import Wording, embed
+from memories.actions import author
+from statements.actions import suppression_check
+from statements.policy import Admitted, admit, check_state, check_version, reason_to_hold_back
+from statements.wording import Embedded
 
 from .. import policy
 from ..models import FactLink, LegacyFact
 from ..queries import same_words
 from .deciding import approve as approve_fact
-from .single import fact_write, insert
+from .single import FactWrite, fact_write, insert
 
-_EDITED = (LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED, LegacyFact.State.QUARANTINED)
+_REWORDED_FOR_THEM = (LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED)
+_EDITED = (*_REWORDED_FOR_THEM, LegacyFact.State.QUARANTINED)
 
 
 def fact_add(
@@ -35,7 +36,7 @@ def fact_add(
 ) -> LegacyFact:
     """Add a fact about a legacy, as the person or as an agent that writes for them.
 
-    The person's own word is active and reviewed, and lifts a tombstone of the same words. An agent's is active and
+    The person's own word is active and reviewed, and lifts a suppression of the same words. An agent's is active and
     waits for review, or proposed when the person reviews before; what the person rejected is refused. Sensitive data is
     refused to both; text that is aimed at a model is quarantined unless it is the person's own wording. The same words
     are refused to both; a similar or contradicting fact is linked soon after. With the embedder away the vector comes
@@ -47,28 +48,24 @@ def fact_add(
     policy.check_visibility(visibility)
     policy.check_category(category)
     user_id = policy.must_add(principal, visibility)
-    admitted = admit(content, own_word=policy.is_own_wording(principal))
-    content, own_word = admitted.content, policy.is_own_word(principal) and not admitted.held_back
+    own_word = principal.speaks_as_person
+    admitted = admit(content, own_word=own_word)
+    content = admitted.content
     _must_be_member(principal, legacy_id)
-    vector, model = embed(content)
-    wording = Wording.of(principal, user_id, content, vector, model)
+    text = Embedded.of(content)
+    shared = visibility == LegacyFact.Visibility.SHARED  # Whoever shares a fact has decided that it counts.
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         _must_be_member(principal, legacy_id)
         _must_be_new(principal, legacy_id, content)
-        if own_word:
-            tombstone_lift(write, user_id=user_id, legacy_id=legacy_id, texts=[content])
-        else:
-            _must_be_welcome(user_id, legacy_id, wording)
-        fact = LegacyFact(
-            legacy_id=legacy_id, user_id=user_id, category=category, written_by="" if own_word else _author(principal)
-        )
+        suppression_check(write, user_id, text, own_word=own_word, legacy_id=legacy_id)
+        fact = LegacyFact(legacy_id=legacy_id, user_id=user_id, category=category, written_by=author(principal))
         insert(
             write,
             fact,
-            wording,
+            text.worded(principal, user_id),
             reviewed=own_word,
-            proposed=not own_word and principal.review == "before",
-            shared=visibility == LegacyFact.Visibility.SHARED,
+            proposed=not own_word and not shared and principal.review == "before",
+            shared=shared,
             held_back=admitted.held_back,
         )
         write.result("fact", fact.pk, status_code=201 if fact.state == LegacyFact.State.ACTIVE else 202)
@@ -86,53 +83,61 @@ def fact_edit(
 ) -> LegacyFact:
     """Give the person's fact another wording or category, as a new version; what is the same already changes nothing.
 
-    Whoever edits an active fact has reviewed it; ``approve`` makes a proposed one count as well. A fact that is held
-    back counts again when its author rewords it; going back to what somebody else wrote holds it back again. Links fall
-    with the wording they were about and are sought anew. ``version`` is the one the caller saw. Raises
-    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409: ``version_conflict`` with the current
-    one, ``wrong_state``, ``similar_exists``).
+    Whoever edits an active fact has reviewed it, and their words lift a suppression; ``approve`` makes a proposed one
+    count as well. A fact that is held back counts again when its author rewords it; going back to what somebody else
+    wrote holds it back again. What a service words for the person passes every gate and waits as when it is added;
+    what is held back it can't reword. Links fall with the wording they were about and are sought anew. ``version`` is
+    the one the caller saw. Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409:
+    ``version_conflict`` with the current one, ``wrong_state``, ``similar_exists``).
     """
-    user_id = must_decide(principal)
-    wording, admitted = None, Admitted("")
+    must_decide(principal)
+    own_word = principal.speaks_as_person
+    text, admitted = None, Admitted("")
     if category is not None:
         policy.check_category(category)
     if content is not None:
-        admitted = admit(content, own_word=policy.is_own_wording(principal))
+        admitted = admit(content, own_word=own_word)
         content = admitted.content
         if not LegacyFact.objects.mine(principal).filter(pk=fact_id).exists():
             raise NotFound("There is no such fact.")
-        wording = Wording.of(principal, user_id, content, *embed(content))
+        text = Embedded.of(content)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
         fact = change.fact
-        policy.check_version(fact, version)
-        policy.check_state(fact, *_EDITED)
-        reworded = wording is not None and wording.content != fact.content
+        check_version(fact, version)
+        check_state(fact, *(_EDITED if own_word or text is None else _REWORDED_FOR_THEM))
+        reworded = text is not None and text.content != fact.content
         if not reworded and category in {None, fact.category}:
             if approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:
                 approve_fact(change)
             return fact
-        held_back = ""
-        if wording is not None and reworded:
-            _must_be_new(principal, fact.legacy_id, wording.content, but=fact.pk)
-            tombstone_lift(change.write, user_id=user_id, legacy_id=fact.legacy_id, texts=[wording.content])
-            FactLink.objects.filter(Q(from_fact=fact) | Q(to_fact=fact)).delete()
-            held_back = admitted.held_back or _held_back_before(fact, wording.content)
-            wording.put_on(fact)
-            fact.written_by = _written_before(fact, wording.content)
-            change.compare_later()
-            if fact.state == LegacyFact.State.QUARANTINED and not held_back:
-                change.activate(reviewed=True)
+        held_back = _reword(change, principal, text, admitted.held_back) if text is not None and reworded else ""
         fact.category = category or fact.category
         fact.version += 1
         if fact.state == LegacyFact.State.ACTIVE:
-            fact.reviewed_at = change.now
-        change.add_version()
-        change.log("UPDATE", old_version=fact.version - 1)
+            fact.reviewed_at = change.now if own_word or not reworded else None
+            if fact.reviewed_at is None and principal.review == "before":
+                change.leave(LegacyFact.State.PROPOSED, reason="")
+        change.add_version(change.log("UPDATE", old_version=fact.version - 1))
         if held_back:
             change.hold_back(held_back)
         elif approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:
             approve_fact(change)
     return fact
+
+
+def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: str) -> str:
+    """Put another wording on a fact that is locked already. Returns why it is held back now, empty when it isn't."""
+    fact, own_word = change.fact, principal.speaks_as_person
+    _must_be_new(principal, fact.legacy_id, text.content, but=fact.pk)
+    suppression_check(change.write, fact.user_id, text, own_word=own_word, legacy_id=fact.legacy_id)
+    FactLink.objects.filter(Q(from_fact=fact) | Q(to_fact=fact)).delete()
+    held_back = held_back or _held_back_before(fact, text.content)
+    text.worded(principal, fact.user_id).put_on(fact)
+    fact.written_by = _written_before(fact, text.content) or author(principal)
+    change.compare_later()
+    if fact.state == LegacyFact.State.QUARANTINED and not held_back:
+        change.activate(reviewed=True)
+    return held_back
 
 
 def _written_before(fact: LegacyFact, content: str) -> str:
@@ -170,15 +175,3 @@ def _must_be_new(principal: Principal, legacy_id: UUID, content: str, *, but: UU
     twin = same_words(principal, legacy_id, content, but=but)
     if twin is not None:
         raise Conflict("You have this fact already.", code="similar_exists", fact=str(twin.pk))
-
-
-def _must_be_welcome(user_id: UUID, legacy_id: UUID, wording: Wording) -> None:
-    """Refuse an agent's statement that the person rejected or deleted, in these or in similar words."""
-    statement = (wording.content, wording.embedding)
-    if any(Tombstone.objects.matching(user_id, legacy_id, [statement], wording.embedding_model)):
-        raise Gated("The person rejected or deleted this fact. Only they can bring it back.", code="rejected_before")
-
-
-def _author(principal: Principal) -> str:
-    """What is shown as the writer of an agent's wording."""
-    return Agent.objects.values_list("name", flat=True).get(pk=str(principal.agent_id))[:80]

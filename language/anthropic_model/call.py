@@ -26,33 +26,67 @@ from anthropic import (
 from anthropic.types import Message, TextBlock, ToolUseBlock
 from asgiref.sync import async_to_sync
 
-from language.anthropic_model.errors import (
-    ModelAnswerCut,
-    ModelAnswerRefused,
-    ModelCallRejected,
-    ModelKeyRefused,
-    ModelNotFound,
-    ModelNotPaid,
-    ModelOverloaded,
-    ModelRateLimited,
-    ModelServerError,
-    ModelTimedOut,
-    ModelUnreachable,
-)
 from language.base import LanguageError, ModelAnswerInvalid, ModelUnavailable, Usage
 
 log = structlog.get_logger(__name__)
+CONNECT_SECONDS = 5.0
+MOST_TOKENS = 16_000
+"""Tokens of one answer. A model that thinks before it answers spends them on that as well."""
+MOST_BYTES = 4_194_304
+"""Bytes of one answer; more can't come out of ``MOST_TOKENS``."""
+_WHOLE = {"end_turn", "stop_sequence"}
+_CALLS = "tool_use"
+_CUT = {"max_tokens", "model_context_window_exceeded"}
+
+
+class ModelTimedOut(ModelUnavailable):
+    """The call took longer than ``KEEPSAKE_MODEL_TIMEOUT_SECONDS``, retries and waits included."""
+
+
+class ModelUnreachable(ModelUnavailable):
+    """No connection to ``ANTHROPIC_BASE_URL``, or it was cut before the answer was whole."""
+
+
+class ModelRateLimited(ModelUnavailable):
+    """The server answered 429: too many calls or tokens for this key at the moment."""
+
+
+class ModelOverloaded(ModelUnavailable):
+    """The server answered 503 or 529: it has no capacity at the moment."""
+
+
+class ModelServerError(ModelUnavailable):
+    """The server failed (another 5xx)."""
+
+
+class ModelKeyRefused(ModelUnavailable):
+    """The server answered 401 or 403: ``ANTHROPIC_API_KEY`` is wrong, or may not use this model."""
+
+
+class ModelNotPaid(ModelUnavailable):
+    """The server answered 402: the account behind the key has no credit."""
+
+
+class ModelNotFound(ModelUnavailable):
+    """The server answered 404: it does not know ``KEEPSAKE_MODEL``, or ``ANTHROPIC_BASE_URL`` is wrong."""
+
+
+class ModelCallRejected(ModelUnavailable):
+    """The server did not accept the request (400 or another status): too long, or a model without structured output."""
+
+
+class ModelAnswerRefused(ModelAnswerInvalid):
+    """The model declined to answer."""
+
+
+class ModelAnswerCut(ModelAnswerInvalid):
+    """The answer broke off at the most tokens that a call may use, or came as more bytes than an answer can have."""
+
 
 # At DEBUG the SDK logs whole requests, and with them what people said. It sets its own level from its environment
 # variable when it is imported, so this has to come after the import.
 logging.getLogger("anthropic").setLevel(logging.INFO)
 
-CONNECT_SECONDS = 5.0
-MOST_TOKENS = 16_000
-"""Tokens of one answer. A model that thinks before it answers spends them on that as well."""
-
-MOST_BYTES = 4_194_304
-"""Bytes of one answer; more can't come out of ``MOST_TOKENS``."""
 
 _REFUSALS = {
     401: ModelKeyRefused,
@@ -63,9 +97,6 @@ _REFUSALS = {
     503: ModelOverloaded,
     529: ModelOverloaded,
 }
-_WHOLE = {"end_turn", "stop_sequence"}
-_CALLS = "tool_use"
-_CUT = {"max_tokens", "model_context_window_exceeded"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,9 @@ from typing import Any
 
 from anthropic import transform_schema
 
-from language.anthropic_model.answers import (
-    LONGEST_CONTENT,
-    LONGEST_SUBJECT,
-    Shape,
-    validated,
-)
-from language.base import Condensed, KnownMemory
-from language.offline.third_person import in_third_person
+from language.anthropic_model.answers import LONGEST_CONTENT, LONGEST_SUBJECT, Shape, validated
+from language.base import Condensed, KnownMemory, Passage
+from language.offline.rewrite import in_third_person
 
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
 
@@ -78,3 +73,23 @@ def _condensed(shape: CondensedShape, shown: Mapping[str, KnownMemory], taken: C
 
 def _figures(text: str) -> set[str]:
     return set(_FIGURE.findall(text))
+
+
+class SelectedShape(Shape):
+    ids: list[str]
+
+
+def selected_schema() -> dict[str, Any]:
+    """The JSON schema of the answer: the same for all questions, so that the server can keep it."""
+    return transform_schema(SelectedShape)
+
+
+def read_selected(text: str, passages: Sequence[Passage], most: int) -> tuple[tuple[str, ...], int]:
+    """The ids that the model chose, each once, at most ``most``, and how many of its answer were dropped.
+
+    Dropped is an id that was not shown or that stands there already. Raises ModelAnswerInvalid for a broken document.
+    """
+    listed = validated(SelectedShape, text).ids
+    shown = {passage.id for passage in passages}
+    chosen = tuple(dict.fromkeys(each for each in listed if each in shown))[:most]
+    return chosen, len(listed) - len(chosen)

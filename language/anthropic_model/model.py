@@ -17,8 +17,7 @@ from language.anthropic_model.answers import (
     verdicts_schema,
 )
 from language.anthropic_model.call import Endpoint, ask, ask_for_calls
-from language.anthropic_model.condensing import condensed_schema, read_condensed
-from language.anthropic_model.selecting import read_selected, selected_schema
+from language.anthropic_model.condensing import condensed_schema, read_condensed, read_selected, selected_schema
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
     Comparison,
@@ -38,7 +37,7 @@ class AnthropicModel:
     """A model of Anthropic's, or another one behind a server that speaks the Messages API.
 
     Making one opens no connection. One call a batch; a failure changes nothing and says by its class what went wrong
-    (``language.anthropic_model.errors``).
+    (``language.anthropic_model.call``).
     """
 
     offline = False

@@ -16,8 +16,7 @@ from django.conf import settings
 
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.choice import Choice
-from language.embedders.errors import EmbedderAnswerInvalid, EmbedderCallRejected, EmbedderTimedOut
-from language.embedders.http import Endpoint, post
+from language.embedders.http import EmbedderAnswerInvalid, EmbedderCallRejected, EmbedderTimedOut, Endpoint, post
 from language.tokens import count_tokens, cut_to_tokens
 
 log = structlog.get_logger(__name__)
@@ -59,7 +58,7 @@ class RemoteEmbedder:
 
     Of a longer text only the beginning is embedded. A call that the server rejects is made again in halves, and a
     single text that it rejects with half of the text, so that one server's smaller limits need no setting. Every
-    failure is an EmbedderUnavailable whose class says why (``language.embedders.errors``).
+    failure is an EmbedderUnavailable whose class says why (``language.embedders.http``).
     """
 
     def __init__(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from language.offline.lexicon import verbs
 from language.offline.lexicon.words import DETERMINERS, by_first_word, listed
-from language.offline.phrases import POLITE, phrase_end, skip_phrases
-from language.offline.tokens import Token
+from language.offline.tokens import POLITE, Token, phrase_end, skip_phrases
 
 _REMEMBER = by_first_word(
     (

@@ -8,8 +8,7 @@ from typing import Protocol, TypeVar
 
 from language.offline.compare import Sense, sense_of
 from language.offline.lexicon.words import AUXILIARIES, NOT_NAMES, SUBJECT_PRONOUNS, by_first_word, listed
-from language.offline.phrases import POLITE, phrase_end, skip_phrases
-from language.offline.tokens import Token, joined
+from language.offline.tokens import POLITE, Token, joined, phrase_end, skip_phrases
 
 _ASKING = by_first_word(("can you", "could you", "would you", "will you"))
 _OPENING = by_first_word(

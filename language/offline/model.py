@@ -16,12 +16,21 @@ from language.base import (
 )
 from language.offline.candidates import fact_candidates, memory_candidates
 from language.offline.choosing import choose
-from language.offline.compare import compare
+from language.offline.compare import compare, sense_of
 from language.offline.condensing import condense
+from language.offline.lexicon.words import listed
 from language.offline.lines import lines_of
 from language.offline.reading import read_statements
-from language.offline.selecting import select
 from language.offline.summary import episodes, summarise
+
+_QUESTION = listed("what where when which whom whose why how do does did you me i about tell know")
+
+
+def select(question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
+    """The ids of those that share a word with the question, in their order; of all when none does, at most ``most``."""
+    wanted = sense_of(question).bag - _QUESTION
+    sharing = [passage.id for passage in passages if wanted & sense_of(passage.text).bag]
+    return tuple((sharing or [passage.id for passage in passages])[:most])
 
 
 class OfflineModel:

@@ -19,8 +19,10 @@ from language.offline.lexicon.words import (
     YOU_PRONOUNS,
     listed,
 )
-from language.offline.people import Person
-from language.offline.tokens import Token, joined
+from language.offline.modality import is_english
+from language.offline.people import USER, Person
+from language.offline.sentences import split_sentences
+from language.offline.tokens import Token, joined, tokenize
 
 MIN_CONTENT = 5
 MAX_CONTENT = 280
@@ -38,6 +40,15 @@ _TAKES_THAT = listed(
     "be believe say know think hope mean insist swear decide prefer want dream promise agree claim wish feel"
 )
 _REFLEXIVE = listed("myself ourselves yourself")
+
+
+_BANNED = re.compile(
+    r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves|[Yy]ou|[Yy]ours?|[Yy]ourself|[Uu]r)\b"
+)
+_NOISE = re.compile(r"[<>{}\[\]`\"“”«»|\\^~]|https?:|www\.|\S@\S|&&|\b\w+\(\)|\*\*")
+_NOUN_ENDS = ("s", "ren", "men", "ple")
+_FIRST = frozenset({"i", "me", "my", "mine", "myself"})
+_QUOTES = frozenset('"“”«»‘')
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +198,6 @@ def finished(subject: str, tokens: Sequence[Token], lead: Sequence[Token] = ()) 
     return text[:1].upper() + text[1:] + "."
 
 
-_BANNED = re.compile(
-    r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves|[Yy]ou|[Yy]ours?|[Yy]ourself|[Uu]r)\b"
-)
-_NOISE = re.compile(r"[<>{}\[\]`\"“”«»|\\^~]|https?:|www\.|\S@\S|&&|\b\w+\(\)|\*\*")
-
-
 def acceptable(content: str) -> bool:
     """Whether a statement stands by itself: its length, no first or second person, nothing that points elsewhere."""
     if not MIN_CONTENT <= len(content) <= MAX_CONTENT or _BANNED.search(content) or _NOISE.search(content):
@@ -226,9 +231,6 @@ def _points(words: Sequence[str], position: int, following: str) -> bool:
     return previous in PREPOSITIONS or (form is not None and form.lemma not in _TAKES_THAT)
 
 
-_NOUN_ENDS = ("s", "ren", "men", "ple")
-
-
 def pronouns_hold(words: Sequence[str], main: Person, company: bool, others: Sequence[str]) -> bool:
     """Whether he, she, it and they in a statement mean somebody or something that it names.
 
@@ -252,3 +254,24 @@ def pronouns_hold(words: Sequence[str], main: Person, company: bool, others: Seq
         if len(word) > 3 and word.endswith(_NOUN_ENDS) and word not in {"always", "this", "was", "does", "his", "its"}:
             plurals += 1
     return True
+
+
+_VOICE = Voice(user="the user", legacy="")
+
+
+def in_third_person(text: str) -> str:
+    """The text with its English sentences in the first person put into the third.
+
+    A sentence stays as it is when it quotes somebody or when a pronoun could mean more than one.
+    """
+    return " ".join(_rewritten(sentence.text) for sentence in split_sentences(text)) or text
+
+
+def _rewritten(sentence: str) -> str:
+    tokens = tokenize(sentence)
+    if _FIRST.isdisjoint(token.low for token in tokens) or not _QUOTES.isdisjoint(sentence) or not is_english(tokens):
+        return sentence
+    try:
+        return finished("", rewritten(tokens, _VOICE, USER))
+    except Unclear:
+        return sentence

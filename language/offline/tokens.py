@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from language.offline.lexicon import verbs
-from language.offline.lexicon.words import ADVERBS, HE, SHE, listed
+from language.offline.lexicon.words import ADVERBS, HE, SHE, by_first_word, listed
 
 _TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|s|k|am|pm)?\b|\w+(?:['’.&-]\w+)*(?:['’](?=\s|$))?|[^\w\s]")
 
@@ -30,6 +30,15 @@ _AFTER_IS = listed(
     only married retired born dead allergic afraid kind stubborn""",
 )
 _STATIVE = listed("retired married gone tired divorced engaged born finished done called named buried dressed")
+
+
+Phrases: TypeAlias = dict[str, tuple[tuple[str, ...], ...]]
+POLITE = by_first_word(
+    (
+        "can you", "could you", "would you", "will you", "i want you to", "i would like you to", "i need you to",
+        "please", "and", "also", "so", "oh", "ok", "okay", "hey", "then", "but", "well", "just", "kindly", ",",
+    )
+)  # fmt: skip
 
 
 class Token(NamedTuple):
@@ -143,3 +152,19 @@ def joined(tokens: Sequence[Token]) -> str:
             pieces.append(" ")
         pieces.append(token.text)
     return "".join(pieces)
+
+
+def phrase_end(tokens: Sequence[Token], position: int, phrases: Phrases) -> int | None:
+    """Return where the longest of the phrases that stand at ``position`` ends, or None."""
+    for phrase in phrases.get(tokens[position].low, ()) if position < len(tokens) else ():
+        end = position + len(phrase)
+        if tuple(token.low for token in tokens[position:end]) == phrase:
+            return end
+    return None
+
+
+def skip_phrases(tokens: Sequence[Token], position: int, phrases: Phrases) -> int:
+    """Return where the phrases that stand one after another from ``position`` on end."""
+    while (after := phrase_end(tokens, position, phrases)) is not None:
+        position = after
+    return position

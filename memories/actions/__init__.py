@@ -1,53 +1,44 @@
 """Changes to what is remembered: the only code that writes it. Pages, API, tools and tasks call these functions."""
 
-from .adding import Manner, PreparedMemory, admit_new, memory_add, prepare_new, record_new
-from .bulk import BULK_DECISIONS, BULK_LIMIT, memories_decide, memories_delete, memories_undo, memories_weigh
+from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_new, record_new
+from .bulk import BULK_DECISIONS, BULK_LIMIT, memories_decide, memories_delete, memories_weigh
 from .deciding import (
     memory_approve,
-    memory_quarantine,
-    memory_refuse,
     memory_reject,
-    memory_release,
-    memory_reopen,
 )
 from .editing import memory_amend, memory_archive, memory_pin, memory_restore, memory_revert, memory_update
 from .merging import optimize_apply, optimize_revert
-from .opening import memory_open
+from .moderating import memory_open, memory_quarantine, memory_refuse, memory_release
 from .optimizing import optimize_discard, optimize_plan, plan_make, plans_tidy
 from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .recording import record_archive, record_update
 from .relating import Related, memories_relate
-from .reopening import proposal_reopen
 from .showing import disclosures_trim, memories_note_shown, memories_show
+from .single import author
 from .taking_back import memories_decline, memories_take_back
-from .tombstones import tombstone_lay, tombstone_lift
-from .upkeep import memories_expire, memories_index, memories_purge
-from .uses import memories_used, memories_used_today
-from .vectors import memories_compare_later, tombstones_follow
+from .upkeep import memories_expire, memories_index
+from .uses import memories_used
 
 __all__ = [
+    "ADDED_AT_ONCE",
     "BULK_DECISIONS",
     "BULK_LIMIT",
-    "Manner",
-    "PreparedMemory",
     "Related",
     "admit_new",
+    "author",
     "disclosures_trim",
-    "memories_compare_later",
+    "memories_add",
     "memories_decide",
     "memories_decline",
     "memories_delete",
     "memories_expire",
     "memories_index",
     "memories_note_shown",
-    "memories_purge",
     "memories_relate",
     "memories_show",
     "memories_take_back",
-    "memories_undo",
     "memories_used",
-    "memories_used_today",
     "memories_weigh",
     "memory_add",
     "memory_amend",
@@ -59,7 +50,6 @@ __all__ = [
     "memory_refuse",
     "memory_reject",
     "memory_release",
-    "memory_reopen",
     "memory_restore",
     "memory_revert",
     "memory_update",
@@ -78,12 +68,8 @@ __all__ = [
     "prepare_new",
     "proposal_approve",
     "proposal_reject",
-    "proposal_reopen",
     "proposals_lapse",
     "record_archive",
     "record_new",
     "record_update",
-    "tombstone_lay",
-    "tombstone_lift",
-    "tombstones_follow",
 ]

@@ -10,11 +10,13 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
 
+from ..models import Memory
 from ..querysets import statement
 
 log = structlog.get_logger(__name__)
@@ -43,16 +45,28 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
         evicted: list[tuple[str, int, int, int]] = cursor.fetchall()
     freed = sum(tokens for _, _, tokens, _ in evicted)
     if freed < excess:
-        raise Gated(
-            f"Pinned memories, places and this one need more than the {settings.MEMORY_BLOCK_TOKENS} tokens that the "
-            "memory block may have. Unpin or remove something first.",
-            code="budget",
-            needed=settings.MEMORY_BLOCK_TOKENS + excess - freed,
-        )
+        raise over_budget(settings.MEMORY_BLOCK_TOKENS + excess - freed)
     for memory_id, version, _, _ in evicted:
         write.change(user_id, "EVICT", "memory", memory_id, old_version=version, new_version=version)
+        write.undoable(user_id, "memory", memory_id, {"state": "active"})
     terms = sum(length for _, _, _, length in evicted)
     write.count(user_id, memories=-len(evicted), memory_terms=-terms, block_tokens=-freed)
     ids = [memory_id for memory_id, _, _, _ in evicted]
     transaction.on_commit(lambda: log.warning("memories_evicted", user=str(user_id), count=len(ids), memories=ids))
     return ids
+
+
+def over_budget(needed: int) -> Gated:
+    """The refusal of what would need so many tokens together with all that can't make room for it."""
+    return Gated(
+        f"Pinned memories, places and this one need more than the {settings.MEMORY_BLOCK_TOKENS} tokens that the "
+        "memory block may have. Unpin or remove something first.",
+        code="budget",
+        needed=needed,
+    )
+
+
+def evictable_tokens(user_id: UUID) -> int:
+    """How many tokens of the stored memory block could make room for something new."""
+    unpinned = Memory.objects.filter(user_id=user_id, in_block=True, pinned=False).active()
+    return unpinned.aggregate(tokens=Sum("tokens", default=0))["tokens"]

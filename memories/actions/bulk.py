@@ -1,47 +1,48 @@
-"""Many memories at once, under one lock: put away, or decided about and that taken back.
+"""Many memories at once, under one lock: put away, or decided about, in as many statements for a thousand as for one.
 
-Putting away takes as many statements for a thousand as for one.
+One that takes the place of another when it is approved takes its own statements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from datetime import timedelta
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotFound, NotYoursToDecide, Refused
-from journal.models import Change
+from journal.actions import LedgerWrite, ledger_write, write_part
+from journal.exceptions import Conflict, Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
+from statements.actions.suppressing_many import suppressions_add, suppressions_remove
+from statements.policy import check_state, clean_reason
 
-from ..models import Memory, Proposal
+from ..lines import line_tokens, memory_line
+from ..models import Memory, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
-from ..querysets import MemoryQuerySet, statement
 from ..records import BulkItem, BulkOutcome
+from .budget import block_evict
 from .deciding import approve_so
-from .moving import bring_back, displaced_by, put_away, reject, wait_again
+from .many import GONE, PRESENT, Logged, Move, Slots, block_tokens, change_many, coming, going, narrow
+from .moving import states_before
 from .proposing import propose_archives
-from .single import MemoryWrite, author, memory_changing, memory_under_lock
+from .single import author, memory_under_lock
 
 BULK_LIMIT = 1_000
 
-_PRESENT = {State.PROPOSED, State.ACTIVE, State.QUARANTINED}
-_GONE = {State.ARCHIVED, State.REJECTED}
 # The states that a decision starts from, and the standings that it leaves a memory in.
-_FROM: dict[str, tuple[set[State], set[str]]] = {
+_FROM: dict[str, tuple[AbstractSet[State], set[str]]] = {
     "approve": ({State.PROPOSED, State.ACTIVE}, {"reviewed"}),
-    "reject": (_PRESENT, {State.REJECTED}),
-    "archive": (_PRESENT, {State.ARCHIVED}),
-    "restore": (_GONE, {"reviewed", State.QUARANTINED}),
+    "reject": (PRESENT, {State.REJECTED}),
+    "archive": (PRESENT, {State.ARCHIVED}),
+    "restore": (GONE, {"reviewed", State.QUARANTINED}),
     "pin": ({State.PROPOSED, State.ACTIVE}, {State.PROPOSED, "waiting", "reviewed"}),
     "unpin": ({State.PROPOSED, State.ACTIVE}, {State.PROPOSED, "waiting", "reviewed"}),
 }
@@ -56,11 +57,11 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
     user_id = accounts_policy.must_remember(principal)
     if len(ids) > BULK_LIMIT:
         raise Refused(f"Name at most {BULK_LIMIT} memories at once.", code="too_many")
-    own_word = writing.speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     goes = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if own_word else set())
     outcomes: dict[str, BulkOutcome] = {}
     with ledger_write(principal.actor, user_id) as write:
-        going, asked = [], []
+        away, asked = [], []
         for memory in narrow(Memory.objects.visible_to(principal).filter(pk__in=set(ids))):
             if memory.state not in goes:
                 outcomes[memory.pk] = "skipped"
@@ -69,8 +70,8 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
                 asked.append(memory)
             else:
                 outcomes[memory.pk] = "archived"
-                going.append(memory)
-        archive_many(write, user_id, _as_named(going, ids), Why.PERSON if own_word else Why.AGENT)
+                away.append(memory)
+        archive_many(write, user_id, _as_named(away, ids), Why.PERSON if own_word else Why.AGENT)
         if asked:
             propose_archives(write, principal, _as_named(asked, ids), written_by=author(principal))
         write.result("memory", *(memory_id for memory_id in outcomes if outcomes[memory_id] != "skipped"))
@@ -92,39 +93,15 @@ def archive_many(
     """
     if not memories:
         return
-    now, ids = timezone.now(), [memory.pk for memory in memories]
-    if why == Why.PERSON:
-        with connection.cursor() as cursor:
-            cursor.execute(statement("bury"), {"user": str(user_id), "ids": ids, "now": now})
-    Memory.objects.filter(pk__in=ids).update(
-        state=State.ARCHIVED,
-        active_rev=None,
-        deleted_at=now,
-        deleted_why=why,
-        purge_at=now + timedelta(days=settings.ARCHIVE_DAYS),
-        updated_at=now,
-    )
-    ended = Proposal.State.REJECTED if why == Why.PERSON else Proposal.State.LAPSED
-    if any(memory.state == State.PROPOSED for memory in memories):
-        creates = Proposal.objects.waiting().filter(memory__in=ids, kind=Proposal.Kind.CREATE)
-        creates.update(state=ended, decided_at=now)
+    now = timezone.now()
+    stood = suppressions_add(Memory, [memory.pk for memory in memories]) if why == Why.PERSON else {}
+    moves = []
     for memory in memories:
         was: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
-        meta = {"why": why, **was, **meta_of(memory)}
-        write.change(user_id, event, "memory", memory.pk, new_version=memory.version, **meta)
-    active = [memory for memory in memories if memory.state == State.ACTIVE]
-    write.count(
-        user_id,
-        memories=-len(active),
-        memory_terms=-sum(memory.search_length for memory in active),
-        block_tokens=-sum(memory.tokens for memory in active if memory.in_block),
-    )
-
-
-def narrow(rows: MemoryQuerySet) -> MemoryQuerySet:
-    """The columns that deciding about many and archiving them need."""
-    columns = ("id", "user_id", "state", "version", "field", "tokens", "in_block", "search_length")
-    return rows.only(*columns, "reviewed_at", "needs_check", "pinned", "deleted_why")
+        target = going(memory, State.ARCHIVED, why, memory.state_reason, now)
+        logged = [Logged(event, {"why": why, **was, **meta_of(memory)})]
+        moves.append(Move(memory, target, logged, {"suppressions": stood[memory.pk]} if memory.pk in stood else {}))
+    change_many(write, user_id, moves)
 
 
 def _as_named(memories: Sequence[Memory], ids: Sequence[str]) -> list[Memory]:
@@ -157,45 +134,22 @@ def memories_decide(
     pinned ones alone have no room).
     """
     user_id = _check(principal, wanted, decision)
-    because = writing.clean_reason(reason)
+    because = clean_reason(reason)
     with ledger_write(principal.actor, user_id) as write:
         first = write.ledgers[user_id].rev + 1
         memories = _read(principal, wanted)
         outcomes = _weighed(wanted, memories, decision)
-        going = [memory for memory in memories if outcomes[memory.pk] == DONE]
-        if decision == "archive":
-            archive_many(write, user_id, going, Why.PERSON, meta_of=lambda memory: _meta(memory, decision))
-        else:
-            for memory in going:
-                outcomes[memory.pk] = _decide(principal, write, memory.pk, decision, because)
+        chosen = [memory for memory in memories if outcomes[memory.pk] == DONE]
+        outcomes |= _DECIDE[decision](_Deciding(write, principal, user_id, because), chosen)
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("memory", *result.ids)
     return result
 
 
-def memories_undo(principal: Principal, first_rev: int, last_rev: int) -> BulkResult[str]:
-    """Take a ``memories_decide`` back, by the revisions that it took: each memory stands as it stood before.
-
-    What gave way to an approved one is back too. A memory that has changed since is left as it is and counted. Raises
-    NotYoursToDecide, NotFound when those revisions of the person hold no such decision, Gated (422 ``budget``).
-    """
-    user_id = _must_be_person(principal)
-    log = Change.objects.of_owner(user_id).filter(object_type="memory", meta__has_keys=["bulk", "stood"])
-    # As many as one call can have made, whatever range an address names.
-    steps = {each.object_id: each for each in log.filter(rev__range=(first_rev, last_rev)).order_by("rev")[:BULK_LIMIT]}
-    if not steps:
-        raise NotFound("There is nothing to take back.")
-    with ledger_write(principal.actor, user_id) as write:
-        first = write.ledgers[user_id].rev + 1
-        # The last one first, so that what gave way to another finds its place free.
-        outcomes = {memory_id: _put_back(principal, write, steps[memory_id]) for memory_id in reversed(steps)}
-        return BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
-
-
 def _must_be_person(principal: Principal) -> UUID:
     """Whoever decides about many at once is the person: a service that may decide words nothing for them."""
     user_id = accounts_policy.must_decide(principal)
-    if not writing.speaks_as_person(principal):
+    if not principal.speaks_as_person:
         raise NotYoursToDecide
     return user_id
 
@@ -234,80 +188,130 @@ def _outcome(memory: Memory, seen: int | None, decision: str) -> str:
     return "nothing_to_do" if stands_so.get(decision) else DONE
 
 
-def _meta(memory: Memory, decision: str) -> dict[str, Any]:
-    """What is logged so that the decision can be taken back."""
-    doubtful = {"doubtful": True} if decision == "approve" and memory.needs_check else {}
-    why = {"before": memory.deleted_why} if memory.deleted_why else {}
-    return {"bulk": decision, "stood": writing.standing(memory), **doubtful, **why}
+# --- Carrying out -------------------------------------------------------------------------------------------------
 
 
-def _decide(principal: Principal, write: LedgerWrite, memory_id: str, decision: str, reason: str) -> str:
-    rows = Memory.objects.visible_to(principal)
-    try:
-        with memory_under_lock(write, rows, memory_id) as change:
-            # One before it may have taken its place or its room.
-            outcome = _outcome(change.memory, None, decision)
-            if outcome == DONE:
-                change.meta = _meta(change.memory, decision)
-                _carry_out(change, principal, decision, reason)
-    except Conflict as error:
-        return error.code
-    return outcome
+@dataclass(frozen=True, slots=True)
+class _Deciding:
+    """What carrying a decision out works on, under the lock. Each method says of what it left why."""
+
+    write: LedgerWrite
+    principal: Principal
+    user_id: UUID
+    reason: str
+    now: datetime = field(default_factory=timezone.now)
+
+    def approve(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Let memories count, each in place of what it supersedes and of its field's value until now."""
+        left: dict[str, str] = {}
+        ids = [memory.pk for memory in memories if memory.state == State.PROPOSED]
+        over = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.SUPERSEDES)
+        takes_over = set(over.values_list("from_memory_id", flat=True)) if ids else set()
+        late = Proposal.objects.waiting().filter(memory__in=ids, kind=Proposal.Kind.CREATE, expires_at__lte=self.now)
+        too_late = set(late.values_list("memory_id", flat=True)) if ids else set()
+        moves = []
+        for memory in memories:
+            if memory.pk in too_late:
+                left[memory.pk] = "wrong_state"
+            elif memory.pk in takes_over or (memory.pk in ids and writing.single_valued(memory.field)):
+                left |= self.approve_one(memory)
+            else:
+                filed = {"tokens": line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))}
+                filed |= {"in_block": writing.is_in_block(memory.kind, memory.category)}
+                target = {**coming(State.ACTIVE), "reviewed_at": self.now, "needs_check": False, **filed}
+                moves.append(Move(memory, target, [Logged("APPROVE")]))
+        if len(moves) < len(memories):
+            # One before them may have taken their place or their room.
+            rows = Memory.objects.filter(pk__in=[move.memory.pk for move in moves]).values_list("pk", "state")
+            states = dict(rows)
+            left |= {pk: "wrong_state" for pk, state in states.items() if state not in _FROM["approve"][0]}
+            moves = [move for move in moves if move.memory.pk not in left]
+        change_many(self.write, self.user_id, moves)
+        self.make_room(moves)
+        return left
+
+    def approve_one(self, memory: Memory) -> dict[str, str]:
+        """The same for one that takes the place of another."""
+        try:
+            with (
+                write_part(self.write),
+                memory_under_lock(self.write, Memory.objects.visible_to(self.principal), memory.pk) as change,
+            ):
+                check_state(change.memory, State.PROPOSED)
+                approve_so(change, self.principal, {}, None)
+        except Conflict as error:
+            return {memory.pk: error.code}
+        return {}
+
+    def reject(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Say that memories are not so."""
+        stood = suppressions_add(Memory, [memory.pk for memory in memories])
+        moves = []
+        for memory in memories:
+            was = {} if memory.state == State.ACTIVE else {"was": memory.state}
+            target = going(memory, State.REJECTED, Why.REJECTED, self.reason or memory.state_reason, self.now)
+            moves.append(Move(memory, target, [Logged("REJECT", was)], {"suppressions": stood.get(memory.pk, [])}))
+        change_many(self.write, self.user_id, moves)
+        return {}
+
+    def archive(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Put memories away."""
+        archive_many(self.write, self.user_id, memories, Why.PERSON)
+        return {}
+
+    def restore(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Fetch memories back; what staff held back when it went is held back again."""
+        left: dict[str, str] = {}
+        slots, before = Slots.of(self.user_id, memories, ()), states_before(self.user_id, memories)
+        back = []
+        for memory in memories:
+            held_back = before.get(memory.pk) == State.QUARANTINED
+            why = slots.why_not(memory, active=not held_back)
+            if why:
+                left[memory.pk] = why
+            else:
+                back.append((memory, held_back))
+        stood = suppressions_remove(Memory, [memory.pk for memory, _ in back])
+        moves = []
+        for memory, held_back in back:
+            target = coming(State.QUARANTINED, memory.state_reason) if held_back else coming(State.ACTIVE)
+            target |= {} if held_back else {"reviewed_at": self.now}
+            if memory.expires_at is not None and memory.expires_at <= self.now:
+                target["expires_at"] = None
+            logged = [Logged("RESTORE", {"held_back": True} if held_back else {})]
+            moves.append(Move(memory, target, logged, {"suppressions": stood.get(memory.pk, [])}))
+        change_many(self.write, self.user_id, moves)
+        self.make_room(moves)
+        return left
+
+    def pin(self, memories: Sequence[Memory], *, pinned: bool = True) -> dict[str, str]:
+        """Keep memories from being evicted or forgotten, or no longer."""
+        moves = [Move(memory, {"pinned": pinned}, [Logged("PIN", {"pinned": pinned})]) for memory in memories]
+        change_many(self.write, self.user_id, moves)
+        return {}
+
+    def unpin(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Let memories go as others do."""
+        return self.pin(memories, pinned=False)
+
+    def make_room(self, moves: Sequence[Move]) -> None:
+        """Bring the block within its budget; what was chosen stays, as much of it as fits, the latest first."""
+        keep: list[str] = []
+        room = settings.MEMORY_BLOCK_TOKENS
+        for move in reversed(moves):
+            room -= max(0, block_tokens(move))
+            if room < 0 and keep:
+                break
+            keep.append(move.memory.pk)
+        if any(block_tokens(move) > 0 for move in moves):
+            try:
+                with write_part(self.write):
+                    block_evict(self.write, self.user_id, keep=keep)
+            except Gated:
+                # What was there and stays, such as places, leaves less room than that.
+                block_evict(self.write, self.user_id, keep=keep[:1])
 
 
-def _carry_out(change: MemoryWrite, principal: Principal, decision: str, reason: str) -> None:
-    if decision == "approve":
-        approve_so(change, principal, {}, None)
-    elif decision == "reject":
-        reject(change, Why.REJECTED, reason)
-    elif decision == "restore":
-        bring_back(change, principal, reviewed=True)
-    else:
-        _pin(change, decision == "pin")
-
-
-def _pin(change: MemoryWrite, pinned: bool) -> None:
-    change.memory.pinned = pinned
-    change.log("PIN", pinned=pinned)
-
-
-def _put_back(principal: Principal, write: LedgerWrite, step: Change) -> str:
-    displaced: list[Memory] = []
-    rows = Memory.objects.visible_to(principal)
-    try:
-        with memory_under_lock(write, rows, step.object_id) as change:
-            memory, decision = change.memory, step.meta["bulk"]
-            moved = memory.version != step.new_version or writing.standing(memory) not in _FROM[decision][1]
-            if moved or (decision in {"pin", "unpin"} and memory.pinned != (decision == "pin")):
-                return "changed"
-            change.meta = {"undo": True}
-            if decision == "approve" and step.meta["stood"] == State.PROPOSED:
-                displaced = displaced_by(memory)
-            _stand_again(change, principal, step)
-        for other in displaced:
-            with suppress(Conflict), memory_changing(write, other) as change:
-                bring_back(change, principal, reviewed=False)
-    except NotFound:
-        return "not_there"
-    except Conflict as error:
-        return error.code
-    return DONE
-
-
-def _stand_again(change: MemoryWrite, principal: Principal, step: Change) -> None:
-    """Let a memory stand as it stood. Raises Conflict before anything of it was changed."""
-    memory, decision, stood = change.memory, step.meta["bulk"], step.meta["stood"]
-    if decision in {"reject", "archive"}:
-        bring_back(change, principal, reviewed=False, waits=stood == State.PROPOSED)
-    elif decision == "restore" and stood == State.REJECTED:
-        reject(change, step.meta["before"], "")
-    elif decision == "restore":
-        put_away(change, step.meta["before"])
-    elif decision == "approve" and stood == State.PROPOSED:
-        wait_again(change)
-    elif decision == "approve":
-        memory.reviewed_at = None if stood == "waiting" else memory.reviewed_at
-        change.log("RESTORE", waits=True)
-    else:
-        _pin(change, decision == "unpin")
-    memory.needs_check = memory.needs_check or step.meta.get("doubtful", False)
+_DECIDE: dict[str, Callable[[_Deciding, Sequence[Memory]], dict[str, str]]] = {
+    decision: getattr(_Deciding, decision) for decision in _FROM
+}

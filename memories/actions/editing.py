@@ -17,6 +17,9 @@ from django.utils import timezone
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
+from statements.actions import suppression_check
+from statements.policy import check_state, check_version, clean_reason
+from statements.wording import Embedded
 
 from .. import queries
 from ..models import Memory, MemoryVersion, Proposal
@@ -24,12 +27,12 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
-from ..wording import Embedded
 from .moving import bring_back, put_away, state_before
 from .proposing import as_json, propose_change
 from .single import MemoryWrite, author, memory_write, relink
-from .tombstones import tombstone_pass
 from .uses import memories_used
+
+_OF_A_VERSION = ("content", "written_by", "valid_from", "embedding", "embedding_model")
 
 _WORDS = {"subject", "topics", "category"}
 """What stands beside the content where it is read."""
@@ -49,23 +52,23 @@ def memory_update(
 ) -> Updated:
     """Give a memory another wording, as a new version. The old one was true until now, unless it was a mistake.
 
-    The person's own wording counts at once, is reviewed and lifts a tombstone. An agent's waits while the person
+    The person's own wording counts at once, is reviewed and lifts a suppression. An agent's waits while the person
     reviews before, and always for a ``field``. Raises NotAllowed, NotFound, Gated (422), Conflict (409
     ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_remember(principal)
     rows = Memory.objects.visible_to(principal)
-    own_word = writing.speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     content = writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content)
     written_by = author(principal)
     with memory_write(principal, rows, memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        check_version(memory, version)
+        check_state(memory, State.ACTIVE, State.PROPOSED)
         previous = memory.content, memory.version
-        tombstone_pass(change.write, user_id, text, own_word=own_word)
+        suppression_check(change.write, user_id, text, own_word=own_word)
         if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
             values: dict[str, Any] = {"content": content}
             values |= {"correction": True} if correction else {}
@@ -90,7 +93,7 @@ def memory_update(
             said=source.said,
             valid_from=valid_from,
             correction=correction,
-            reason=writing.clean_reason(reason),
+            reason=clean_reason(reason),
         )
         settle_edit(change, own_word=own_word)
         relink(change, principal, text)
@@ -107,23 +110,23 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
     user_id = accounts_policy.must_remember(principal)
     rows = Memory.objects.visible_to(principal)
     versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory_id=memory_id)
-    old = versions.filter(number=number).only("content", "written_by", "valid_from").first()
+    old = versions.filter(number=number).only(*_OF_A_VERSION).first()
     if old is None:
         what = "version" if rows.filter(pk=memory_id).exists() else "memory"
         raise NotFound(f"There is no such {what}.")
-    own_word = writing.speaks_as_person(principal)
-    text = Embedded.of(old.content)
+    own_word = principal.speaks_as_person
+    text = Embedded.again(old.content, old.embedding, old.embedding_model)
     written_by = author(principal)
     with memory_write(principal, rows, memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        check_version(memory, version)
+        check_state(memory, State.ACTIVE, State.PROPOSED)
         if number == memory.version:
             raise Refused("This is the current version.", code="current_version")
         if not principal.may_decide:
             _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
         previous = memory.content, memory.version
-        tombstone_pass(change.write, user_id, text, own_word=own_word)
+        suppression_check(change.write, user_id, text, own_word=own_word)
         if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
             values = {"content": old.content, "correction": True}
             proposal = propose_change(
@@ -162,7 +165,7 @@ def memory_amend(
     Refused (400), Gated (422), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_remember(principal)
-    own_word = writing.speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     filing: dict[str, Any] = {}
     if subject is not None:
         filing["subject"] = writing.clean_subject(subject, own_word=own_word)
@@ -179,8 +182,8 @@ def memory_amend(
     written_by = author(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        check_version(memory, version)
+        check_state(memory, State.ACTIVE, State.PROPOSED)
         filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}
         if not filing:
             change.write.result("memory", memory.pk)
@@ -228,8 +231,8 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: i
     accounts_policy.must_remember(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.ACTIVE, State.PROPOSED)
+        check_version(memory, version)
+        check_state(memory, State.ACTIVE, State.PROPOSED)
         if memory.pinned != pinned:
             memory.pinned = pinned
             change.log("PIN", pinned=pinned)
@@ -245,12 +248,12 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
     ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_remember(principal)
-    own_word = writing.speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
+        check_version(memory, version)
         allowed = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if own_word else set())
-        writing.check_state(memory, *allowed)
+        check_state(memory, *allowed)
         if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
             proposal = propose_change(
                 change.write, principal, Proposal.Kind.ARCHIVE, memory, {}, written_by=author(principal)
@@ -272,8 +275,8 @@ def memory_restore(principal: Principal, memory_id: str, *, version: int | None 
     accounts_policy.must_remember(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.ARCHIVED, State.REJECTED)
+        check_version(memory, version)
+        check_state(memory, State.ARCHIVED, State.REJECTED)
         writing.must_restore(principal, memory)
         decides = writing.decides_what_returns(principal)
         waits = not decides and state_before(memory) == State.PROPOSED

@@ -15,6 +15,8 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Refused
 from journal.models import Change
+from statements.models import Suppression
+from statements.wording import Embedded
 
 from .. import queries
 from ..models import (
@@ -25,17 +27,16 @@ from ..models import (
     MemoryPlanSource,
     MemoryUse,
     Relation,
-    Tombstone,
 )
 from ..plans import find_plan
 from ..policy import writing
 from ..policy.bands import Band, Thresholds, nearest_band
 from ..policy.writing import State, Why
 from ..records import Said
-from ..wording import Embedded
 from .bulk import archive_many
+from .inserting import InitialState, NewRow, memories_insert
 from .relating import memories_relate
-from .single import Beginning, insert, memory_changing
+from .single import memory_changing
 
 Plan = MemoryPlan.State
 Item = MemoryPlanItem.State
@@ -60,9 +61,10 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
         plan = _must_be(find_plan(principal, plan_id), Plan.PREVIEW)
         if items is not None and (not items or not wanted.keys() >= set(items)):
             raise Refused("Choose items of this plan, at least one.", code="bad_items")
+        write.keeps_steps = False  # A plan has a way back of its own.
         merging = _Merging.of(write, principal, plan, wanted, texts)
         for item in wanted.values():
-            merging.carry_out(item)
+            merging.merge_item(item)
         memories_relate(write, user_id, [item.merged_id for item in wanted.values() if item.merged_id])
         plan.items.filter(state=Item.WAITING).delete()
         plan.state, plan.decided_at, plan.applied_rev = Plan.APPLIED, timezone.now(), write.ledgers[user_id].rev
@@ -83,6 +85,7 @@ def optimize_revert(principal: Principal, plan_id: UUID) -> MemoryPlan:
     accounts_policy.must_remember(principal)
     with ledger_write(principal.actor, user_id) as write:
         plan = _must_be(find_plan(principal, plan_id), Plan.APPLIED)
+        write.keeps_steps = False
         reverting = _Reverting.of(write, principal, plan)
         if not reverting.run():
             reasons = sorted({item.reason for item in reverting.items})
@@ -148,9 +151,7 @@ class _Merging:
         """Read it, in as many statements for many items as for one."""
         ids = [source.memory_id for item in items.values() for source in item.sources.all()]
         rows = Memory.objects.visible_to(principal).filter(pk__in=ids)
-        statements = [(text.content, text.vector) for text in texts.values()]
-        model = next((text.embedding_model for text in texts.values()), "")
-        stones = Tombstone.objects.matching(plan.user_id, None, statements, model)
+        suppressed = Suppression.objects.matching(plan.user_id, list(texts.values()))
         return cls(
             write,
             principal,
@@ -158,10 +159,10 @@ class _Merging:
             memories={memory.pk: memory for memory in rows.without_vectors()},
             mergeable=set(rows.mergeable(principal, pinned=plan.pinned).values_list("pk", flat=True)),
             texts=texts,
-            buried={pk for pk, is_buried in zip(texts, stones, strict=True) if is_buried},
+            buried={pk for pk, is_buried in zip(texts, suppressed, strict=True) if is_buried},
         )
 
-    def carry_out(self, item: MemoryPlanItem) -> None:
+    def merge_item(self, item: MemoryPlanItem) -> None:
         """Merge the sources of an item, or say why not."""
         reason = self.why_not(item)
         if reason:
@@ -188,32 +189,27 @@ class _Merging:
     def merge(self, item: MemoryPlanItem, sources: Sequence[Memory], text: Embedded) -> Memory:
         """Archive the sources and remember what they say as one, with what bears them out and how they were used."""
         # First, so that the block has room for what takes their place, and none of them is a neighbour of it.
-        archive_many(self.write, self.plan.user_id, sources, Why.MERGED, event="MERGE")
+        archive_many(self.write, self.plan.user_id, sources, Why.MERGED, event="MERGE", meta_of=self.by_plan)
         near = queries.neighbours(self.principal, self.plan.user_id, text, kind=item.kind, subject=item.subject)
         band, _ = nearest_band(text.content, near, Thresholds.of(""))
         ids = [memory.pk for memory in sources]
         meta = {"plan": str(self.plan.pk), "sources": ids}
-        beginning = Beginning(State.ACTIVE, "MERGE", reviewed=True, said=_evidence(sources), meta=meta)
+        initial = InitialState(State.ACTIVE, "MERGE", reviewed=True, said=_evidence(sources), meta=meta)
         wording = text.worded(self.principal, self.plan.user_id, item.subject)
-        change = insert(self.write, self.new_row(item, sources, doubtful=band > Band.NEW), wording, beginning)
-        _note_gone(self.memories, change.evicted)
-        Relation.objects.bulk_create(
-            Relation(
-                user_id=self.plan.user_id,
-                from_memory=change.memory,
-                to_memory_id=memory_id,
-                type=Relation.Type.DERIVED_FROM,
-                strength=1.0,
-                created_at=change.now,
-            )
-            for memory_id in ids
-        )
+        row = NewRow.of(self.new_memory(item, sources, doubtful=band > Band.NEW), wording, initial)
+        row.take_rev(self.write)
+        row.relations = [(memory_id, Relation.Type.DERIVED_FROM, 1.0) for memory_id in ids]
+        _note_gone(self.memories, memories_insert(self.write, [row]))
         used = MemoryUse.objects.filter(memory__in=ids).aggregate(uses=Sum("uses"), last=Max("last_used_at"))
         if used["uses"]:
-            MemoryUse.objects.create(memory=change.memory, uses=used["uses"], last_used_at=used["last"])
-        return change.memory
+            MemoryUse.objects.create(memory=row.memory, uses=used["uses"], last_used_at=used["last"])
+        return row.memory
 
-    def new_row(self, item: MemoryPlanItem, sources: Sequence[Memory], *, doubtful: bool) -> Memory:
+    def by_plan(self, memory: Memory) -> dict[str, Any]:
+        """What is logged of each source: by the plan it is found again when it is undone."""
+        return {"plan": str(self.plan.pk)}
+
+    def new_memory(self, item: MemoryPlanItem, sources: Sequence[Memory], *, doubtful: bool) -> Memory:
         """The memory as it is filed: what all its sources share it has too."""
         begun = [memory.valid_from for memory in sources if memory.valid_from is not None]
         return Memory(

@@ -5,12 +5,16 @@ Everything here works on a memory that is locked already.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict
 from journal.models import Change
+from statements.actions import suppression_remove
+from statements.policy import clean_reason
 
 from .. import queries
 from ..models import Memory, Proposal, Relation
@@ -18,7 +22,6 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from .proposing import end_create, propose_create
 from .single import MemoryWrite, memory_changing
-from .tombstones import tombstone_lift
 
 _LEAVING = ("DELETE", "REJECT", "TTL", "EVICT", "MERGE")
 
@@ -56,18 +59,6 @@ def displace(write: LedgerWrite, memory: Memory) -> None:
         put_away(change, Why.REPLACED)
 
 
-def displaced_by(memory: Memory) -> list[Memory]:
-    """What was archived when an active memory became so, because it took its place; oldest first."""
-    superseded = {"relations_to__from_memory": memory, "relations_to__type": Relation.Type.SUPERSEDES}
-    rows = Memory.objects.filter(**superseded, state=State.ARCHIVED, deleted_why=Why.REPLACED)
-    others = {other.pk: other for other in rows.without_vectors()}
-    since = memory.active_rev or 0
-    log = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id__in=others, event="DELETE")
-    # An approval takes its revision, then each that goes takes the next.
-    gone = log.filter(rev__gt=since, rev__lte=since + len(others)).order_by("rev")
-    return [others[memory_id] for memory_id in gone.values_list("object_id", flat=True)]
-
-
 def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", **meta: Any) -> None:
     """Archive a memory. It can be restored until it is purged."""
     memory = change.memory
@@ -75,7 +66,7 @@ def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", **meta: An
     if memory.state == State.PROPOSED:
         end_create(change, Proposal.State.REJECTED if why == Why.PERSON else Proposal.State.LAPSED)
     if why == Why.PERSON:
-        change.bury()
+        change.suppress()
     change.leave(State.ARCHIVED, why, reason=memory.state_reason)
     change.log(event, **meta)
 
@@ -85,8 +76,8 @@ def reject(change: MemoryWrite, why: str, reason: str) -> None:
     memory = change.memory
     meta: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
     end_create(change, Proposal.State.REJECTED)
-    change.bury()
-    change.leave(State.REJECTED, why, reason=writing.clean_reason(reason) or memory.state_reason)
+    change.suppress()
+    change.leave(State.REJECTED, why, reason=clean_reason(reason) or memory.state_reason)
     change.log("REJECT", **meta)
 
 
@@ -98,7 +89,7 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
     memory = change.memory
     held_back = state_before(memory) == State.QUARANTINED
     _must_fit(principal, memory, active=not waits and not held_back)
-    tombstone_lift(change.write, user_id=memory.user_id, legacy_id=None, texts=[memory.content], object_id=memory.pk)
+    suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
     if memory.expires_at is not None and memory.expires_at <= change.now:
         memory.expires_at = None
     if held_back:
@@ -120,9 +111,15 @@ def wait_again(change: MemoryWrite, **meta: Any) -> None:
 
 def state_before(memory: Memory) -> str:
     """The state in which a memory was when it was archived or rejected."""
-    left = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id=memory.pk, event__in=_LEAVING)
-    meta = left.order_by("-rev").values_list("meta", flat=True).first() or {}
-    return str(meta.get("was", State.ACTIVE))
+    return states_before(memory.user_id, [memory]).get(memory.pk, State.ACTIVE)
+
+
+def states_before(user_id: UUID, memories: Sequence[Memory]) -> dict[str, str]:
+    """The states in which memories were when they were archived or rejected, in one statement."""
+    left = Change.objects.of_owner(user_id).filter(object_type="memory", event__in=_LEAVING)
+    left = left.filter(object_id__in=[memory.pk for memory in memories]).order_by("object_id", "-rev")
+    rows = left.distinct("object_id").values_list("object_id", "meta")
+    return {memory_id: str(meta.get("was", State.ACTIVE)) for memory_id, meta in rows}
 
 
 def _must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:

@@ -7,7 +7,6 @@ that a killed worker loses no more than one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,30 +20,31 @@ from django.utils import timezone
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
-from journal.actions import (
+from accounts.scope import acting_as
+from journal.actions import ledger_write, note_operation
+from journal.exceptions import Conflict, Gated, NotFound, Refused, TooMany
+from journal.leases import (
+    Lease,
+    LeaseLost,
     cancel_job,
     claim_job,
-    enqueue,
     fail_job,
     finish_job,
-    hand_on_job,
-    ledger_write,
-    note_operation,
     open_job,
-    renew_lease,
-    retry_job_later,
+    working,
 )
-from journal.exceptions import Conflict, Gated, NotFound, Refused, TooMany
 from journal.models import JobRun
+from journal.queue import enqueue
 from journal.records import Actor
 from language.base import LanguageError
+from statements.models import Suppression
+from statements.wording import Embedded
 
 from ..lines import line_tokens, memory_line
-from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource, Tombstone
+from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..plans import JOB, find_plan, job_of, mergeable_memories, open_plan
 from ..policy import writing
 from ..strategies import Group, Strategy, batches, find_strategy
-from ..wording import Embedded
 
 log = structlog.get_logger(__name__)
 
@@ -52,10 +52,6 @@ State = MemoryPlan.State
 RUN_TASK = "memories.optimize"
 _ANY_ID = "xxxxxxxx"
 """What a line costs depends little on which id is in it."""
-
-
-class _LostError(Exception):
-    """The lease is over, or the plan was ended meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +130,19 @@ def plan_make(job_id: UUID) -> None:
     if plan is None:
         fail_job(job, "gone")
         return
-    try:
-        _make(job, plan)
-    except _LostError:
-        log.info("plan_lost", job=str(job.pk))
-    except (NotFound, Refused):
-        fail_job(job, "gone")  # The person is gone or kept out, or the strategy is no more.
-    except LanguageError as error:
-        _give_back(job, plan, error)
-    except Exception as error:
-        _give_back(job, plan, error)
-        raise
+    with working(
+        job,
+        lease_seconds=settings.OPTIMIZE_LEASE_SECONDS,
+        task=RUN_TASK,
+        turn_seconds=settings.OPTIMIZE_SLICE_SECONDS,
+        expected=(LanguageError,),
+        failed=lambda error: note_operation("worker", "optimize", "error", user_id=plan.user_id),
+    ) as lease:
+        try:
+            with acting_as(principal_for_job(plan.user_id)) as principal:
+                _make(lease, principal, plan)
+        except (NotFound, Refused):
+            fail_job(job, "gone")  # The person is gone or kept out, or the strategy is no more.
 
 
 def plans_tidy() -> int:
@@ -215,45 +213,34 @@ def _begin(plan: MemoryPlan, *, instead_of: MemoryPlan | None) -> None:
     plan.save(force_insert=True)
 
 
-def _make(job: JobRun, plan: MemoryPlan) -> None:
+def _make(lease: Lease, principal: Principal, plan: MemoryPlan) -> None:
     way = find_strategy(plan.strategy)
-    principal = principal_for_job(plan.user_id)
     if plan.categories is not None:
         principal = replace(principal, categories=frozenset(plan.categories))
     chosen, plan.left_over = mergeable_memories(principal, plan.categories, pinned=plan.pinned)
     known = set(plan.looked_at)
     left = [memory for memory in chosen if memory.pk not in known]
     total = len(known) + len(left)
-    ends = time.monotonic() + settings.OPTIMIZE_SLICE_SECONDS
     for batch in batches(left):
         drafts = list(_drafts(plan.user_id, batch, way))
-        with _holding(job, plan, principal, done=len(plan.looked_at) + len(batch), total=total):
+        with _holding(lease, plan, principal, done=len(plan.looked_at) + len(batch), total=total):
             _add_items(plan, drafts)
             plan.looked_at += [memory.pk for memory in batch]
             plan.save(update_fields=["looked_at"])
-        if time.monotonic() > ends:
-            if hand_on_job(job):
-                enqueue(RUN_TASK, job.pk)
-            return
-    with _holding(job, plan, principal, done=total, total=total):
+        lease.pause()
+    with _holding(lease, plan, principal, done=total, total=total):
         _let_be_seen(plan, [*left, *(memory for memory in chosen if memory.pk in known)])
-        finish_job(job, items=plan.items.count())
+        finish_job(lease.job, items=plan.items.count())
 
 
 @contextmanager
-def _holding(job: JobRun, plan: MemoryPlan, principal: Principal, *, done: int, total: int) -> Iterator[None]:
+def _holding(lease: Lease, plan: MemoryPlan, principal: Principal, *, done: int, total: int) -> Iterator[None]:
     """The transaction in which a worker writes: the plan is still being made, and the lease is its own for longer."""
     with ledger_write(principal.actor, plan.user_id):
-        making = MemoryPlan.objects.filter(pk=plan.pk, state=State.MAKING).exists()
-        if not making or not renew_lease(job, lease_seconds=settings.OPTIMIZE_LEASE_SECONDS, done=done, total=total):
-            raise _LostError
+        if not MemoryPlan.objects.filter(pk=plan.pk, state=State.MAKING).exists():
+            raise LeaseLost
+        lease.keep(done, total)
         yield
-
-
-def _give_back(job: JobRun, plan: MemoryPlan, error: Exception) -> None:
-    retry_job_later(job, type(error).__name__)
-    note_operation("worker", "optimize", "error", user_id=plan.user_id)
-    log.warning("plan_not_made", plan=str(plan.pk), error=type(error).__name__, attempts=job.attempts)
 
 
 def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draft]:
@@ -270,9 +257,7 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
             taken |= sources
             drafts.append(draft)
     texts = Embedded.of_each([draft.group.content for draft in drafts])
-    statements = [(text.content, text.vector) for text in texts]
-    model = texts[0].embedding_model if texts else ""
-    buried = Tombstone.objects.matching(user_id, None, statements, model)
+    buried = Suppression.objects.matching(user_id, texts)
     return [draft for draft, is_buried in zip(drafts, buried, strict=True) if not is_buried]
 
 

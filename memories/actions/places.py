@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from conversations.models import Message
-from journal.actions import LedgerWrite, ledger_write
+from journal.actions import LedgerWrite, forget, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.records import Actor
 
@@ -50,7 +50,7 @@ def place_add(
     ``bad_place_id``, ``bad_name``, ``bad_notes``), Gated (422, also ``budget`` and ``rejected_before``).
     """
     user_id = _must_keep(principal)
-    own_word = writing.speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     place_id = _clean_id(place_id)
     name, notes = _clean_name(name, own_word=own_word), _clean_notes(notes, own_word=own_word)
     source = _source(principal, conversation_id, message_id)
@@ -102,7 +102,7 @@ def place_edit(
     ``wrong_state``).
     """
     user_id = _must_keep(principal)
-    own_word = writing.speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     given = {} if name is None else {"name": _clean_name(name, own_word=own_word)}
     given |= {} if notes is None else {"notes": _clean_notes(notes, own_word=own_word)}
     written_by = author(principal)
@@ -138,7 +138,7 @@ def place_remove(principal: Principal, place: UUID, *, version: int | None = Non
             proposal = propose_place(write, principal, user_id, values, written_by=written_by)
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
-        if writing.speaks_as_person(principal):
+        if principal.speaks_as_person:
             bury_place(write, user_id, {"place_id": row.place_id}, object_id=row.pk)
         take_away(write, row)
         write.result("place", row.pk)
@@ -191,17 +191,17 @@ def place_approve(
     """
     writing.must_file_under(principal, PLACES_CATEGORY)
     user_id, by = proposal.user_id, str(proposal.pk)
+    write.touch("proposals", (proposal.pk, proposal.state))
     row = _places(user_id).filter(place_id=proposal.values["place_id"]).first()
     if row is not None:
         _check_version(row, version)
-        proposal.before = {"name": row.name, "notes": row.notes, "present": row.deleted_at is None}
     if proposal.values.get("removed"):
         if row is None or row.deleted_at is not None:
             raise NotFound("This place is gone already.")
         take_away(write, row, proposal=by)
         stored = row
     else:
-        values, own_word = {**proposal.values}, writing.speaks_as_person(principal)
+        values, own_word = {**proposal.values}, principal.speaks_as_person
         if "name" in given:
             values["name"] = _clean_name(given["name"], own_word=own_word)
         if "notes" in given:
@@ -209,28 +209,7 @@ def place_approve(
         lift_place(write, user_id, values)
         stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=by)
         mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])
-    proposal.before |= {"now": stored.version}
     end(proposal, Proposal.State.APPROVED, timezone.now())
-
-
-def place_reopen(write: LedgerWrite, proposal: Proposal) -> None:
-    """Undo what an approved proposal about a place did, inside the person's decision.
-
-    Mentions stay. Raises NotFound after a purge, Gated (422 ``budget``), Conflict (409 ``version_conflict``,
-    ``wrong_state``) when the place was changed since.
-    """
-    row = _places(proposal.user_id).filter(place_id=proposal.values["place_id"]).first()
-    if row is None:
-        raise NotFound("There is no such place.")
-    was = proposal.before
-    by: dict[str, Any] = {"proposal": str(proposal.pk), "undo": True}
-    _check_version(row, was["now"])
-    if (row.deleted_at is not None) != bool(proposal.values.get("removed")):
-        raise Conflict("This place was changed since.", code="wrong_state")
-    if "name" in was and (row.deleted_at is not None or (row.name, row.notes) != (was["name"], was["notes"])):
-        row = store_place(write, row, proposal.user_id, {"name": was["name"], "notes": was["notes"]}, **by)
-    if not was.get("present"):
-        take_away(write, row, **by)
 
 
 def place_refuse(write: LedgerWrite, proposal: Proposal) -> None:
@@ -258,6 +237,7 @@ def _purge_batch(user_id: UUID) -> int:
             due = Place.objects.due_for_purge(timezone.now()).filter(user_id=user_id).order_by("purge_at", "pk")
             places = list(due.values_list("pk", "version")[:PURGE_BATCH])
             Place.objects.filter(pk__in=[pk for pk, _ in places]).delete()
+            forget("place", [pk for pk, _ in places])
             for pk, version in places:
                 write.change(user_id, "PURGE", "place", pk, old_version=version)
     except NotFound:

@@ -12,42 +12,37 @@ from django.utils import timezone
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
+from statements.actions import suppression_add, suppression_remove
+from statements.models import Suppression
+from statements.wording import Embedded
 
 from ..lines import line_tokens, place_line
-from ..models import Place, PlaceMention, PlaceVersion, Tombstone
+from ..models import Place, PlaceMention, PlaceVersion
 from ..records import Said
 from .budget import block_evict
-from .tombstones import tombstone_lay, tombstone_lift
 
 
-def _marks(values: Mapping[str, Any]) -> list[str]:
-    """What tombstones stand for: the place as such, and the place with this name and these notes."""
+def _marks(values: Mapping[str, Any]) -> list[Embedded]:
+    """What suppressions stand for: the place as such, and the place with this name and these notes."""
     as_such = f"place {values['place_id']}"
-    return [as_such, f"{as_such} {values['name']} {values['notes']}"] if "name" in values else [as_such]
+    texts = [as_such, f"{as_such} {values['name']} {values['notes']}"] if "name" in values else [as_such]
+    return [Embedded(text, None, "") for text in texts]
 
 
 def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
     """Raise Gated (422 ``rejected_before``) for what the person removed or refused."""
-    if any(Tombstone.objects.matching(user_id, None, [(mark, None) for mark in _marks(values)], "")):
+    if any(Suppression.objects.matching(user_id, _marks(values))):
         raise Gated("The person removed or refused this place. Only they can bring it back.", code="rejected_before")
 
 
 def bury_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:
     """Keep a place from being added again: at all, or with the name and notes that ``values`` hold."""
-    tombstone_lay(
-        write,
-        user_id=user_id,
-        legacy_id=None,
-        object_id=object_id,
-        text=_marks(values)[-1],
-        embedding=None,
-        embedding_model="",
-    )
+    suppression_add(write, user_id, _marks(values)[-1], object_id)
 
 
 def lift_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any]) -> None:
     """Let a place be added again."""
-    tombstone_lift(write, user_id=user_id, legacy_id=None, texts=_marks(values))
+    suppression_remove(write, user_id, texts=[mark.content for mark in _marks(values)])
 
 
 def store_place(
@@ -77,6 +72,9 @@ def store_place(
         conversation_id=conversation_id,
         **meta,
     )
+    write.undoable(
+        user_id, "place", place.pk, {"version": before, "present": not restored} if before else {"created": True}
+    )
     cost = 0 if restored else place.tokens
     if event != "UPDATE":
         place.active_rev = rev
@@ -94,6 +92,7 @@ def store_place(
 def take_away(write: LedgerWrite, place: Place, **meta: Any) -> None:
     """Remove a place until it is purged or fetched back."""
     write.change(place.user_id, "DELETE", "place", place.pk, old_version=place.version, **meta)
+    write.undoable(place.user_id, "place", place.pk, {"version": place.version, "present": True})
     place.active_rev = None
     place.deleted_at = place.updated_at = timezone.now()
     place.purge_at = place.deleted_at + timedelta(days=settings.ARCHIVE_DAYS)

@@ -17,21 +17,21 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.records import Actor
+from statements.actions import erase, suppression_add, suppression_check
+from statements.policy import check_state, check_version
+from statements.wording import Embedded
 
 from .. import queries
-from ..models import Memory, Proposal, ProposalEvidence
+from ..models import MEMORY, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Said
-from ..wording import Embedded
 from .deciding import approve_so
 from .editing import refile
 from .moving import put_away, reject
 from .places import place_approve, place_refuse
-from .proposing import as_json, end, log_proposal, moment
-from .purging import memories_erase
+from .proposing import end, log_proposal, moment
 from .single import MemoryWrite, author, memory_under_lock, relink
-from .tombstones import tombstone_lay, tombstone_pass
 
 _APPROVED: dict[str, set[str]] = {
     Proposal.Kind.CREATE: {"content", "category", "subject"},
@@ -84,16 +84,17 @@ def proposal_approve(
         rows = Memory.objects.visible_to(principal)
         with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
             if proposal.kind == Proposal.Kind.CREATE:
-                writing.check_version(change.memory, version)
-                writing.check_state(change.memory, State.PROPOSED)
+                check_version(change.memory, version)
+                check_state(change.memory, State.PROPOSED)
                 approve_so(change, principal, patch.filing, text)
                 proposal.refresh_from_db()
             else:
                 _check_fresh(change.memory, proposal, version)
                 if proposal.kind == Proposal.Kind.UPDATE:
-                    proposal.before = _apply(change, principal, proposal, patch, text)
+                    _apply(change, principal, proposal, patch, text)
                 else:
                     put_away(change, Why.AGENT, proposal=str(proposal.pk))
+                write.touch("proposals", (proposal.pk, proposal.state))
                 end(proposal, Proposal.State.APPROVED, change.now)
     return proposal
 
@@ -115,18 +116,11 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -
             proposal.refresh_from_db()
         else:
             if text is not None:
-                tombstone_lay(
-                    write,
-                    user_id=proposal.user_id,
-                    legacy_id=None,
-                    object_id=proposal.pk,
-                    text=text.content,
-                    embedding=text.vector,
-                    embedding_model=text.embedding_model,
-                )
+                suppression_add(write, proposal.user_id, text, proposal.pk)
             if proposal.kind == Proposal.Kind.PLACE:
                 place_refuse(write, proposal)
             log_proposal(write, "REJECT", proposal)
+            write.undoable(proposal.user_id, "proposal", proposal.pk, {"state": proposal.state})
             end(proposal, Proposal.State.REJECTED, timezone.now())
     return proposal
 
@@ -134,7 +128,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -
 def proposals_lapse() -> int:
     """End the proposals that nobody decided about in time, and remove their text. Returns how many.
 
-    A memory that was only proposed is deleted. No tombstone is left: nobody said no. Each batch is a transaction of
+    A memory that was only proposed is deleted. No suppression is left: nobody said no. Each batch is a transaction of
     one person. Of those that somebody did decide about, the text goes when their time is over too.
     """
     lapsed = 0
@@ -162,20 +156,20 @@ def _lapse_batch(user_id: UUID) -> int:
                 else:
                     log_proposal(write, "LAPSE", proposal)
                     end(proposal, Proposal.State.LAPSED, now)
-            memories_erase(unborn)
+            erase(MEMORY, unborn)
     except NotFound:
         return 0  # The person was erased meanwhile, with all that is theirs.
     return len(proposals)
 
 
 def _forget_batch() -> int:
-    """Remove what some proposals hold that were decided about while they could still be reopened. Returns how many."""
+    """Remove what some proposals hold that were decided about while that could still be undone. Returns how many."""
     with transaction.atomic():
         due = Proposal.objects.to_forget(timezone.now()).order_by("expires_at").values_list("pk", flat=True)
         # Whoever reopens one at this moment holds it; the next round finds what is left.
         ended = list(due.select_for_update(skip_locked=True)[:LAPSE_BATCH])
         ProposalEvidence.objects.filter(proposal__in=ended).delete()
-        return Proposal.objects.filter(pk__in=ended).update(values={}, before={})
+        return Proposal.objects.filter(pk__in=ended).update(values={})
 
 
 def _read(principal: Principal, proposal_id: UUID) -> Proposal:
@@ -201,8 +195,8 @@ def _deciding(principal: Principal, proposal_id: UUID) -> Iterator[tuple[LedgerW
 
 def _check_fresh(memory: Memory, proposal: Proposal, seen: int | None) -> None:
     """Raise Conflict when the memory has another wording by now than the caller saw, or than was meant."""
-    writing.check_state(memory, State.ACTIVE)
-    writing.check_version(memory, seen)
+    check_state(memory, State.ACTIVE)
+    check_version(memory, seen)
     if seen is None and memory.version != proposal.memory_version:
         raise Conflict(
             "The memory was changed after this was proposed.",
@@ -214,7 +208,7 @@ def _check_fresh(memory: Memory, proposal: Proposal, seen: int | None) -> None:
 
 def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch:
     """Proposed values, or those of who approves them, in their stored form. Raises Refused (400), Gated (422)."""
-    own_word = writing.speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     filing: dict[str, Any] = {}
     if "subject" in values:
         filing["subject"] = writing.clean_subject(values["subject"], own_word=own_word)
@@ -236,27 +230,19 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
     )
 
 
-def _apply(
-    change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None
-) -> dict[str, Any]:
-    """Update a memory as proposed; the person who approves it has reviewed it. Returns what it takes to undo that."""
+def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None) -> None:
+    """Update a memory as proposed; the person who approves it has reviewed it."""
     memory, by = change.memory, str(proposal.pk)
     filing = {name: value for name, value in patch.filing.items() if getattr(memory, name) != value}
-    before = {
-        "version": memory.version,
-        "filing": {name: as_json(getattr(memory, name)) for name in filing},
-        "reviewed_at": as_json(memory.reviewed_at),
-        "valid_from": as_json(memory.valid_from),
-        "valid_to": as_json(memory.valid_to),
-    }
     if filing:
         refile(change, principal, filing, proposal=by)
     if text is not None:
-        tombstone_pass(change.write, memory.user_id, text, own_word=True)
+        as_proposed = text.content == proposal.values.get("content")
+        suppression_check(change.write, memory.user_id, text, own_word=as_proposed or principal.speaks_as_person)
         change.reword(
             text.worded(principal, memory.user_id, memory.subject),
             "UPDATE",
-            written_by=proposal.written_by if text.content == proposal.values.get("content") else author(principal),
+            written_by=proposal.written_by if as_proposed else author(principal),
             conversation_id=proposal.source_conversation_id,
             said=[Said(each.message_id, each.quote) for each in proposal.evidence.all()],
             valid_from=patch.valid_from,
@@ -265,4 +251,3 @@ def _apply(
         )
         relink(change, principal, text)
     memory.reviewed_at = change.now
-    return {**before, "now": memory.version}

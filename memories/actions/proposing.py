@@ -22,17 +22,24 @@ from .single import MemoryWrite
 
 def propose_create(change: MemoryWrite) -> Proposal:
     """Have the person decide about a memory that became proposed. The memory's own change in the log stands for it."""
-    memory = change.memory
-    return Proposal.objects.create(
-        user_id=memory.user_id,
-        agent_id=memory.agent_id,
-        kind=Proposal.Kind.CREATE,
-        memory=memory,
-        memory_version=memory.version,
-        written_by=memory.written_by,
-        source_conversation_id=memory.source_conversation_id,
-        created_at=change.now,
-        expires_at=_lapses(change.now),
+    return propose_creates([change.memory], change.now)[0]
+
+
+def propose_creates(memories: Sequence[Memory], now: datetime) -> list[Proposal]:
+    """The same for many, in one statement."""
+    return Proposal.objects.bulk_create(
+        Proposal(
+            user_id=memory.user_id,
+            agent_id=memory.agent_id,
+            kind=Proposal.Kind.CREATE,
+            memory=memory,
+            memory_version=memory.version,
+            written_by=memory.written_by,
+            source_conversation_id=memory.source_conversation_id,
+            created_at=now,
+            expires_at=_lapses(now),
+        )
+        for memory in memories
     )
 
 
@@ -102,6 +109,7 @@ def _propose(
     )
     if made:
         log_proposal(write, "PROPOSE", proposal, conversation_id=conversation_id)
+        write.undoable(proposal.user_id, "proposal", proposal.pk, {"created": True})
     return proposal
 
 
@@ -128,6 +136,7 @@ def propose_archives(
     )
     for proposal in made:
         log_proposal(write, "PROPOSE", proposal)
+        write.undoable(proposal.user_id, "proposal", proposal.pk, {"created": True})
     return made
 
 
@@ -147,7 +156,7 @@ def end(proposal: Proposal, state: str, now: datetime) -> None:
     if state == Proposal.State.LAPSED:
         proposal.evidence.all().delete()
         proposal.values = {}
-    proposal.save(update_fields=["state", "decided_at", "values", "before"])
+    proposal.save(update_fields=["state", "decided_at", "values"])
 
 
 def log_proposal(write: LedgerWrite, event: str, proposal: Proposal, *, conversation_id: UUID | None = None) -> None:

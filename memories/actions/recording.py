@@ -8,16 +8,17 @@ from uuid import UUID
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
+from statements.actions import suppression_check
+from statements.policy import check_state, check_version
+from statements.wording import Embedded
 
 from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Changed, Said, Updated
-from ..wording import Embedded
 from .moving import put_away
 from .proposing import propose_change
 from .single import memory_under_lock, relink
-from .tombstones import tombstone_pass
 from .uses import memories_used
 
 
@@ -37,17 +38,17 @@ def record_update(
     """Give a memory the wording that was found, inside a transaction that holds the person's ledger.
 
     ``text`` has passed the gates that need no database. ``version`` is the wording that the finder saw. With
-    ``consent`` the person's own words ask for it: it does not wait, and it lifts a tombstone.
+    ``consent`` the person's own words ask for it: it does not wait, and it lifts a suppression.
 
     Raises NotFound, Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_act_for(principal)
     with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.ACTIVE)
+        check_version(memory, version)
+        check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
-        tombstone_pass(write, user_id, text, own_word=consent)
+        suppression_check(write, user_id, text, own_word=consent)
         if not consent and writing.waits(principal, memory.field):
             proposal = propose_change(
                 write,
@@ -92,8 +93,8 @@ def record_archive(
     """
     with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
-        writing.check_version(memory, version)
-        writing.check_state(memory, State.ACTIVE)
+        check_version(memory, version)
+        check_state(memory, State.ACTIVE)
         if not consent and writing.waits(principal, memory.field):
             proposal = propose_change(
                 write,

@@ -21,7 +21,7 @@ from journal.cache import valkey
 from journal.models import OperationEvent
 
 from ..models import Disclosure
-from .uses import memories_used, memories_used_today
+from .uses import memories_used
 
 log = structlog.get_logger(__name__)
 
@@ -113,8 +113,8 @@ def memories_note_shown() -> int:
 def _note(shown: _Shown) -> None:
     """Write who was shown what, count uses, and log the operation.
 
-    What is gone meanwhile is left out; an answer without memories discloses nothing. A memory that was looked for is
-    used, one in the block once a day at most.
+    What is gone meanwhile is left out; an answer without memories discloses nothing. A memory that an agent recalled is
+    used; one that stood in a block, or that the person looked for, is not.
     """
     block = [memory_id for memory_id in shown.block if memory_id not in set(shown.recalled)]
     ids = [*block, *shown.recalled]
@@ -124,8 +124,8 @@ def _note(shown: _Shown) -> None:
         Disclosure.objects.create(
             user_id=shown.user, agent=agent, conversation=conversation, by=shown.by, memories=ids, at=shown.at
         )
-    memories_used(shown.recalled, shown.at)
-    memories_used_today(block, shown.at)
+    if shown.agent:
+        memories_used(shown.recalled, shown.at)
     status = OperationEvent.Status.OK if ids else OperationEvent.Status.SKIPPED
     note_operation(NODE, OPERATIONS[shown.by], status, user_id=shown.user, thread_id=shown.conversation or "")
 

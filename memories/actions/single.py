@@ -14,26 +14,26 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import Agent
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, enqueue, ledger_write
+from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
+from journal.queue import enqueue
 from retrieval.text import prepare
+from statements.actions import suppression_add
+from statements.wording import Embedded, Wording
 
 from .. import queries
 from ..lines import line_tokens, memory_line
-from ..models import Memory, MemoryEvidence, MemoryVersion, Relation, new_memory_id
+from ..models import Memory, MemoryEvidence, MemoryVersion, Relation
 from ..policy import writing
 from ..policy.bands import Neighbour
 from ..policy.writing import State
 from ..querysets import MemoryQuerySet
 from ..records import Said
-from ..wording import Embedded, Wording
 from .budget import block_evict
-from .tombstones import tombstone_lay
 
 _COLUMNS = [
     column.attname for column in Memory._meta.concrete_fields if not column.generated and not column.primary_key
@@ -41,12 +41,14 @@ _COLUMNS = [
 _UPKEEP = {"index_not_before", "index_attempts", "embedding", "embedding_model", "needs_check"}
 """What changes without anybody having changed the memory."""
 
+NOT_KEPT = _UPKEEP - {"needs_check"} | {"content", "search_text", "search_config", "active_rev", "updated_at"}
+"""What undo works out again; the wording stands in its version."""
+
 _UNREAD = object()
-_ID_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class Standing:
     """What a memory counts for in the ledger of its person."""
 
     memories: int = 0
@@ -54,10 +56,20 @@ class _Standing:
     block_tokens: int = 0
 
     @classmethod
-    def of(cls, memory: Memory) -> _Standing:
+    def of(cls, memory: Memory) -> Standing:
+        """What it counts for as it stands."""
         if memory.state != State.ACTIVE:
             return cls()
         return cls(1, memory.search_length, memory.tokens if memory.in_block else 0)
+
+    def count(self, write: LedgerWrite, user_id: UUID, *, before: Standing | None = None) -> int:
+        """Count what has changed since ``before``. Returns by how many tokens the memory block is longer."""
+        was = before or Standing()
+        longer = self.block_tokens - was.block_tokens
+        write.count(
+            user_id, memories=self.memories - was.memories, memory_terms=self.terms - was.terms, block_tokens=longer
+        )
+        return longer
 
 
 @dataclass
@@ -73,6 +85,11 @@ class MemoryWrite:
     now: datetime = field(default_factory=timezone.now)
     evicted: list[str] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def row(self) -> Memory:
+        """The memory, for what is done to facts and memories alike."""
+        return self.memory
 
     def log(
         self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
@@ -113,9 +130,7 @@ class MemoryWrite:
 
     def file(self) -> None:
         """Work out again what depends on how the memory is filed: its place in the block and what its line costs."""
-        memory = self.memory
-        memory.in_block = writing.is_in_block(memory.kind, memory.category)
-        memory.tokens = line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))
+        file_memory(self.memory, self.now)
 
     def find_by_subject(self, language: str) -> None:
         """Let searches find the memory by its new subject."""
@@ -223,7 +238,10 @@ class MemoryWrite:
 
     def unlink(self) -> None:
         """Drop the relations that were about a wording that is gone."""
-        Relation.objects.of(self.memory.pk).filter(type=Relation.Type.RELATED_TO).delete()
+        gone = Relation.objects.of(self.memory.pk).filter(type=Relation.Type.RELATED_TO)
+        for each in gone.values_list("from_memory_id", "to_memory_id", "strength"):
+            self.write.touch("relations", each)
+        gone.delete()
 
     def supersede(self, other_id: str) -> None:
         """Say that the memory takes the place of another."""
@@ -234,22 +252,12 @@ class MemoryWrite:
             defaults={"user_id": self.memory.user_id, "strength": 1.0, "created_at": self.now},
         )
 
-    def bury(self) -> None:
+    def suppress(self) -> None:
         """Mark what the memory says as something that must not be learned again."""
-        memory = self.memory
-        if "embedding" in vars(memory):
-            embedding = memory.embedding
-        else:
-            embedding = Memory.objects.values_list("embedding", flat=True).get(pk=memory.pk)
-        tombstone_lay(
-            self.write,
-            user_id=memory.user_id,
-            legacy_id=None,
-            object_id=memory.pk,
-            text=memory.content,
-            embedding=embedding,
-            embedding_model=memory.embedding_model,
-        )
+        memory, row = self.memory, self.memory
+        if "embedding" not in vars(memory):  # Read by itself: what is read into the memory would be saved with it.
+            row = Memory.objects.only("content", "embedding", "embedding_model").get(pk=memory.pk)
+        suppression_add(self.write, memory.user_id, Embedded.of_row(row), memory.pk)
 
     def await_vector(self) -> None:
         """Have the memory embedded in the background if it has no vector."""
@@ -260,17 +268,10 @@ class MemoryWrite:
         else:
             self.memory.index_not_before = None
 
-    def settle(self, before: _Standing) -> None:
+    def settle(self, before: Standing) -> None:
         """Bring the ledger in line with how the memory stands now, and the block within its budget."""
-        memory, after = self.memory, _Standing.of(self.memory)
-        longer = after.block_tokens - before.block_tokens
-        self.write.count(
-            memory.user_id,
-            memories=after.memories - before.memories,
-            memory_terms=after.terms - before.terms,
-            block_tokens=longer,
-        )
-        if longer > 0:
+        memory = self.memory
+        if Standing.of(memory).count(self.write, memory.user_id, before=before) > 0:
             self.evicted = block_evict(self.write, memory.user_id, keep=[memory.pk])
 
 
@@ -300,11 +301,13 @@ def memory_under_lock(write: LedgerWrite, rows: MemoryQuerySet, memory_id: str) 
 @contextmanager
 def memory_changing(write: LedgerWrite, memory: Memory) -> Iterator[MemoryWrite]:
     """The same for a memory that was read inside such a transaction."""
-    was, before = {name: vars(memory)[name] for name in _COLUMNS if name in vars(memory)}, _Standing.of(memory)
+    was, before = {name: vars(memory)[name] for name in _COLUMNS if name in vars(memory)}, Standing.of(memory)
     change = MemoryWrite(write, memory)
     yield change
     changed = [name for name in _COLUMNS if name in vars(memory) and vars(memory)[name] != was.get(name, _UNREAD)]
     if set(changed) - _UPKEEP:
+        kept = {name: was[name] for name in changed if name in was and name not in NOT_KEPT}
+        write.undoable(memory.user_id, "memory", memory.pk, kept)
         memory.updated_at = change.now
         changed.append("updated_at")
     if changed:
@@ -321,49 +324,10 @@ def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """How a new memory begins: its state, what is logged, whether the person has reviewed it, what bears it out."""
-
-    state: str
-    event: str
-    reviewed: bool = False
-    reason: str = ""
-    said: Sequence[Said] = ()
-    meta: dict[str, Any] = field(default_factory=dict)
-
-
-def insert(write: LedgerWrite, memory: Memory, wording: Wording, beginning: Beginning) -> MemoryWrite:
-    """Store a new memory with its first version. An id that is taken already is replaced by another."""
-    change = MemoryWrite(write, memory)
-    wording.put_on(memory)
-    memory.state, memory.state_reason = beginning.state, beginning.reason
-    memory.created_at = memory.updated_at = change.now
-    memory.reviewed_at = change.now if beginning.reviewed else None
-    memory.index_not_before = change.now if wording.embedding is None else None
-    # The next one, which the change below takes.
-    memory.active_rev = write.ledgers[memory.user_id].rev + 1 if memory.state == State.ACTIVE else None
-    _save_under_free_id(change)
-    rev = change.log(beginning.event, conversation_id=memory.source_conversation_id, **beginning.meta)
-    change.add_version(rev, said=beginning.said, conversation_id=memory.source_conversation_id)
-    change.await_vector()
-    change.settle(_Standing())
-    return change
-
-
-def _save_under_free_id(change: MemoryWrite) -> None:
-    for last in (*[False] * (_ID_TRIES - 1), True):
-        change.memory.pk = new_memory_id()
-        change.file()
-        try:
-            with transaction.atomic():
-                change.memory.save(force_insert=True)
-        except IntegrityError as error:
-            cause = getattr(error.__cause__, "diag", None)
-            if last or cause is None or cause.constraint_name != "memories_memory_pkey":
-                raise
-        else:
-            return
+def file_memory(memory: Memory, now: datetime) -> None:
+    """Work out what depends on how a memory is filed: its place in the block and what its line costs."""
+    memory.in_block = writing.is_in_block(memory.kind, memory.category)
+    memory.tokens = line_tokens(memory_line(memory.pk, now, memory.subject, memory.content))
 
 
 def _store_evidence(version_id: int, said: Sequence[Said]) -> None:
@@ -374,8 +338,9 @@ def _store_evidence(version_id: int, said: Sequence[Said]) -> None:
 
 def author(principal: Principal) -> str:
     """What is shown as the writer of a wording: nobody for the person's own, else the agent's name, or ``job``."""
-    if writing.speaks_as_person(principal):
+    if principal.speaks_as_person:
         return ""
     if principal.agent_id is None:
         return principal.kind
-    return Agent.objects.values_list("name", flat=True).get(pk=principal.agent_id)[:80]
+    name = principal.agent_name or Agent.objects.values_list("name", flat=True).get(pk=principal.agent_id)
+    return name[:80]

@@ -10,13 +10,13 @@ from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
 from journal.actions import LedgerWrite
 from journal.models import ActorKind
+from statements.actions import erase
 
-from ..models import Memory, MemoryEvidence, MemoryVersion, Proposal
+from ..models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Proposal
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from .moving import put_away
 from .proposing import end, log_proposal
-from .purging import memories_erase
 from .single import memory_changing
 
 
@@ -24,8 +24,8 @@ def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[
     """Remove what was learned from a conversation alone, inside the transaction that removes the conversation.
 
     The caller holds the person's ledger. What the person has reviewed or reworded stays, and so does what was said
-    elsewhere as well. No tombstone is left: the same may be learned again. Returns how many memories were removed, and
-    how many that were found there stay.
+    elsewhere as well. No suppression is left: the same may be learned again. Returns how many memories were removed,
+    and how many that were found there stay.
     """
     said = Message.objects.filter(conversation=conversation)
     memories = list(_learned_from(conversation.user_id, said).without_vectors().order_by("pk"))
@@ -40,14 +40,14 @@ def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[
             with memory_changing(write, memory) as change:
                 change.leave(State.QUARANTINED)  # So that the person's counts are right; the row goes at once.
         write.change(conversation.user_id, "PURGE", "memory", memory.pk, old_version=memory.version)
-    memories_erase([memory.pk for memory in memories])
+    erase(MEMORY, [memory.pk for memory in memories])
     return len(memories), stay
 
 
 def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
     """Put away what was learned from a message alone that the person does not want remembered. Returns the ids.
 
-    The caller holds the person's ledger. Tombstones keep it from being learned again.
+    The caller holds the person's ledger. Suppressions keep it from being learned again.
     """
     said = Message.objects.filter(pk=message.pk)
     declined = []

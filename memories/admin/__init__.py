@@ -5,7 +5,6 @@ from .memories import MemoryAdmin, MemoryEvidenceAdmin, MemoryUseAdmin, MemoryVe
 from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
 from .plans import MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
 from .proposals import ProposalAdmin, ProposalEvidenceAdmin
-from .tombstones import TombstoneAdmin
 
 __all__ = [
     "DisclosureAdmin",
@@ -22,5 +21,4 @@ __all__ = [
     "ProposalAdmin",
     "ProposalEvidenceAdmin",
     "RelationAdmin",
-    "TombstoneAdmin",
 ]

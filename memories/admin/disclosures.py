@@ -10,7 +10,7 @@ from unfold.decorators import display
 
 from accounts.models import Agent
 from conversations.models import Conversation
-from journal.admin import link_to
+from web.admin import link_to
 
 from ..models import Disclosure, Memory
 from .base import OfPersonAdmin

@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from unfold.decorators import display
-from unfold.enums import ActionVariant
 
 from accounts import categories
-from accounts.admin import ModeratedAdmin, moderator
+from accounts.admin import moderator
 from accounts.models import User
-from conversations.models import Conversation, Message
-from journal.admin import ReasonForm, button, link_to
+from conversations.models import Message
+from statements.admin import StatementAdmin
+from web.admin import link_to
 
 from .. import actions
-from ..models import Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
+from ..models import MEMORY, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
 from .base import OfPersonAdmin
 
 State = Memory.State
@@ -40,15 +40,21 @@ class CategoryFilter(SimpleListFilter):
 
 
 @admin.register(Memory)
-class MemoryAdmin(ModeratedAdmin, OfPersonAdmin):
+class MemoryAdmin(StatementAdmin, OfPersonAdmin):
     """What is remembered about people."""
 
-    object_type = "memory"
+    kind = MEMORY
     opened_template = "admin/memory_opened.html"
     decisions: ClassVar = {
         State.PROPOSED: ["quarantine"],
         State.ACTIVE: ["quarantine"],
         State.QUARANTINED: ["release", "refuse"],
+    }
+    moderation: ClassVar = {
+        "open": actions.memory_open,
+        "quarantine": actions.memory_quarantine,
+        "release": actions.memory_release,
+        "refuse": actions.memory_refuse,
     }
     queues = frozenset({State.QUARANTINED})
     newest_first = "-created_at"
@@ -58,8 +64,6 @@ class MemoryAdmin(ModeratedAdmin, OfPersonAdmin):
     queue_display = ["id", "labelled_state", "reason", "category", "person", "written_by", "updated_at"]
     list_filter = ["state", "kind", CategoryFilter, "deleted_why", "created_at"]
     list_select_related = ["user"]
-    actions_row = ["open_text", "quarantine", "release", "refuse_memory"]
-    actions_detail = ["open_text", "quarantine", "release", "refuse_memory"]
     readonly_fields = ["reason", "person", "taken_from"]
     fieldsets = [
         (None, {"fields": ["id", "state", "reason", "deleted_why", "kind", "category", "field", "version"]}),
@@ -85,60 +89,7 @@ class MemoryAdmin(ModeratedAdmin, OfPersonAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
         """All memories, without what they say and whom they name."""
-        rows = Memory.objects.visible_to(moderator(request)).without_vectors()
-        return rows.defer("content", "subject", "topics", "fingerprint", "embedding", "search", "search_text")
-
-    @admin.display(description="taken from")
-    def taken_from(self, memory: Memory) -> Any:
-        """The conversation that it was found in."""
-        return link_to(Conversation, memory.source_conversation_id)
-
-    @button(
-        "Open the text",
-        "This is private to its person. That you opened it, and why, is written into their log.",
-        path="open",
-        form=ReasonForm,
-        submit="Open",
-        icon="visibility",
-    )
-    def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Show what the memory says and what bears it out, once, with what can be decided then."""
-        return self.show_opened(request, form, object_id, actions.memory_open)
-
-    @button(
-        "Quarantine",
-        "Keeps it out of every prompt until it is released or refused. The person sees the reason.",
-        path="quarantine",
-        form=ReasonForm,
-        icon="gpp_maybe",
-    )
-    def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Put a memory into quarantine."""
-        return self.decide(request, form, object_id, actions.memory_quarantine, "The memory is in quarantine.")
-
-    @button(
-        "Release",
-        "Ends the quarantine. The memory counts again, or waits for the person, as they have chosen.",
-        path="release",
-        form=ReasonForm,
-        icon="check_circle",
-        variant=ActionVariant.PRIMARY,
-    )
-    def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Let a quarantined memory out."""
-        return self.decide(request, form, object_id, actions.memory_release, "The memory is released.")
-
-    @button(
-        "Refuse",
-        "Rejects it. It can't be learned again; restored by the person, it is held back again.",
-        path="refuse",
-        form=ReasonForm,
-        icon="cancel",
-        variant=ActionVariant.DANGER,
-    )
-    def refuse_memory(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Reject a quarantined memory."""
-        return self.decide(request, form, object_id, actions.memory_refuse, "The memory is refused.")
+        return super().get_queryset(request).defer("subject", "topics")
 
 
 class _OfMemoryAdmin(OfPersonAdmin):

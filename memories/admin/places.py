@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Message
-from journal.admin import link_to
+from web.admin import link_to
 
 from ..models import Place, PlaceMention, PlaceVersion
 from .base import OfPersonAdmin

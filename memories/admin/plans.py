@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from accounts.admin import moderator
-from journal.admin import link_to
+from web.admin import link_to
 
 from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .base import OfPersonAdmin

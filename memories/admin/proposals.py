@@ -12,7 +12,7 @@ from unfold.decorators import display
 from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Conversation, Message
-from journal.admin import link_to
+from web.admin import link_to
 
 from ..models import Memory, Proposal, ProposalEvidence
 from .base import OfPersonAdmin

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
+from .bulk import BulkAdd, BulkDelete
 from .disclosures import MemoryDisclosures
-from .lists import BulkDelete, Memories, Topics
+from .lists import Memories, Topics
 from .places import PlaceDetail, PlaceMentions, PlaceRestore, Places
 from .plans import Optimize, Plan, PlanApply, PlanRevert
 from .proposals import ProposalApprove, ProposalDetail, ProposalReject, Proposals
@@ -19,7 +20,7 @@ from .single import (
     MemoryRestore,
     MemoryRevert,
 )
-from .whole import Changes, MemoryContext, MemoryDocument
+from .whole import Changes, MemoryContext, MemoryDocument, UndoChanges
 
 
 class MemoryId:
@@ -44,6 +45,7 @@ urlpatterns = [
     path("memories/topics/", Topics.as_view(), name="memory-topics"),
     path("memories/context/", MemoryContext.as_view(), name="memory-context"),
     path("memories/document/", MemoryDocument.as_view(), name="memory-document"),
+    path("memories/bulk/", BulkAdd.as_view(), name="memory-bulk"),
     path("memories/bulk-delete/", BulkDelete.as_view(), name="memory-bulk-delete"),
     path("memories/optimize/", Optimize.as_view(), name="memory-optimize"),
     path("memories/optimize/<uuid:plan_id>/", Plan.as_view(), name="memory-plan"),
@@ -67,4 +69,5 @@ urlpatterns = [
     path("places/<uuid:place_id>/restore/", PlaceRestore.as_view(), name="place-restore"),
     path("places/<uuid:place_id>/mentions/", PlaceMentions.as_view(), name="place-mentions"),
     path("changes/", Changes.as_view(), name="changes"),
+    path("changes/undo/", UndoChanges.as_view(), name="changes-undo"),
 ]

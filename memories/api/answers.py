@@ -6,18 +6,17 @@ from typing import Any
 
 from rest_framework.response import Response
 
-from accounts.etags import with_etag
-from accounts.idempotency import WritesOnce
 from accounts.principals import Principal
 from journal.exceptions import NotFound
 from journal.models import Change, IdempotencyRecord
+from web.etags import with_etag
+from web.idempotency import WritesOnce
 
 from ..models import Memory
 from ..records import Changed, Updated
-from ..serializers import MemorySerializer, ProposalSerializer
+from ..serializers import MEMORY_ATTRIBUTES, ProposalSerializer, plain_memories
 
-STATUS = {"created": 201, "reinforced": 200, "proposed": 202, "quarantined": 202}
-"""How an answer says what became of something to be remembered."""
+REINFORCED = 200
 _BEGUN_AS = {"ADD": "created", "PROPOSE": "proposed", "QUARANTINE": "quarantined"}
 
 
@@ -31,7 +30,7 @@ def find_memory(principal: Principal, memory_id: str) -> Memory:
 
 def show_memory(principal: Principal, memory: Memory) -> dict[str, Any]:
     """A memory as the principal may see it, without its versions."""
-    return dict(MemorySerializer(memory, context={"principal": principal}).data)
+    return plain_memories(principal, [[getattr(memory, name) for name in MEMORY_ATTRIBUTES]])[0]
 
 
 def answer_memory(principal: Principal, memory: Memory) -> Response:
@@ -51,13 +50,13 @@ def answer_change(principal: Principal, change: Changed | Updated) -> Response:
 
 def outcome_of(record: IdempotencyRecord, memory: Memory) -> str:
     """What became of something to be remembered, from the record of the request that brought it."""
-    if record.status_code != STATUS["reinforced"]:
+    if record.status_code != REINFORCED:
         changes = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id=memory.pk)
         return _BEGUN_AS[changes.values_list("event", flat=True)[0]]
     return "reinforced"
 
 
-class ChangesMemory(WritesOnce):
+class ChangesMemory(WritesOnce[Principal]):
     """A POST that changes one memory: a repeated one shows the memory as it is now."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rest_framework.generics import ListAPIView
 
 from accounts.authentication import principal_of
-from accounts.pagination import ByTime
 from journal.exceptions import NotAllowed
+from web.pagination import ByTime
 
 from ..models import Disclosure
 from ..querysets import DisclosureQuerySet
@@ -15,7 +15,7 @@ from .answers import find_memory
 
 
 class MemoryDisclosures(ListAPIView):
-    """Which agents were shown a memory in the last 90 days, the latest first.
+    """List which agents were shown a memory in the last 90 days, the latest first.
 
     The person alone is told, signed in: an agent, whatever it may decide, would learn of the others (403).
     """

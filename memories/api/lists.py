@@ -1,4 +1,4 @@
-"""REST for memories as a whole: list and add, topics, putting many away."""
+"""REST for memories as a whole: list and add, topics."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.idempotency import WritesOnce
 from accounts.policy import may_see_sources, must_act_for
+from accounts.principals import Principal
 from journal.models import IdempotencyRecord
+from web.idempotency import WritesOnce
 
 from .. import actions
 from ..cache import Family, Reading, read_through
 from ..filters import MemoryFilters
-from ..models import Memory, Proposal
+from ..models import Memory
 from ..querysets import MemoryQuerySet
 from ..serializers import (
-    BulkDeleteSerializer,
-    BulkItemSerializer,
-    BulkResultSerializer,
+    MEMORY_COLUMNS,
     MemoryConflictSerializer,
     MemorySerializer,
     NewMemorySerializer,
     RememberedSerializer,
     TopicsSerializer,
+    plain_memories,
+    read_addition,
 )
-from .answers import STATUS, find_memory, outcome_of, show_memory
+from .answers import find_memory, outcome_of, show_memory
 
 
-class Memories(WritesOnce, ListAPIView):
-    """What is remembered about the person."""
+class Memories(WritesOnce[Principal], ListAPIView):
+    """List what is remembered about the person."""
 
     serializer_class = MemorySerializer
     filterset_class = MemoryFilters
@@ -45,10 +46,6 @@ class Memories(WritesOnce, ListAPIView):
         """What the principal may see."""
         return Memory.objects.visible_to(principal_of(self.request)).without_vectors()
 
-    def get_serializer_context(self) -> dict[str, Any]:
-        """The principal decides which sources are shown."""
-        return {**super().get_serializer_context(), "principal": principal_of(self.request)}
-
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """A page, kept until the person's memory changes or something in it expires."""
         principal = principal_of(request)
@@ -56,7 +53,9 @@ class Memories(WritesOnce, ListAPIView):
 
         def read() -> Reading[dict[str, Any]]:
             until = Memory.objects.visible_to(principal).next_expiry(timezone.now())
-            return Reading(dict(super(Memories, self).list(request, *args, **kwargs).data), until)
+            rows = self.filter_queryset(self.get_queryset()).values_list(*MEMORY_COLUMNS)
+            shown = plain_memories(principal, self.paginate_queryset(rows) or ())
+            return Reading(dict(self.get_paginated_response(shown).data), until)
 
         asked = [request.build_absolute_uri(), may_see_sources(principal)]
         return Response(read_through(principal, Family.PAGE, read, of=asked))
@@ -77,20 +76,18 @@ class Memories(WritesOnce, ListAPIView):
         for staff. 409 `subject_exists` and `similar_exists` show the memory to update instead; `insist` adds another.
         """
         principal = self.caller(request)
-        body = NewMemorySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        asked = body.validated_data
+        asked = read_addition(request.data)
         outcome = actions.memory_add(
             principal,
-            body.new_memory(),
-            insist=asked["insist"],
-            conversation_id=asked["conversation"],
-            message_id=asked["message"],
+            asked.new,
+            insist=asked.insist,
+            conversation_id=asked.conversation_id,
+            message_id=asked.message_id,
         )
         shown = {"outcome": outcome.outcome, **show_memory(principal, outcome.memory)}
         if principal.kind != "agent":
             shown["evicted"] = outcome.evicted
-        return Response(shown, status=STATUS[outcome.outcome])
+        return Response(shown, status=outcome.status)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """The memory as it is now, and what became of the first request."""
@@ -105,7 +102,7 @@ class Topics(APIView):
 
     @extend_schema(responses=TopicsSerializer)
     def get(self, request: Request) -> Response:
-        """The topics of what is remembered now, for a list to choose from."""
+        """List the topics of what is remembered now, to choose from."""
         principal = principal_of(request)
         must_act_for(principal)
 
@@ -115,31 +112,3 @@ class Topics(APIView):
             return Reading(memories.active().unexpired(now).topics(), memories.next_expiry(now))
 
         return Response({"topics": read_through(principal, Family.TOPICS, read)})
-
-
-class BulkDelete(WritesOnce):
-    """Many memories at once."""
-
-    @extend_schema(request=BulkDeleteSerializer, responses=BulkResultSerializer)
-    def post(self, request: Request) -> Response:
-        """Put up to 1,000 memories away, all or none, and say of each id what became of it."""
-        principal = self.caller(request)
-        body = BulkDeleteSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        items = actions.memories_delete(principal, body.validated_data["ids"])
-        return Response({"results": BulkItemSerializer(items, many=True).data})
-
-    def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """What became of the memories when the first request named them."""
-        principal = principal_of(request)
-        body = BulkDeleteSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        ids = body.validated_data["ids"]
-        seen = Memory.objects.visible_to(principal).filter(pk__in=ids)
-        outcomes = dict.fromkeys(seen.values_list("pk", flat=True), "skipped")
-        outcomes.update(dict.fromkeys(record.object_ids, "archived"))
-        if principal.agent_id is not None:
-            archives = Proposal.objects.filter(kind=Proposal.Kind.ARCHIVE, memory__in=record.object_ids)
-            asked = archives.visible_to(principal).filter(agent_id=principal.agent_id)
-            outcomes.update(dict.fromkeys(asked.values_list("memory_id", flat=True), "proposed"))
-        return Response({"results": [{"id": each, "outcome": outcomes.get(each, "not_found")} for each in ids]})

@@ -12,12 +12,19 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.etags import IF_MATCH, IF_NONE_MATCH, seen_version, unless_known, with_etag
-from accounts.idempotency import WritesOnce
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from journal.exceptions import NotFound
 from journal.models import IdempotencyRecord
+from web.etags import (
+    IF_MATCH,
+    IF_NONE_MATCH,
+    seen_version,
+    unless_known,
+    with_etag,
+)
+from web.idempotency import WritesOnce
+from web.json import read_nothing
 
 from .. import actions
 from ..filters import PlaceFilters
@@ -36,8 +43,8 @@ from ..serializers import (
 from .proposals import find_proposal
 
 
-class Places(WritesOnce, ListAPIView):
-    """The places that the person cares about, in the order in which they were added."""
+class Places(WritesOnce[Principal], ListAPIView):
+    """List the places that the person cares about, in the order in which they were added."""
 
     serializer_class = PlaceSerializer
     filterset_class = PlaceFilters
@@ -52,7 +59,10 @@ class Places(WritesOnce, ListAPIView):
         responses={201: PlaceSerializer, 200: PlaceSerializer, 202: ProposedPlaceSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Keep a place. 200: it is known under this `place_id`, and has this name now. 202: it waits for the person."""
+        """Keep a place, or name it again.
+
+        200: it is known under this `place_id`, and has this name now. 202: it waits for the person.
+        """
         principal = self.caller(request)
         body = NewPlaceSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -71,7 +81,7 @@ class PlaceDetail(APIView):
 
     @extend_schema(responses=PlaceSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request, place_id: UUID) -> Response:
-        """Read it."""
+        """Read a place."""
         return unless_known(request, _answer(principal_of(request), place_id))
 
     @extend_schema(
@@ -80,7 +90,7 @@ class PlaceDetail(APIView):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, place_id: UUID) -> Response:
-        """Give it another name or other notes. 202: that waits for the person."""
+        """Give a place another name or other notes. 202: that waits for the person."""
         principal = principal_of(request)
         body = EditPlaceSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -94,7 +104,7 @@ class PlaceDetail(APIView):
         responses={204: None, 202: ProposedPlaceSerializer, 409: MemoryConflictSerializer}, parameters=[IF_MATCH]
     )
     def delete(self, request: Request, place_id: UUID) -> Response:
-        """Take it away for 30 days. 202: that waits for the person."""
+        """Remove a place for 30 days. 202: that waits for the person."""
         principal = principal_of(request)
         change = actions.place_remove(principal, place_id, version=seen_version(request))
         if change.proposal is not None:
@@ -102,13 +112,14 @@ class PlaceDetail(APIView):
         return Response(status=204)
 
 
-class PlaceRestore(WritesOnce):
+class PlaceRestore(WritesOnce[Principal]):
     """Restoring."""
 
     @extend_schema(request=None, responses=PlaceSerializer)
     def post(self, request: Request, place_id: UUID) -> Response:
-        """Fetch it back. Needs a session or a key with the scope admin."""
+        """Restore a place. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
+        read_nothing(request)
         actions.place_restore(principal, place_id)
         return _answer(principal, place_id)
 
@@ -117,8 +128,8 @@ class PlaceRestore(WritesOnce):
         return _replay(request, record)
 
 
-class PlaceMentions(WritesOnce, ListAPIView):
-    """The messages that name a place, in the order in which that was noted."""
+class PlaceMentions(WritesOnce[Principal], ListAPIView):
+    """List the messages that name a place, in the order in which that was noted."""
 
     serializer_class = PlaceMentionSerializer
     filter_backends = []
@@ -135,7 +146,7 @@ class PlaceMentions(WritesOnce, ListAPIView):
         request=NewPlaceMentionSerializer, responses={201: PlaceMentionSerializer, 200: PlaceMentionSerializer}
     )
     def post(self, request: Request, place_id: UUID) -> Response:
-        """Note that a message names it. 200: that was noted before."""
+        """Note that a message names a place. 200: that was noted before."""
         principal = self.caller(request)
         message_id = _message_of(request)
         noted = actions.place_mention(principal, place_id, message_id)

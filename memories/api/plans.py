@@ -11,8 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.idempotency import WritesOnce
 from accounts.principals import Principal
+from web.idempotency import WritesOnce
+from web.json import read_nothing
 
 from .. import actions
 from ..models import MemoryPlan
@@ -20,7 +21,7 @@ from ..plans import show_plan
 from ..serializers import ApplyPlanSerializer, NewPlanSerializer, PlanSerializer
 
 
-class _ChangesPlan(WritesOnce):
+class _ChangesPlan(WritesOnce[Principal]):
     """A POST about one plan: a repeated one shows the plan as it is now."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -50,12 +51,12 @@ class Plan(APIView):
 
     @extend_schema(responses=PlanSerializer)
     def get(self, request: Request, plan_id: UUID) -> Response:
-        """Read it: each memory that there would be, beside those whose place it would take; or how far it is."""
+        """Read a plan: each memory that there would be, beside those whose place it would take; or how far it is."""
         return Response(_shown(principal_of(request), plan_id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, plan_id: UUID) -> Response:
-        """Discard it, while it is being made or looked at."""
+        """Discard a plan, while it is being made or looked at."""
         actions.optimize_discard(principal_of(request), plan_id)
         return Response(status=204)
 
@@ -65,7 +66,7 @@ class PlanApply(_ChangesPlan):
 
     @extend_schema(request=ApplyPlanSerializer, responses=PlanSerializer)
     def post(self, request: Request, plan_id: UUID) -> Response:
-        """Merge memories as the plan, or those of its `items` that are named, have it; sources are archived.
+        """Apply a plan, or those of its `items` that are named: memories are merged, sources archived.
 
         An item is skipped when one of its sources was changed or put away since (`reason`: `changed`, `gone`), when it
         is remembered elsewhere by now (`similar_exists`) or was rejected (`rejected_before`).
@@ -82,13 +83,14 @@ class PlanRevert(_ChangesPlan):
 
     @extend_schema(request=None, responses=PlanSerializer)
     def post(self, request: Request, plan_id: UUID) -> Response:
-        """Put the sources back in the place of what they became.
+        """Revert a plan: put the sources back in the place of what they became.
 
         An item is kept when that was changed since (`reason`: `merged_changed`), or when a source was purged (`gone`),
         fetched back or changed (`changed`), or is remembered again (`similar_exists`). 409 `nothing_to_revert` when
         that is so of all of them.
         """
         principal = self.caller(request)
+        read_nothing(request)
         actions.optimize_revert(principal, plan_id)
         return Response(_shown(principal, plan_id))
 

@@ -13,10 +13,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.idempotency import WritesOnce
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from journal.exceptions import NotFound
+from web.idempotency import WritesOnce
 
 from .. import actions
 from ..filters import ProposalFilters
@@ -31,7 +31,7 @@ from ..serializers import (
 
 
 class Proposals(ListAPIView):
-    """Changes that wait for the person, the latest first."""
+    """List the changes that wait for the person, the latest first."""
 
     serializer_class = ProposalSerializer
     filterset_class = ProposalFilters
@@ -51,11 +51,11 @@ class ProposalDetail(APIView):
 
     @extend_schema(responses=ProposalSerializer)
     def get(self, request: Request, proposal_id: UUID) -> Response:
-        """Read it. When its days are over its values are gone."""
+        """Read a proposal. When its days are over its values are gone."""
         return Response(_show(principal_of(request), proposal_id))
 
 
-class _Decision(WritesOnce):
+class _Decision(WritesOnce[Principal]):
     """A decision about a proposal. Both need a session or a key with the scope admin."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -70,7 +70,7 @@ class ProposalApprove(_Decision):
         request=ApproveProposalSerializer, responses={200: ProposalSerializer, 409: MemoryConflictSerializer}
     )
     def post(self, request: Request, proposal_id: UUID) -> Response:
-        """Make the proposed change, with other values if they are sent."""
+        """Approve a proposal: make the change, with other values if they are sent."""
         principal = self.caller(request)
         body = ApproveProposalSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -83,7 +83,7 @@ class ProposalReject(_Decision):
 
     @extend_schema(request=RejectProposalSerializer, responses=ProposalSerializer)
     def post(self, request: Request, proposal_id: UUID) -> Response:
-        """Refuse the change. Words that it would add can't be learned again."""
+        """Reject a proposal. Words that it would add can't be learned again."""
         principal = self.caller(request)
         body = RejectProposalSerializer(data=request.data)
         body.is_valid(raise_exception=True)

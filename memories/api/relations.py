@@ -16,7 +16,7 @@ from .answers import find_memory
 
 
 class MemoryRelations(ListAPIView):
-    """What a memory is near to, what it supersedes or was superseded by, what it was made of; the strongest first.
+    """List what a memory is near to, what it supersedes or was superseded by, what it was made of; the strongest first.
 
     Relations to memories that the caller does not see are left out.
     """

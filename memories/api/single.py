@@ -13,11 +13,18 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.etags import IF_MATCH, IF_NONE_MATCH, seen_version, unless_known, with_etag
-from accounts.history import History
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from journal.models import IdempotencyRecord
+from web.etags import (
+    IF_MATCH,
+    IF_NONE_MATCH,
+    seen_version,
+    unless_known,
+    with_etag,
+)
+from web.history import History
+from web.json import read_nothing
 
 from .. import actions
 from ..models import MemoryEvidence, MemoryVersion
@@ -47,7 +54,7 @@ class MemoryDetail(APIView):
 
     @extend_schema(responses=MemoryDetailSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request, memory_id: str) -> Response:
-        """Read it, with all its wordings and the words that bear them out."""
+        """Read a memory, with all its wordings and the words that bear them out."""
         principal = principal_of(request)
         memory = find_memory(principal, memory_id)
         prefetch_related_objects([memory], Prefetch("versions", _versions(principal, memory_id)))
@@ -60,7 +67,7 @@ class MemoryDetail(APIView):
         parameters=[IF_MATCH],
     )
     def put(self, request: Request, memory_id: str) -> Response:
-        """Give it another wording, as its next version. 202: it waits for the person as a proposal."""
+        """Give a memory another wording, as its next version. 202: it waits for the person as a proposal."""
         body = RewordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = {"version": seen_version(request), **body.validated_data}
@@ -73,7 +80,7 @@ class MemoryDetail(APIView):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, memory_id: str) -> Response:
-        """File it otherwise, which makes no version. 202: it waits for the person as a proposal."""
+        """Change how a memory is filed, which makes no version. 202: it waits for the person as a proposal."""
         body = AmendSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = {"version": seen_version(request), **body.validated_data}
@@ -84,7 +91,7 @@ class MemoryDetail(APIView):
         responses={204: None, 202: ChangedMemorySerializer, 409: MemoryConflictSerializer}, parameters=[IF_MATCH]
     )
     def delete(self, request: Request, memory_id: str) -> Response:
-        """Put it away for 30 days. 202: it waits for the person as a proposal."""
+        """Archive a memory for 30 days. 202: it waits for the person as a proposal."""
         principal = principal_of(request)
         change = actions.memory_archive(principal, memory_id, version=seen_version(request))
         return Response(status=204) if change.proposal is None else answer_change(principal, change)
@@ -95,8 +102,9 @@ class MemoryRestore(ChangesMemory):
 
     @extend_schema(request=None, responses=MemorySerializer)
     def post(self, request: Request, memory_id: str) -> Response:
-        """Fetch it back. What the person put away or rejected takes a session or a key with the scope admin."""
+        """Restore a memory. What the person put away or rejected takes a session or a key with the scope admin."""
         principal = self.caller(request)
+        read_nothing(request)
         return answer_memory(principal, actions.memory_restore(principal, memory_id))
 
 
@@ -109,7 +117,7 @@ class MemoryRevert(ChangesMemory):
         parameters=[IF_MATCH],
     )
     def post(self, request: Request, memory_id: str) -> Response:
-        """Give it the wording of an earlier version back, as its next version."""
+        """Give a memory the wording of an earlier version back, as its next version."""
         principal = self.caller(request)
         body = RevertSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -133,7 +141,7 @@ class MemoryPin(ChangesMemory):
 
     @extend_schema(request=PinSerializer, responses=MemorySerializer)
     def post(self, request: Request, memory_id: str) -> Response:
-        """Keep it from being evicted or forgotten, or with `pinned: false` no longer."""
+        """Pin a memory, so that it is neither evicted nor forgotten, or with `pinned: false` no longer."""
         principal = self.caller(request)
         body = PinSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -166,7 +174,7 @@ class MemoryReject(ChangesMemory):
         parameters=[IF_MATCH],
     )
     def post(self, request: Request, memory_id: str) -> Response:
-        """Say that it is not so: it can't be learned again. Needs a session or a key with the scope admin."""
+        """Say that a memory is not so: it can't be learned again. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
         body = RejectMemorySerializer(data=request.data)
         body.is_valid(raise_exception=True)

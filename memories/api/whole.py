@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -9,10 +12,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.etags import IF_NONE_MATCH, unless_known, with_etag
 from accounts.policy import narrowed
 from conversations.actions import conversation_told
 from conversations.models import Conversation
+from journal.models import IdempotencyRecord
+from journal.undo import as_kept, undo
+from web.etags import IF_NONE_MATCH, unless_known, with_etag
+from web.idempotency import WritesOnce
 
 from ..actions import memories_show
 from ..block import Block, memory_block
@@ -27,6 +33,8 @@ from ..serializers import (
     FeedChangeSerializer,
     FeedQuerySerializer,
     FeedSerializer,
+    UndoneSerializer,
+    UndoSerializer,
 )
 
 
@@ -35,7 +43,7 @@ class MemoryContext(APIView):
 
     @extend_schema(parameters=[ContextQuerySerializer, IF_NONE_MATCH], responses=ContextSerializer)
     def get(self, request: Request) -> Response:
-        """The memory block as text, for the top of a prompt: the same bytes as long as nothing in it changes.
+        """Read the memory block: text for the top of a prompt, the same bytes as long as nothing in it changes.
 
         With `conversation` as it stood at the conversation's first turn, less what was taken away since, so that the
         model's prompt cache holds; empty for a private one. With `role` what an agent in that role would get.
@@ -69,7 +77,10 @@ class MemoryDocument(APIView):
 
     @extend_schema(parameters=[IF_NONE_MATCH], responses=DocumentSerializer)
     def get(self, request: Request) -> Response:
-        """Memories as facts, archived ones as inactive, places with where they were mentioned, and totals."""
+        """Read everything that is remembered as one document.
+
+        Memories as facts, archived ones as inactive, places with where they were mentioned, and totals.
+        """
         return unless_known(request, with_etag(memory_document(principal_of(request))))
 
 
@@ -78,7 +89,7 @@ class Changes(APIView):
 
     @extend_schema(parameters=[FeedQuerySerializer], responses=FeedSerializer)
     def get(self, request: Request) -> Response:
-        """Changes after a revision, in their order, without any text.
+        """List the changes after a revision, in their order, without any text.
 
         Ask again after `next_after`. What was archived, rejected or purged is a change like any other: a copy drops it.
         """
@@ -88,3 +99,39 @@ class Changes(APIView):
         changes, next_after = changes_after(principal, asked.validated_data["after"], asked.validated_data["per_page"])
         shown = FeedChangeSerializer(changes, many=True, context={"principal": principal})
         return Response({"results": shown.data, "next_after": next_after})
+
+
+class UndoChanges(WritesOnce):
+    """Whatever was changed, put back."""
+
+    @extend_schema(request=UndoSerializer, responses=UndoneSerializer)
+    def post(self, request: Request) -> Response:
+        """Let memories, facts and places stand as they stood before the revisions from `first` to `last`.
+
+        What was done together is undone together. `left` names what was not: `built_on` (changed since),
+        `similar_exists`, `field_exists`, `budget` (its place was taken since), `not_yours`, `by_staff`, `not_undoable`
+        and others. An agent undoes what it did itself, decisions with the scope admin only. `undone` counts what is as
+        it was; undoing took the revisions from `first` to `last`, and can be undone by them. 404 where the range holds
+        nothing of the caller's.
+        """
+        principal = self.caller(request)
+        body = UndoSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        undone = undo(principal, body.validated_data["first"], body.validated_data["last"])
+        return Response(_shown(as_kept(undone)))
+
+    def replay(self, request: Request, record: IdempotencyRecord) -> Response:
+        """What came of the first request."""
+        return Response(_shown(record.object_ids))
+
+
+def _shown(kept: Sequence[str]) -> dict[str, Any]:
+    """What came of undoing, as it is kept with an Idempotency-Key."""
+    undone, first, last = (int(each) for each in kept[0].split())
+    pairs = [each.split(" ", 1) for each in kept[1:]]
+    return {
+        "undone": undone,
+        "left": [{"rev": int(rev), "why": why} for rev, why in pairs],
+        "first": first,
+        "last": last,
+    }

@@ -1,13 +1,13 @@
 """What is remembered about a person, how it changed, what waits for them, and what must not come back."""
 
 from .disclosures import Disclosure
-from .memory import Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
+from .memory import MEMORY, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
 from .plans import MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .proposals import Proposal, ProposalEvidence
-from .tombstones import Tombstone
 
 __all__ = [
+    "MEMORY",
     "Disclosure",
     "Kind",
     "Memory",
@@ -23,6 +23,5 @@ __all__ = [
     "Proposal",
     "ProposalEvidence",
     "Relation",
-    "Tombstone",
     "new_memory_id",
 ]

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from accounts.models import Agent, User
 from conversations.models import Conversation, Message
-from journal.models import ActorKind
 from retrieval.fields import Searchable
+from statements.models import Statement, StatementKind, StatementVersion
 
 from ..querysets import MemoryQuerySet, MemoryVersionQuerySet, RelationQuerySet
 
@@ -43,7 +43,7 @@ class Kind(models.TextChoices):
     PROCEDURAL = "procedural"
 
 
-class Worded(Searchable):
+class Worded(models.Model):
     """What a memory says and what it is filed under: the columns that a version keeps as they were."""
 
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.SEMANTIC)
@@ -56,21 +56,20 @@ class Worded(Searchable):
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
 
-    class Meta(Searchable.Meta):
+    class Meta:
         abstract = True
 
 
-class Memory(Worded):
+class Memory(Worded, Statement):
     """One thing that is remembered about a person.
 
-    What it says mirrors its current version. How it is filed (category, subject, topics) may have been amended since
-    that version was recorded.
-
+    How it is filed (category, subject, topics) may have been amended since its current version was recorded.
     ``tokens`` is what its line in the memory block costs. ``in_block`` says that it stands in the block while active:
-    its category always does, and its kind is semantic. ``fingerprint`` stands for the words. ``written_by`` names the
-    model, rules or agent whose wording it is; empty means the person's own. ``active_rev`` is the person's revision
-    at which it last became active. ``index_not_before`` is set while it waits for its vector.
+    its category always does, and its kind is semantic. ``active_rev`` is the person's revision at which it last became
+    active.
     """
+
+    noun = "memory"
 
     class Field(models.TextChoices):
         PREFERRED_NAME = "preferred_name"
@@ -100,37 +99,25 @@ class Memory(Worded):
     id = models.CharField(primary_key=True, max_length=ID_CHARACTERS, default=new_memory_id, editable=False)
     # memory_vectors begins with the user.
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memories", db_index=False)
-    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="memories")
+    # memory_by_agent lacks the rows that name none.
+    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="memories", db_index=False)
     external_id = models.CharField(max_length=255, blank=True)
     run_id = models.CharField(max_length=100, blank=True)
     actor_id = models.CharField(max_length=100, blank=True)
     role = models.CharField(max_length=20, blank=True)
-    fingerprint = models.CharField(max_length=64, editable=False)
-    tokens = models.PositiveIntegerField()
     in_block = models.BooleanField(default=False, editable=False)
     importance = models.PositiveSmallIntegerField(default=2)
     pinned = models.BooleanField(default=False)
     state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
-    state_reason = models.CharField(max_length=200, blank=True)
-    version = models.PositiveIntegerField(default=1)
-    written_by = models.CharField(max_length=80, blank=True)
-    source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
     needs_check = models.BooleanField(default=False)  # Perhaps the same as another: consolidation looks at it.
     active_rev = models.BigIntegerField(null=True)
     expires_at = models.DateTimeField(null=True)
-    reviewed_at = models.DateTimeField(null=True)
-    deleted_at = models.DateTimeField(null=True)
     deleted_why = models.CharField(max_length=10, choices=DeletedWhy.choices, blank=True)
-    purge_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
-    updated_at = models.DateTimeField(default=timezone.now)
-    index_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    index_not_before = models.DateTimeField(null=True, editable=False)
 
     objects = MemoryQuerySet.as_manager()
 
-    class Meta(Worded.Meta):
-        abstract = False
+    class Meta:
         verbose_name_plural = "memories"
         constraints = [
             *Searchable.Meta.constraints,
@@ -215,37 +202,32 @@ class Memory(Worded):
             models.Index(
                 fields=["index_not_before"], condition=Q(index_not_before__isnull=False), name="memory_unindexed"
             ),
+            models.Index(fields=["agent"], condition=Q(agent__isnull=False), name="memory_by_agent"),
         ]
 
     def __str__(self) -> str:
         return f"memory {self.id}"
 
 
-class MemoryVersion(Worded):
-    """How a memory read from one change to the next. Numbers run from 1 without holes; the last is the memory.
+MEMORY = StatementKind("memory", "memories", Memory, ("user_id",))
 
-    ``recorded_from`` and ``recorded_to``, with the person's revisions at those moments, say when it was what is
-    remembered; ``valid_from`` and ``valid_to`` when it was true. A trigger keeps everything but the ends of those
-    spans and a vector that comes later, and lets rows go only in a purge.
+
+class MemoryVersion(Worded, Searchable, StatementVersion):
+    """How a memory read from one change to the next.
+
+    ``valid_from`` and ``valid_to`` say when it was true. A vector may come later, and ends of spans when they end.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="versions", db_index=False)
-    number = models.PositiveIntegerField()
-    recorded_from = models.DateTimeField(default=timezone.now)
-    recorded_to = models.DateTimeField(null=True)
-    recorded_from_rev = models.BigIntegerField()
-    recorded_to_rev = models.BigIntegerField(null=True)
     reason = models.CharField(max_length=200, blank=True)
-    written_by = models.CharField(max_length=80, blank=True)
-    actor_kind = models.CharField(max_length=10, choices=ActorKind.choices)
-    actor_id = models.CharField(max_length=64)
-    source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
+    source_conversation = models.ForeignKey(
+        Conversation, on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
 
     objects = MemoryVersionQuerySet.as_manager()
 
-    class Meta(Worded.Meta):
-        abstract = False
+    class Meta:
         constraints = [
             *Searchable.Meta.constraints,
             models.UniqueConstraint(fields=["memory", "number"], name="memory_version_once"),
@@ -259,7 +241,14 @@ class MemoryVersion(Worded):
                 name="memory_version_recorded_in_order",
             ),
         ]
-        indexes = [models.Index(fields=["user", "memory", "-number"], name="memory_version_by_user")]
+        indexes = [
+            models.Index(fields=["user", "memory", "-number"], name="memory_version_by_user"),
+            models.Index(
+                fields=["source_conversation"],
+                condition=Q(source_conversation__isnull=False),
+                name="memory_version_by_conversation",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"version {self.number} of {self.memory_id}"
@@ -268,7 +257,8 @@ class MemoryVersion(Worded):
 class MemoryEvidence(models.Model):
     """The message that says what a version says, and the words that say it."""
 
-    version = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="evidence")
+    # memory_evidence_once begins with the version.
+    version = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="evidence", db_index=False)
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
     quote = models.CharField(max_length=500)
 

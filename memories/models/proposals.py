@@ -18,8 +18,8 @@ from .memory import Memory
 class Proposal(models.Model):
     """A change that an agent or extraction would make, waiting for the person. It lapses after 7 days.
 
-    ``values`` holds what would change, by the names of the memory's columns, and ``before`` what it takes to undo an
-    approval. Both go when it lapses, or after a decision when its days are over: until then that can be taken back. A
+    ``values`` holds what would change, by the names of the memory's columns. It goes when the proposal lapses, or after
+    a decision when its days are over: until then that can be undone. A
     create has a memory in state proposed beside it, which holds its text. ``memory_version`` is the version that an
     update or archive was meant for. A proposal about a place has its ``values`` alone.
     """
@@ -45,7 +45,6 @@ class Proposal(models.Model):
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, null=True, related_name="proposals")
     memory_version = models.PositiveIntegerField(null=True)
     values = models.JSONField(default=dict)
-    before = models.JSONField(default=dict, editable=False)
     written_by = models.CharField(max_length=80, blank=True)
     source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
@@ -62,9 +61,9 @@ class Proposal(models.Model):
                 name="proposal_kind_known",
             ),
             models.CheckConstraint(
-                condition=Q(state="waiting", decided_at__isnull=True, before={})
+                condition=Q(state="waiting", decided_at__isnull=True)
                 | Q(state__in=["approved", "rejected"], decided_at__isnull=False)
-                | Q(state="lapsed", decided_at__isnull=False, values={}, before={}),
+                | Q(state="lapsed", decided_at__isnull=False, values={}),
                 name="proposal_lapsed_holds_no_text",
             ),
             models.CheckConstraint(

@@ -9,15 +9,15 @@ from typing import Any
 
 from accounts import categories, policy
 from accounts.principals import Principal
-from journal.exceptions import Conflict, Gated, NotAllowed, NotYoursToDecide, Refused
+from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
 from retrieval.text import SIMPLE, detect_config, list_words
+from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters, check_third_person
+from statements.policy.gates import admit
+from statements.policy.instructions import find_instructions
+from statements.policy.sensitive import check_sensitive
 
 from ..models import Kind, Memory
 from ..records import NewMemory
-from .form import LONGEST, LONGEST_EXTRACTED, check_characters, check_third_person
-from .gates import admit
-from .instructions import find_instructions
-from .sensitive import check_sensitive
 
 State = Memory.State
 Why = Memory.DeletedWhy
@@ -33,18 +33,9 @@ READ_AS_ENGLISH = frozenset({"english", SIMPLE})
 RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
 
 
-def speaks_as_person(principal: Principal) -> bool:
-    """Whether what the principal writes is the person's own word, which needs no review.
-
-    That is their session, and a key of theirs with the scope admin. A service with that scope may decide for people,
-    but its words are its own.
-    """
-    return principal.kind == "person" or (principal.kind == "agent" and principal.may_decide and not principal.service)
-
-
 def waits(principal: Principal, field: str) -> bool:
     """Whether what the principal would change has to wait for the person: they review before, or it is a field."""
-    return not speaks_as_person(principal) and (principal.review == "before" or bool(field))
+    return not principal.speaks_as_person and (principal.review == "before" or bool(field))
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:
@@ -141,7 +132,7 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
     for name, most in (("external_id", 255), ("run_id", 100), ("actor_id", 100), ("role", 20)):
         check_characters(getattr(new, name))
         _check_length(name, getattr(new, name), most)
-    own_word = speaks_as_person(principal)
+    own_word = principal.speaks_as_person
     return replace(
         new,
         category=must_file_under(principal, new.category),
@@ -212,13 +203,6 @@ def _check_length(name: str, text: str, longest: int) -> None:
         raise Refused(f"A {name} has at most {longest} characters.", code=f"bad_{name}")
 
 
-def clean_reason(reason: str) -> str:
-    """A reason in its stored form, cut to what fits. Raises Gated (422) for sensitive data."""
-    reason = " ".join(reason.replace("\x00", " ").split())[: policy.REASON_CHARACTERS]
-    check_sensitive(reason)
-    return reason
-
-
 def subject_key(subject: str) -> str:
     """What a subject is compared by: its words, whatever case and accents."""
     return " ".join(list_words(subject))
@@ -229,21 +213,9 @@ def are_apart(one: str, other: str) -> bool:
     return bool(one) and bool(other) and subject_key(one) != subject_key(other)
 
 
-def check_state(memory: Memory, *allowed: str) -> None:
-    """Raise Conflict (409) with the present state unless it is one of the allowed ones."""
-    if memory.state not in allowed:
-        raise Conflict(f"This memory is {memory.state}.", code="wrong_state", state=memory.state)
-
-
-def check_version(memory: Memory, expected: int | None) -> None:
-    """Raise Conflict (409) with the current version when the caller saw another one."""
-    if expected is not None and expected != memory.version:
-        raise Conflict("Somebody changed this memory meanwhile.", code="version_conflict", current=memory.version)
-
-
 def decides_what_returns(principal: Principal) -> bool:
     """Whether what the principal fetches back counts at once: for the person, from a linked chat too."""
-    return principal.may_decide or speaks_as_person(principal)
+    return principal.may_decide or principal.speaks_as_person
 
 
 def must_restore(principal: Principal, memory: Memory) -> None:

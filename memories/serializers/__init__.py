@@ -2,11 +2,14 @@
 
 from .disclosures import DisclosureSerializer, ShownToSerializer
 from .memories import (
+    MEMORY_ATTRIBUTES,
+    MEMORY_COLUMNS,
     AmendSerializer,
     ApproveMemorySerializer,
     BulkDeleteSerializer,
     BulkItemSerializer,
     BulkResultSerializer,
+    ManyNewMemoriesSerializer,
     MemoryDetailSerializer,
     MemoryEvidenceSerializer,
     MemoryHistorySerializer,
@@ -19,6 +22,8 @@ from .memories import (
     RevertSerializer,
     RewordSerializer,
     TopicsSerializer,
+    plain_memories,
+    read_addition,
 )
 from .places import (
     EditPlaceSerializer,
@@ -45,6 +50,7 @@ from .waiting import (
     ProposalSerializer,
     ProposedMemorySerializer,
     RejectProposalSerializer,
+    RememberedManySerializer,
     RememberedSerializer,
     RewordedMemorySerializer,
 )
@@ -58,9 +64,13 @@ from .whole import (
     FeedChangeSerializer,
     FeedQuerySerializer,
     FeedSerializer,
+    UndoneSerializer,
+    UndoSerializer,
 )
 
 __all__ = [
+    "MEMORY_ATTRIBUTES",
+    "MEMORY_COLUMNS",
     "AmendSerializer",
     "ApplyPlanSerializer",
     "ApproveMemorySerializer",
@@ -80,6 +90,7 @@ __all__ = [
     "FeedChangeSerializer",
     "FeedQuerySerializer",
     "FeedSerializer",
+    "ManyNewMemoriesSerializer",
     "MemoryConflictSerializer",
     "MemoryDetailSerializer",
     "MemoryEvidenceSerializer",
@@ -105,10 +116,15 @@ __all__ = [
     "RejectMemorySerializer",
     "RejectProposalSerializer",
     "RelationSerializer",
+    "RememberedManySerializer",
     "RememberedSerializer",
     "RevertSerializer",
     "RewordSerializer",
     "RewordedMemorySerializer",
     "ShownToSerializer",
     "TopicsSerializer",
+    "UndoSerializer",
+    "UndoneSerializer",
+    "plain_memories",
+    "read_addition",
 ]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
+from django.db.models import DateTimeField
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from accounts.serializers import ChangeSerializer, ExactSerializer
+from accounts.policy import may_see_sources
+from accounts.principals import Principal
+from web.history import ChangeSerializer
+from web.json import NEWEST, ExactSerializer
 
-from ..actions import BULK_LIMIT
+from ..actions import ADDED_AT_ONCE, BULK_LIMIT
 from ..models import Kind, Memory, MemoryVersion
-from ..records import NewMemory
+from ..records import Addition, NewMemory
 from .sources import ShownTo
 
 
@@ -62,6 +68,27 @@ class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
         return self.conversation_shown(memory.source_conversation_id)
 
 
+MEMORY_COLUMNS = tuple(MemorySerializer.Meta.fields)
+_FIELDS = {each.name: each.attname for each in Memory._meta.concrete_fields}
+MEMORY_ATTRIBUTES = tuple(_FIELDS[name] for name in MEMORY_COLUMNS)
+_MOMENTS = tuple(name for name in MEMORY_COLUMNS if isinstance(Memory._meta.get_field(name), DateTimeField))
+
+
+def plain_memories(principal: Principal, rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
+    """Rows of ``MEMORY_COLUMNS`` as the serializer shows memories, which takes four times as long for a page."""
+    shows_sources = may_see_sources(principal)
+    shown = []
+    for row in rows:
+        memory = dict(zip(MEMORY_COLUMNS, row, strict=True))
+        for name in _MOMENTS:
+            if memory[name] is not None:
+                memory[name] = memory[name].isoformat().replace("+00:00", "Z")
+        source = memory["source_conversation"]
+        memory["source_conversation"] = str(source) if source and shows_sources else None
+        shown.append(memory)
+    return shown
+
+
 class MemoryEvidenceSerializer(serializers.Serializer[Any]):
     """Words that say it, and where they were said."""
 
@@ -79,7 +106,7 @@ class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion
     """
 
     created_at = serializers.DateTimeField(source="recorded_from")
-    ended_at = serializers.DateTimeField(source="recorded_to")
+    ended_at = serializers.DateTimeField(source="recorded_to", allow_null=True)
     actor = serializers.SerializerMethodField()
     source_conversation = serializers.SerializerMethodField()
     evidence = MemoryEvidenceSerializer(many=True)
@@ -138,7 +165,7 @@ class TopicsSerializer(serializers.Serializer[Any]):
     topics = serializers.ListField(child=serializers.CharField())
 
 
-class NewMemorySerializer(serializers.Serializer[Any]):
+class NewMemorySerializer(ExactSerializer):
     """Something to be remembered: one statement of 5 to 500 characters (a procedure of up to 4,000).
 
     ``category`` may be an alias, such as preferences. ``external_id`` is the client's own id for it. ``field`` says
@@ -166,11 +193,30 @@ class NewMemorySerializer(serializers.Serializer[Any]):
     conversation = serializers.UUIDField(required=False, allow_null=True, default=None)
     message = serializers.UUIDField(required=False, allow_null=True, default=None)
 
-    def new_memory(self) -> NewMemory:
-        """What the action takes."""
-        beside = {"insist", "conversation", "message"}
-        values = {name: value for name, value in self.validated_data.items() if name not in beside}
-        return NewMemory(**{**values, "topics": tuple(values.get("topics", ()))})
+
+def read_addition(data: Any) -> Addition:
+    """What the action takes for something that was sent. Raises ValidationError."""
+    values = dict(_new_memory().run_validation(data))
+    beside = {name: values.pop(name) for name in ("insist", "conversation", "message")}
+    new = NewMemory(**{**values, "topics": tuple(values.get("topics", ()))})
+    return Addition(new, beside["insist"], beside["conversation"], beside["message"])
+
+
+@cache
+def _new_memory() -> NewMemorySerializer:
+    """One for all requests: validating leaves nothing in it, and to make its fields takes longer than that."""
+    return NewMemorySerializer()
+
+
+@extend_schema_field(NewMemorySerializer(many=True))
+class _NewMemoriesField(serializers.ListField):
+    """Things to be remembered, each to be looked at by itself: one that is wrong is answered by itself."""
+
+
+class ManyNewMemoriesSerializer(ExactSerializer):
+    """Up to 1,000 things to be remembered, each as it would be sent by itself."""
+
+    items = _NewMemoriesField(min_length=1, max_length=ADDED_AT_ONCE)
 
 
 class PreviousSerializer(serializers.Serializer[Any]):
@@ -180,14 +226,14 @@ class PreviousSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
 
 
-class RewordSerializer(serializers.Serializer[Any]):
+class RewordSerializer(ExactSerializer):
     """Another wording. ``version`` is the one that the caller saw.
 
     The old wording was true until ``valid_from``, which is now unless it is given; with ``correction`` it never was.
     """
 
     content = serializers.CharField()
-    version = serializers.IntegerField(min_value=1, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
     correction = serializers.BooleanField(required=False)
     valid_from = serializers.DateTimeField(required=False, allow_null=True)
     reason = serializers.CharField(max_length=200, required=False, allow_blank=True)
@@ -195,7 +241,7 @@ class RewordSerializer(serializers.Serializer[Any]):
     message = serializers.UUIDField(required=False, allow_null=True, source="message_id")
 
 
-class AmendSerializer(serializers.Serializer[Any]):
+class AmendSerializer(ExactSerializer):
     """How a memory is filed. What is not named stays as it is; ``version`` is the one that the caller saw."""
 
     subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
@@ -203,7 +249,7 @@ class AmendSerializer(serializers.Serializer[Any]):
     category = serializers.CharField(max_length=50, required=False)
     importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
-    version = serializers.IntegerField(min_value=1, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require something to change."""
@@ -212,11 +258,11 @@ class AmendSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class RevertSerializer(serializers.Serializer[Any]):
+class RevertSerializer(ExactSerializer):
     """The version whose wording is wanted back, and the one that the caller saw last."""
 
-    number = serializers.IntegerField(min_value=1)
-    version = serializers.IntegerField(min_value=1, required=False)
+    number = serializers.IntegerField(min_value=1, max_value=NEWEST)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
 
 class PinSerializer(ExactSerializer):
@@ -225,23 +271,23 @@ class PinSerializer(ExactSerializer):
     pinned = serializers.BooleanField(default=True)
 
 
-class ApproveMemorySerializer(serializers.Serializer[Any]):
+class ApproveMemorySerializer(ExactSerializer):
     """How it is to be worded and filed, if not as it is; ``version`` is the one that the caller saw."""
 
     content = serializers.CharField(required=False)
     category = serializers.CharField(max_length=50, required=False)
     subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
-    version = serializers.IntegerField(min_value=1, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
 
-class RejectMemorySerializer(serializers.Serializer[Any]):
+class RejectMemorySerializer(ExactSerializer):
     """Why it is not so; the person's own note."""
 
     reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
-    version = serializers.IntegerField(min_value=1, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
 
-class BulkDeleteSerializer(serializers.Serializer[Any]):
+class BulkDeleteSerializer(ExactSerializer):
     """The memories to put away."""
 
     ids = serializers.ListField(child=serializers.CharField(max_length=64), min_length=1, max_length=BULK_LIMIT)

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from web.json import NEWEST, ExactSerializer
+
 from ..models import Place, PlaceMention
 from .waiting import ProposalSerializer
 
@@ -31,7 +33,7 @@ class PlaceSerializer(serializers.ModelSerializer[Place]):
         ]
 
 
-class NewPlaceSerializer(serializers.Serializer[Any]):
+class NewPlaceSerializer(ExactSerializer):
     """A place to keep, or to name again. ``message`` names it, or the newest of ``conversation`` does."""
 
     place_id = serializers.CharField(max_length=200)
@@ -41,12 +43,12 @@ class NewPlaceSerializer(serializers.Serializer[Any]):
     message = serializers.UUIDField(required=False, allow_null=True, source="message_id")
 
 
-class EditPlaceSerializer(serializers.Serializer[Any]):
+class EditPlaceSerializer(ExactSerializer):
     """Another name, other notes or both; ``version`` is the one that the caller saw."""
 
     name = serializers.CharField(max_length=200, required=False)
     notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
-    version = serializers.IntegerField(min_value=1, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require something to change."""
@@ -62,7 +64,7 @@ class ProposedPlaceSerializer(serializers.Serializer[Any]):
     proposal = ProposalSerializer()
 
 
-class NewPlaceMentionSerializer(serializers.Serializer[Any]):
+class NewPlaceMentionSerializer(ExactSerializer):
     """The message that names a place."""
 
     message = serializers.UUIDField()

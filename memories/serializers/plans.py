@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from journal.models import JobRun
+from web.json import ExactSerializer
 
 from ..models import MemoryPlan, MemoryPlanItem, MemoryPlanSource, Relation
 from ..plans import job_of
@@ -15,7 +16,7 @@ from ..strategies import STRATEGIES
 from .waiting import ProposedMemorySerializer
 
 
-class NewPlanSerializer(serializers.Serializer[Any]):
+class NewPlanSerializer(ExactSerializer):
     """What a plan is to be about: the memories of some ``categories``, or of all.
 
     ``pinned`` memories are left alone unless asked for. Fields, procedures, what ends by itself and what a client has
@@ -117,10 +118,12 @@ class PlanSerializer(serializers.ModelSerializer[MemoryPlan]):
         return None if job is None else PlanJobSerializer(job).data
 
 
-class ApplyPlanSerializer(serializers.Serializer[Any]):
+class ApplyPlanSerializer(ExactSerializer):
     """The items to carry out; without any, all of them. The others are dropped with the plan."""
 
-    items = serializers.ListField(child=serializers.UUIDField(), required=False, allow_null=True, min_length=1)
+    items = serializers.ListField(
+        child=serializers.UUIDField(), required=False, allow_null=True, min_length=1, max_length=1_000
+    )
 
 
 class RelationSerializer(serializers.ModelSerializer[Relation]):

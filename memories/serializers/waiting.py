@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
+
+from web.json import NEWEST, ExactSerializer
 
 from ..models import Memory, Proposal
 from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer
@@ -61,11 +63,13 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
         return MemoryEvidenceSerializer(proposal.evidence.all(), many=True).data if self.shows_sources else []
 
 
-class OtherValuesSerializer(serializers.Serializer[Any]):
+class OtherValuesSerializer(ExactSerializer):
     """What to take instead of what was proposed.
 
     Of a new memory content, category and subject; of a place name and notes; of an update all but what a place has.
     """
+
+    unknown = "No proposal changes this."
 
     content = serializers.CharField(required=False)
     correction = serializers.BooleanField(required=False)
@@ -78,25 +82,18 @@ class OtherValuesSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200, required=False)
     notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
 
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse what no proposal changes, so that nobody believes that they changed it."""
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError({name: ["No proposal changes this."] for name in unknown})
-        return super().to_internal_value(data)
 
-
-class ApproveProposalSerializer(serializers.Serializer[Any]):
+class ApproveProposalSerializer(ExactSerializer):
     """Values to take instead of those that were proposed, if any.
 
     ``version`` is the one of the memory or place that the caller saw: the change is made to that.
     """
 
     values = OtherValuesSerializer(required=False, allow_null=True, default=None)
-    version = serializers.IntegerField(min_value=1, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
 
-class RejectProposalSerializer(serializers.Serializer[Any]):
+class RejectProposalSerializer(ExactSerializer):
     """Why not; the person's own note."""
 
     reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
@@ -133,13 +130,82 @@ class RememberedSerializer(MemorySerializer):
         fields = ["outcome", *MemorySerializer.Meta.fields, "evicted"]
 
 
+class BriefMemorySerializer(serializers.Serializer[Any]):
+    """The memory that stands in the way of a change."""
+
+    id = serializers.CharField()
+    content = serializers.CharField()
+    category = serializers.CharField()
+    subject = serializers.CharField()
+    version = serializers.IntegerField()
+
+
 class MemoryConflictSerializer(serializers.Serializer[Any]):
     """Why a change was refused: what stands in its way.
 
-    ``memory`` is the one about the same subject, or nearly the same; ``current`` the version that there is now.
+    ``code`` says which of these there is beside it: of ``subject_exists``, ``similar_exists``, ``external_id_exists``,
+    ``field_exists`` and ``stale_proposal`` the ``memory``, where the caller may see it; of ``version_conflict`` the
+    ``current`` version; of ``wrong_state`` the ``state``.
     """
 
     detail = serializers.CharField()
     code = serializers.CharField()
-    memory = ProposedMemorySerializer(required=False)
-    current = serializers.IntegerField(required=False)
+    memory = BriefMemorySerializer(required=False)
+    contradicts = serializers.BooleanField(
+        required=False, help_text="With similar_exists: the new words say something else than the memory, not more."
+    )
+    current = serializers.IntegerField(required=False, help_text="With version_conflict: the version there is now.")
+    state = serializers.CharField(required=False, help_text="With wrong_state and external_id_exists.")
+    proposed = serializers.DictField(required=False, help_text="With stale_proposal: what the proposal would change.")
+
+
+class RememberedItemSerializer(RememberedSerializer):
+    """What became of one of many: ``index`` counts from 0, ``status`` is what it would have been answered with."""
+
+    index = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=[200, 201, 202])
+
+    class Meta(RememberedSerializer.Meta):
+        fields = ["index", "status", *[name for name in RememberedSerializer.Meta.fields if name != "evicted"]]
+
+
+class RefusedItemSerializer(serializers.Serializer[Any]):
+    """Why one of many was refused: ``status`` and the rest are what it would have been answered with by itself.
+
+    ``reasons`` are those by field where fields are wrong. ``memory`` is what stands in its way.
+    """
+
+    index = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=[400, 403, 404, 409, 422])
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    reasons = serializers.DictField(required=False)
+    memory = BriefMemorySerializer(required=False)
+    contradicts = serializers.BooleanField(required=False)
+    state = serializers.ChoiceField(choices=Memory.State.choices, required=False)
+    category = serializers.CharField(required=False)
+    names = serializers.ListField(child=serializers.CharField(), required=False)
+    kind = serializers.CharField(required=False)
+    needed = serializers.IntegerField(required=False)
+
+
+@extend_schema_field(
+    PolymorphicProxySerializer(
+        component_name="AddedItem",
+        serializers=[RememberedItemSerializer, RefusedItemSerializer],
+        resource_type_field_name=None,
+        many=True,
+    )
+)
+class _AddedItemsField(serializers.ListField):
+    """What became of each of many."""
+
+
+class RememberedManySerializer(serializers.Serializer[Any]):
+    """What became of each thing, in the order in which they were sent.
+
+    ``evicted`` are the memories that made room for them; agents are not told.
+    """
+
+    results = _AddedItemsField()
+    evicted = serializers.ListField(child=serializers.CharField(), required=False)

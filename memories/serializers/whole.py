@@ -7,13 +7,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.serializers import ChangeSerializer
 from journal.models import Change
+from web.history import ChangeSerializer
+from web.json import ExactSerializer
 
 from .sources import ShownTo
 
 
-class ContextQuerySerializer(serializers.Serializer[Any]):
+class ContextQuerySerializer(ExactSerializer):
     """Which block is wanted."""
 
     conversation = serializers.UUIDField(required=False, default=None, help_text="The conversation that it is for.")
@@ -77,7 +78,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
     metadata = DocumentMetadataSerializer()
 
 
-class FeedQuerySerializer(serializers.Serializer[Any]):
+class FeedQuerySerializer(ExactSerializer):
     """From where the feed is read on."""
 
     after = serializers.IntegerField(
@@ -87,7 +88,9 @@ class FeedQuerySerializer(serializers.Serializer[Any]):
         default=0,
         help_text="The last revision that the caller knows.",
     )
-    per_page = serializers.IntegerField(min_value=1, max_value=500, required=False, default=100)
+    per_page = serializers.IntegerField(
+        min_value=1, max_value=500, required=False, default=100, help_text="At most so many changes."
+    )
 
 
 class FeedChangeSerializer(ShownTo, ChangeSerializer):
@@ -121,3 +124,26 @@ class FeedSerializer(serializers.Serializer[Any]):
 
     results = FeedChangeSerializer(many=True)
     next_after = serializers.IntegerField()
+
+
+class UndoSerializer(ExactSerializer):
+    """Which revisions to undo."""
+
+    first = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="The first revision to undo.")
+    last = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="The last one; the same for one alone.")
+
+
+class LeftSerializer(serializers.Serializer[Any]):
+    """A revision that was not undone."""
+
+    rev = serializers.IntegerField()
+    why = serializers.CharField(help_text="`built_on`, `similar_exists`, `budget`, `not_yours` and others.")
+
+
+class UndoneSerializer(serializers.Serializer[Any]):
+    """What came of undoing."""
+
+    undone = serializers.IntegerField(help_text="How many memories, facts, places and proposals are as they were.")
+    left = LeftSerializer(many=True)
+    first = serializers.IntegerField(help_text="The first revision that undoing took; 0 when nothing was undone.")
+    last = serializers.IntegerField(help_text="The last one.")

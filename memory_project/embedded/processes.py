@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -57,10 +58,10 @@ class Child:
 
     def start(self) -> None:
         """Start the program. Raises ServerError when it can't be started at all."""
-        if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
-            self.log.replace(self.log.with_name(self.log.name + ".1"))
+        self.shorten_log()
         self.started_at = time.monotonic()
         with open(os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+            os.fchmod(log.fileno(), 0o600)
             try:
                 self._process = subprocess.Popen(
                     self.command,
@@ -77,6 +78,15 @@ class Child:
             except OSError as error:
                 msg = f"{self.name} can't be started: {error}"
                 raise ServerError(msg) from error
+
+    def shorten_log(self) -> None:
+        """Keep what is over ``_LOG_BYTES`` as ``….1``, in place of what was kept before, and go on with nothing.
+
+        The program holds the file open, for appending, and goes on in it. What it writes while it is copied is lost.
+        """
+        if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
+            shutil.copy2(self.log, self.log.with_name(self.log.name + ".1"))
+            os.truncate(self.log, 0)
 
     @property
     def pid(self) -> int | None:

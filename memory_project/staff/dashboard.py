@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, Min
+from django.db.models import Count, F, Min, QuerySet, Value
 from django.db.models.functions import TruncDate
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from assistant.actions import JOB as SUMMARIZE
+from assistant.learn.summarizing import JOB as SUMMARIZE
 from facts.models import LegacyFact
 from journal.models import Change, JobRun
 from language.backends import get_embedder, get_model
 from memories.models import Memory
-
-from .waiting import count_waiting
 
 DAYS = 14
 SHOWN_JOBS = 8
@@ -105,3 +104,27 @@ def _chart(written: list[tuple[date, int]]) -> str:
             ],
         }
     )
+
+
+def count_waiting(request: HttpRequest) -> Counter[str]:
+    """How many facts are ``hidden`` and ``quarantined``, how many jobs are ``running`` and ``failing``.
+
+    ``memories`` says how many memories are quarantined.
+
+    One query over partial indexes that hold these rows alone; asked again for the same request, none.
+    """
+    known: Counter[str] | None = getattr(request, "_waiting_for_staff", None)
+    if known is None:
+        waiting: list[tuple[QuerySet[Any], Any]] = [
+            (LegacyFact.objects.filter(state__in=["hidden", "quarantined"]), F("state")),
+            (Memory.objects.filter(state="quarantined"), Value("memories")),
+            (JobRun.objects.filter(state="running"), Value("running")),
+            (JobRun.objects.failing(), Value("failing")),
+        ]
+        counts = [
+            rows.order_by().annotate(what=what).values_list("what").annotate(number=Count("*"))
+            for rows, what in waiting
+        ]
+        known = Counter(dict(counts[0].union(*counts[1:], all=True)))
+        request._waiting_for_staff = known  # type: ignore[attr-defined]
+    return known

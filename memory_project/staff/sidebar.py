@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from .waiting import count_waiting
+from .dashboard import count_waiting
 
 # Title, icon, the list's name and its query; what waits there shows as a badge.
 Entry = tuple[str, str, str, str]
@@ -24,7 +24,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Duplicates, contradictions", "compare_arrows", "facts_factlink", ""),
             ("Wordings", "history", "facts_factversion", ""),
             ("Evidence", "fact_check", "facts_factevidence", ""),
-            ("Kept from coming back", "do_not_disturb_on", "memories_tombstone", ""),
+            ("Kept from coming back", "do_not_disturb_on", "statements_suppression", ""),
         ],
     ),
     (
@@ -86,6 +86,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
         "Log",
         [
             ("Changes", "receipt_long", "journal_change", ""),
+            ("Undo steps", "undo", "journal_undostep", ""),
             ("Operations", "monitoring", "journal_operationevent", ""),
             ("Ledgers", "menu_book", "journal_ledger", ""),
             ("Repeated requests", "repeat", "journal_idempotencyrecord", ""),

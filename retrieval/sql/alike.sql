@@ -4,7 +4,8 @@ WITH words AS MATERIALIZED (
     SELECT d.lexeme, length(d.lexeme) AS letters
     FROM (
         SELECT DISTINCT unnest(tsvector_to_array(r.search)) AS lexeme
-        FROM ({texts}) AS r (search)
+        FROM ({texts}) AS r (id, search)
+        WHERE r.id NOT IN (SELECT unnest({without}::{id_type}[]))
     ) AS d
 )
 SELECT n.name, l.lexeme

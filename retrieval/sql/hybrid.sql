@@ -1,24 +1,28 @@
 -- Scores one owner's rows by meaning and by word. {rows} and {details} are columns of the caller's queryset, which says
 -- whose rows these are; nothing else is read. A name in braces is filled in by retrieval.search.
 WITH
--- What was asked, as each model tells it; without a vector nothing is near.
-asked (number, model, vector, mean, share) AS MATERIALIZED (
-    VALUES
-        (1, {model}::text, {vector}::halfvec, {mean}::halfvec, {share}::float8),
-        (2, {model_before}::text, {vector_before}::halfvec, {mean_before}::halfvec, {share_before}::float8)
-),
 -- What all of this owner's texts have in common brings every one of them near to every question, and those that say
 -- little most of all. So the owner's mean vector is taken from the question: q - c*m. (v, q - c*m) = (v, q) - c*(v, m);
 -- rows are not brought to length 1 again, so one that is far from the mean, which says something of its own, gains.
 -- Every row is read once. No approximate index could help: it is searched for the nearest rows of everybody, of which
--- few or none are this owner's.
+-- few or none are this owner's. What was asked is told by each model; without a vector nothing is near.
 texts AS MATERIALIZED (
     SELECT
-        r.id, r.search_config, r.search, r.search_length, r.prior::float8 AS prior, a.number AS model,
-        1 - (r.embedding <=> a.vector) AS similarity,
-        coalesce(a.share * (r.embedding <#> a.mean), 0) AS shift
+        r.id, r.search_config, r.search, r.search_length, r.prior::float8 AS prior,
+        CASE r.model WHEN {model}::text THEN 1 WHEN {model_before}::text THEN 2 END AS model,
+        CASE r.model
+            WHEN {model}::text THEN 1 - (r.embedding <=> {vector}::halfvec)
+            WHEN {model_before}::text THEN 1 - (r.embedding <=> {vector_before}::halfvec)
+        END AS similarity,
+        coalesce(
+            CASE r.model
+                WHEN {model}::text THEN {share}::float8 * (r.embedding <#> {mean}::halfvec)
+                WHEN {model_before}::text THEN {share_before}::float8 * (r.embedding <#> {mean_before}::halfvec)
+            END,
+            0
+        ) AS shift
     FROM ({rows}) AS r (id, search_config, search, search_length, prior, model, embedding)
-    LEFT JOIN asked AS a ON a.model = r.model
+    WHERE r.id NOT IN (SELECT unnest({without}::{id_type}[]))
 ),
 -- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
 -- owner's rows score there on average; a row that lacks one side is average there, or has no word in common. What is
@@ -78,27 +82,22 @@ queries AS MATERIALIZED (
     GROUP BY t.config
 ),
 matched AS MATERIALIZED (
-    SELECT
-        t.id, t.prior, t.similarity, (t.similarity + t.shift - l.level) / l.deviation AS meaning,
-        t.search_config, t.search_length, t.search, q.lexemes
+    SELECT t.id, t.similarity IS NULL AS by_word_alone, t.search_config, t.search_length, t.search, q.lexemes
     FROM texts AS t
     JOIN queries AS q ON q.config = t.search_config AND t.search @@ q.query
-    LEFT JOIN levels AS l ON l.model = t.model
 ),
 -- In a text of few words a word counts once, which is several times quicker to find out than how often it occurs. Of
 -- other texts only the query's own lexemes are taken apart: those are given a weight, and what has it remains.
 postings AS MATERIALIZED (
-    SELECT m.id, m.prior, m.similarity, m.meaning, m.search_length, t.place, 1::float8 AS frequency
+    SELECT m.id, m.by_word_alone, m.search_length, t.place, 1::float8 AS frequency
     FROM matched AS m
     JOIN terms AS t ON t.config = m.search_config AND m.search @@ t.query
     WHERE m.search_length <= {few_words}::int
     UNION ALL
-    SELECT
-        l.id, l.prior, l.similarity, l.meaning, l.search_length, t.place,
-        cardinality((l.found).positions)::float8 AS frequency
+    SELECT l.id, l.by_word_alone, l.search_length, t.place, cardinality((l.found).positions)::float8 AS frequency
     FROM (
         SELECT
-            m.id, m.prior, m.similarity, m.meaning, m.search_config, m.search_length,
+            m.id, m.by_word_alone, m.search_config, m.search_length,
             unnest(ts_filter(setweight(m.search, 'A', m.lexemes), ARRAY['a'::"char"])) AS found
         FROM matched AS m
         WHERE m.search_length > {few_words}::int
@@ -115,7 +114,7 @@ rarities AS MATERIALIZED (
 -- In millionths: whole numbers come to the same in whichever order they are summed up, so equal texts score the same.
 keywords AS MATERIALIZED (
     SELECT
-        p.id, p.prior, p.similarity, p.meaning,
+        p.id, p.by_word_alone,
         sum(round(
             1e6::float8 * r.rarity * p.frequency * ({saturation}::float8 + 1) / (
                 p.frequency + {saturation}::float8 * (
@@ -125,10 +124,10 @@ keywords AS MATERIALIZED (
         )::int)::float8 AS keyword
     FROM postings AS p
     JOIN rarities AS r ON r.place = p.place
-    GROUP BY p.id, p.prior, p.similarity, p.meaning
+    GROUP BY p.id, p.by_word_alone
 ),
 -- Most rows have no word in common and score 0 there. How keywords are spread over all rows follows from the matches
--- and from how many others there are, and of the others none comes before those that are nearest.
+-- and from how many others there are.
 spread AS MATERIALIZED (
     SELECT
         k.size * k.mean / n.size AS mean_keyword,
@@ -139,46 +138,34 @@ spread AS MATERIALIZED (
     FROM (
         SELECT
             count(*)::float8 AS size, coalesce(avg(keyword), 0) AS mean, coalesce(var_pop(keyword), 0) AS variance,
-            count(*) FILTER (WHERE similarity IS NULL) AS by_word_alone
+            count(*) FILTER (WHERE by_word_alone) AS by_word_alone
         FROM keywords
     ) AS k
     CROSS JOIN whole AS w
     CROSS JOIN LATERAL (SELECT nullif(w.size + k.by_word_alone, 0) AS size) AS n
 ),
-nearest AS MATERIALIZED (
-    SELECT t.id, t.prior, t.similarity, (t.similarity + t.shift - l.level) / l.deviation AS meaning
-    FROM texts AS t
-    JOIN levels AS l ON l.model = t.model
-    WHERE t.similarity IS NOT NULL
-    ORDER BY {vector_weight}::float8 * ((t.similarity + t.shift - l.level) / l.deviation) + t.prior DESC, t.id
-    LIMIT {limit}::int
-),
+-- A full join, though every match is among the texts: it is never done row by row, whatever the planner expects.
 scored AS (
-    SELECT k.id, k.prior, k.similarity, k.meaning, k.keyword
-    FROM keywords AS k
-    UNION ALL
-    SELECT n.id, n.prior, n.similarity, n.meaning, NULL
-    FROM nearest AS n
-    WHERE n.id NOT IN (SELECT k.id FROM keywords AS k)
-),
-fused AS (
     SELECT
-        s.id,
-        {vector_weight}::float8 * coalesce(s.meaning, 0)
+        t.id,
+        {vector_weight}::float8 * coalesce((t.similarity + t.shift - l.level) / l.deviation, 0)
         + {keyword_weight}::float8
-        * coalesce((coalesce(s.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
-        s.prior,
-        s.similarity,
-        s.keyword / 1e6::float8 AS keyword,
+        * coalesce((coalesce(k.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
+        t.prior,
+        t.similarity,
+        k.keyword / 1e6::float8 AS keyword,
         d.level,
         d.unit
-    FROM scored AS s
+    FROM texts AS t
+    FULL JOIN keywords AS k ON k.id = t.id
+    LEFT JOIN levels AS l ON l.model = t.model
     CROSS JOIN spread AS d
+    WHERE t.similarity IS NOT NULL OR k.keyword IS NOT NULL
 ),
 best AS MATERIALIZED (
-    SELECT f.id, f.found, f.prior, f.similarity, f.keyword, f.level, f.unit
-    FROM fused AS f
-    ORDER BY f.found + f.prior DESC, f.id
+    SELECT s.id, s.found, s.prior, s.similarity, s.keyword, s.level, s.unit
+    FROM scored AS s
+    ORDER BY s.found + s.prior DESC, s.id
     LIMIT {limit}::int
 )
 -- Those that are read are fetched one by one; the "OFFSET 0" keeps all of the owner's from being read for them.

@@ -26,7 +26,7 @@ def events_of(user):
 
 class TestAgents:
     def test_a_person_makes_a_personal_agent(self, owner, api):
-        answer = api(owner).post(AGENTS, {"name": " notes ", "role": "planner", "kind": "service"})
+        answer = api(owner).post(AGENTS, {"name": " notes ", "role": "planner"})
         made = Agent.objects.get()
         assert answer.status_code == 201
         assert answer.json() == {
@@ -41,7 +41,10 @@ class TestAgents:
         assert (made.owner, made.issuer) == (owner, f"agent:{made.pk}")
         assert events_of(owner) == [("ADD", "agent", {})]
 
-    @pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": "x" * 101}, {"name": "n", "role": "astronaut"}])
+    @pytest.mark.parametrize(
+        "body",
+        [{}, {"name": ""}, {"name": "x" * 101}, {"name": "n", "role": "astronaut"}, {"name": "n", "kind": "service"}],
+    )
     def test_a_wrong_body_changes_nothing(self, owner, api, body):
         assert api(owner).post(AGENTS, body).status_code == 400
         assert not Agent.objects.exists()

@@ -1,11 +1,9 @@
 """Chats elsewhere that stand for a person: codes, links, and what a chat may do."""
 
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
 import time_machine
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
@@ -345,21 +343,6 @@ class TestTheIssuerOfChats:
     def test_nor_one_that_can_not_be_stored(self, me, issuer):
         with pytest.raises(Refused):
             actions.agent_create(me, "bot", kind="service", issuer=issuer)
-
-    def test_whom_a_service_named_under_it_before_is_no_chats_person(self, owner, stranger):
-        link(owner)
-        factories.ExternalIdentityFactory(user=stranger, issuer=TELEGRAM, external_id=OTHER_CHAT)
-        reserved = import_module("accounts.migrations.0006_issuer_of_chats")
-        editor = connection.schema_editor()
-        reserved.part_from_chats(apps, editor)
-        with pytest.raises(NotFound):
-            principal_for_identity(TELEGRAM, OTHER_CHAT)
-        assert principal_for_identity(TELEGRAM, CHAT).user_id == owner.pk
-        moved = ExternalIdentity.objects.get(user=stranger)
-        assert (moved.issuer, moved.external_id) == ("service:telegram", OTHER_CHAT)
-        reserved.join_chats(apps, editor)
-        moved.refresh_from_db()
-        assert moved.issuer == TELEGRAM
 
 
 def test_who_sees_which_identities(owner, stranger, staff, agent):

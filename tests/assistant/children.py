@@ -19,10 +19,9 @@ if not apps.ready:
     django.setup()
 
 from accounts.queries import principal_for_person
-from assistant import actions
-from assistant.extraction import actions as extraction
-from assistant.imports import actions as imports
-from assistant.imports import steps as import_steps
+from assistant.imports import run as import_steps
+from assistant.learn import actions as extraction
+from assistant.learn import summarizing as actions
 from conversations import actions as conversations
 from memory_project.celery import app
 
@@ -72,7 +71,7 @@ def index_and_stop(conversation_id, reached):
 def import_and_stop_at(step, job_id, reached):
     """Work on an import, and stand still for ever at one step of it."""
     with mock.patch.object(import_steps, *IMPORT_STEPS[step](reached)):
-        imports.run_import(job_id)
+        import_steps.run_import(job_id)
 
 
 def _stand_still(reached):

@@ -1,8 +1,12 @@
 """A language model whose answers the test writes, and conversations to try it on."""
 
+from copy import deepcopy
+from functools import partial
+
 import pytest
 
 from accounts.queries import principal_for_person
+from assistant.recall.turn import preparing
 from conversations.actions import NewMessage, conversation_create, messages_append
 from language.base import Extraction, FactCandidate, ToolAnswer, ToolCall
 
@@ -72,8 +76,8 @@ class ScriptedModel:
 @pytest.fixture
 def model(monkeypatch):
     scripted = ScriptedModel()
-    monkeypatch.setattr("assistant.actions.get_model", lambda: scripted)
-    monkeypatch.setattr("assistant.extraction.actions.get_model", lambda: scripted)
+    monkeypatch.setattr("assistant.learn.summarizing.get_model", lambda: scripted)
+    monkeypatch.setattr("assistant.learn.actions.get_model", lambda: scripted)
     monkeypatch.setattr("facts.actions.extraction.get_model", lambda: scripted)
     return scripted
 
@@ -91,6 +95,27 @@ def talk():
         return conversation
 
     return make
+
+
+@pytest.fixture
+def turns_of_each_budget(monkeypatch):
+    """What was gathered once for a turn, fitted into ever smaller budgets: (full turn, budget, turn of that budget)."""
+    drafts, really_gather = [], preparing.gather
+
+    def gather(*args, **kwargs):
+        if not drafts:
+            drafts.append(really_gather(*args, **kwargs))
+        return deepcopy(drafts[0])
+
+    def sweep(person, conversation, content, *, down_to):
+        monkeypatch.setattr(preparing, "gather", gather)
+        principal = principal_for_person(person.pk)
+        prepare = partial(preparing.prepare_turn, principal, conversation.pk, content, format="json")
+        full = prepare()
+        for budget in range(full.tokens, down_to, -15):
+            yield full, budget, prepare(budget_tokens=budget)
+
+    return sweep
 
 
 def say(person, conversation, *contents):

@@ -5,7 +5,7 @@ import logging
 import pytest
 from django.utils import timezone
 
-from assistant import actions
+from assistant.learn import summarizing as actions
 from conversations.models import ConversationChunk
 from facts.models import FactLink, LegacyFact
 from journal.models import JobRun, OperationEvent

@@ -12,13 +12,23 @@ from hypothesis import strategies as st
 from accounts import categories
 from accounts.principals import Principal
 from accounts.queries import CHAT_SCOPES, principal_for_person
-from assistant.command import HELP, LONGEST_ANSWER, Command, parse, read_words, run_command, shortened
+from assistant.tools.command import (
+    HELP,
+    LONGEST_ANSWER,
+    Command,
+    parse,
+    read_words,
+    run_command,
+    shortened,
+)
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
-from memories.actions import memories_purge, memory_add, memory_quarantine, memory_reject
-from memories.models import Memory, Proposal, Tombstone
+from memories.actions import memory_add, memory_quarantine, memory_reject
+from memories.models import MEMORY, Memory, Proposal
 from memories.models.memory import ID_CHARACTERS
 from memories.records import NewMemory
+from statements.actions import statements_purge
+from statements.models import Suppression
 from tests import factories
 from tests.conftest import with_key
 from tests.factories import rev_of
@@ -339,7 +349,7 @@ class TestDeleting:
         assert (answer.data["command"], answer.data["outcome"]) == ("delete", "archived")
         assert answer.data["memory"]["state"] == "archived"
         assert stored(made).deleted_why == "person"
-        assert Tombstone.objects.count() == 1
+        assert Suppression.objects.count() == 1
 
     def test_again_changes_nothing(self, me, owner):
         made = add(me)
@@ -355,11 +365,11 @@ class TestDeleting:
         assert run_command(chat, f"/memory delete {made.pk}").data["outcome"] == "archived"
         change = Change.objects.latest("rev")
         assert (change.event, change.actor_kind, change.actor_id) == ("DELETE", "person", "telegram:1")
-        assert Tombstone.objects.count() == 1
+        assert Suppression.objects.count() == 1
         assert stored(made).deleted_why == "person"
         assert run_command(chat, f"/memory restore {made.pk}").data["outcome"] == "restored"
         assert stored(made).reviewed_at is not None
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
 
     def test_what_an_agent_would_delete_can_wait(self, me, bot):
         made = add(me)
@@ -424,7 +434,7 @@ class TestRestoring:
         made = add(me)
         run_command(me, f"/memory delete {made.pk}")
         Memory.objects.filter(pk=made.pk).update(purge_at=timezone.now())
-        memories_purge()
+        statements_purge(MEMORY)
         for principal in (me, chat):
             for what in ("restore", "delete"):
                 with pytest.raises(NotFound) as refused:

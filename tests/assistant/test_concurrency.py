@@ -10,11 +10,10 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant import actions
-from assistant.extraction import actions as extraction
-from assistant.imports.actions import sweep_imports
+from assistant.imports.actions import import_create, sweep_imports
+from assistant.learn import actions as extraction
+from assistant.learn import summarizing as actions
 from conversations.actions import NewMessage, conversation_create, messages_append
-from conversations.imports.actions import import_create
 from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
 from journal.models import JobRun

@@ -16,15 +16,16 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import FactEvidence, FactLink, LegacyFact
 from journal.exceptions import Unavailable
 from journal.models import Ledger
-from memories.actions import memories_purge, proposal_reject
-from memories.models import Memory, Place, PlaceMention, Proposal
+from memories.actions import proposal_reject
+from memories.models import MEMORY, Memory, Place, PlaceMention, Proposal
+from statements.actions import statements_purge
 from tests.factories import ConversationFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _hashed_vectors(django_test_environment):
+def _hashed_vectors(django_test_environment, in_one_transaction):
     # Hashed words of statements that contradict each other are less near than what they mean.
     with override_settings(KEEPSAKE_EMBEDDER="hashing", FACT_RELATED_SIMILARITY=0.5):
         yield
@@ -80,7 +81,7 @@ class TestWhatWasLoaded:
         times = list(Message.objects.order_by("conversation", "index").values_list("conversation", "at"))
         assert times == sorted(times)
         assert not Message.objects.filter(embedding=None).exists()
-        assert not LegacyFact.objects.unindexed().exists()
+        assert not LegacyFact.objects.unindexed(timezone.now()).exists()
         for evidence in FactEvidence.objects.select_related("message", "fact"):
             assert evidence.message.role == "user"
             assert evidence.message.user_id == evidence.fact.user_id
@@ -160,7 +161,7 @@ class TestWhatWasLoaded:
 
     def test_what_its_person_let_go_for_good_does_not_come_back(self, loaded):
         Memory.objects.filter(state__in=["archived", "rejected"]).update(purge_at=timezone.now())
-        memories_purge()
+        statements_purge(MEMORY)
         before = snapshot()
         demo.demo_load()
         assert snapshot() == before

@@ -8,14 +8,15 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
-from assistant import actions
+from assistant.learn import summarizing as actions
 from conversations.models import ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.models import Change, JobRun, Ledger, OperationEvent
 from language.base import EmbedderUnavailable, EpisodeCandidate, Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
-from memories.models import Memory, MemoryVersion, PlaceMention, Proposal, Relation, Tombstone
+from memories.models import Memory, MemoryVersion, PlaceMention, Proposal, Relation
 from memories.records import NewMemory
+from statements.models import Suppression
 from tests.memories.state import check
 
 from .conftest import say
@@ -105,7 +106,7 @@ class TestRemembering:
                 raise EmbedderUnavailable("away")
 
         model.calls([add()])
-        monkeypatch.setattr("assistant.actions.get_embedder", Away)
+        monkeypatch.setattr("assistant.learn.summarizing.get_embedder", Away)
         conversation = batch()
         assert (conversation.summarized_upto, Memory.objects.count()) == (0, 0)
 
@@ -269,7 +270,7 @@ class TestForgetting:
         conversation = batch("I drink no tea any more.")
         memory.refresh_from_db()
         assert (memory.state, memory.deleted_why) == ("archived", "agent")
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert Change.objects.get(event="DELETE").conversation_id == conversation.pk
         assert operations("ok") == ["archive"]
         check(owner)
@@ -389,7 +390,7 @@ class TestConsent:
         batch()
         assert Memory.objects.get().reviewed_at is None
 
-    def test_asking_again_for_what_was_rejected_lifts_the_tombstone(self, batch, model, me, owner, knows):
+    def test_asking_again_for_what_was_rejected_lifts_the_suppression(self, batch, model, me, owner, knows):
         memories.memory_reject(me, knows("The user drinks green tea.").pk)
         model.calls([add()])
         batch()
@@ -637,7 +638,7 @@ class TestAllOrNothing:
 
         model.finds(("hobby", "Rosa loved gardening.", 0, "Rosa"))
         model.calls([add("The user misses Rosa.", quote="Rosa")])
-        monkeypatch.setattr("assistant.actions.mention_places", fail)
+        monkeypatch.setattr("assistant.learn.summarizing.mention_places", fail)
         with pytest.raises(IntegrityError):
             batch("Rosa loved gardening.", legacy=legacy)
         for table in (ConversationChunk, LegacyFact, Memory):
@@ -655,7 +656,7 @@ class TestAllOrNothing:
         assert not Memory.objects.exists()
 
 
-@pytest.mark.parametrize(("found", "queries"), [(0, 49), (1, 63), (3, 87)])
+@pytest.mark.parametrize(("found", "queries"), [(0, 49), (1, 57), (3, 69)])
 def test_what_a_batch_costs_in_queries(model, legacy, django_assert_num_queries, owner, talk, found, queries):
     """As many for what was said, however long it is, and as many again for each thing that is remembered."""
     model.finds(("hobby", "Rosa loved gardening.", 0, "Rosa"))

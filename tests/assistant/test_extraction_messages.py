@@ -7,17 +7,18 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_job, principal_for_person
-from assistant import actions
-from assistant.extraction import actions as extraction
+from assistant.learn import actions as extraction
+from assistant.learn import summarizing as actions
 from conversations.actions import messages_append
 from conversations.models import Conversation, Message
-from journal.actions import cancel_job, open_job
 from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
+from journal.leases import cancel_job, open_job
 from journal.models import Change, JobRun, OperationEvent
 from language.base import EmbedderUnavailable, Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
-from memories.models import Memory, PlaceMention, Tombstone
+from memories.models import Memory, PlaceMention
 from memories.records import NewMemory
+from statements.models import Suppression
 from tests.memories.state import check
 
 from .conftest import say
@@ -184,7 +185,7 @@ class TestReading:
 
         model.calls([add(), add("The user likes to drink green tea.")])
         say(owner, conversation, TEA)
-        for module in ("assistant.extraction.writing", "assistant.recall"):
+        for module in ("assistant.learn.writing", "assistant.recall.search"):
             monkeypatch.setattr(f"{module}.get_embedder", Away)
         assert extraction.extract_messages(conversation.pk) == 1
         assert len(contents()) == 2
@@ -289,7 +290,7 @@ class TestWorkers:
 
         model.calls([add()])
         with monkeypatch.context() as patch:
-            patch.setattr("assistant.extraction.actions.mention_places", broken)
+            patch.setattr("assistant.learn.actions.mention_places", broken)
             with pytest.raises(ZeroDivisionError):
                 extraction.extract_messages(conversation.pk)
         assert contents() == []
@@ -469,15 +470,15 @@ class TestDeclining:
         assert "tombstone" in operations()
         assert contents() == [early.content, cat.content]
 
-    def test_of_a_candidate_leaves_a_tombstone_for_its_wording(self, owner, me, model, conversation):
+    def test_of_a_candidate_leaves_a_suppression_for_its_wording(self, owner, me, model, conversation):
         extraction.message_decline(me, conversation.pk, 0, "The user drinks green tea.")
-        assert Tombstone.objects.get().embedding is not None
+        assert Suppression.objects.get().embedding is not None
         model.calls([add(index=2, quote="get up early")])
         extraction.extract_messages(conversation.pk)
         assert contents() == []
         memories.memory_add(me, NewMemory("The user drinks green tea.", "preference"))
         assert contents() == ["The user drinks green tea."]
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
 
     @pytest.mark.parametrize("candidate", ["tea", "The card is 4111 1111 1111 1111."])
     def test_with_a_candidate_that_could_not_be_stored_is_refused(self, me, conversation, candidate):
@@ -537,7 +538,7 @@ class TestOverRest:
         body = {"declined": True, "candidate": "The user drinks green tea."}
         declined = client.patch(self.address(conversation), body)
         assert declined.json()["declined"] is True
-        assert Tombstone.objects.count() == 1
+        assert Suppression.objects.count() == 1
         back = client.patch(self.address(conversation), {"declined": False})
         assert (back.status_code, back.json()["code"]) == (403, "not_yours_to_decide")
 

@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.queries import principal_for_person
-from assistant import actions
-from assistant.extraction import actions as extraction
+from assistant.learn import actions as extraction
+from assistant.learn import summarizing as actions
 from facts.models import LegacyFact
 from memories.models import Memory
 from tests.memories.state import check

@@ -8,8 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accounts.principals import SCOPES, Principal
-from assistant.extraction import tools
-from assistant.extraction.plan import Adding, Known, Plan, Removing, Rewording
+from assistant.learn import tools
+from assistant.learn.plan import (
+    Adding,
+    Known,
+    Plan,
+    Removing,
+    Rewording,
+)
 from language.base import ToolCall
 
 from .extracting import TEA, add, delete, update

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant import actions
-from assistant.extraction import actions as extraction
+from assistant.learn import actions as extraction
+from assistant.learn import summarizing as actions
 from conversations.models import ConversationChunk
 from journal.models import JobRun
 from memories import actions as memories

@@ -8,8 +8,8 @@ from django.conf import settings as django_settings
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisAway
 
-from assistant.extraction import actions as extraction
-from assistant.extraction import streaming, updates
+from assistant.learn import actions as extraction
+from assistant.learn import streaming, updates
 from conversations.models import Conversation
 from language.base import ModelUnavailable
 

@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.queries import principal_for_person
-from assistant import actions, rendering
-from assistant.turn import prepare_turn
+from assistant.learn import summarizing as actions
+from assistant.recall.turn import prepare_turn, rendering
 from conversations.actions import NewMessage, messages_append
 from conversations.models import ConversationChunk, Message
 from facts.actions import fact_add, fact_reject

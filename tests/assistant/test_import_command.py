@@ -165,7 +165,7 @@ def test_stopped_in_the_middle_it_leaves_whole_transactions_and_goes_on(run, mon
                 return real(*args, **kwargs)
         return real(*args, **kwargs)
 
-    monkeypatch.setattr("conversations.imports.loading.messages_append", stop_in_the_second_transaction)
+    monkeypatch.setattr("assistant.imports.loading.messages_append", stop_in_the_second_transaction)
     with pytest.raises(CommandError, match="Run the same command again") as caught:
         run(lines(250))
     assert caught.value.returncode == 130

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.actions import grant_set, preferences_set
 from accounts.queries import principal_for_person
-from assistant.querying import Filters, Question, answer_question
+from assistant.recall.query import Filters, Question, answer_question
 from conversations.models import Message
 from facts.actions import fact_add
 from journal.actions import ledger_write
@@ -626,7 +626,7 @@ class Chooser:
 def test_the_model_chooses_among_the_first_fifty(api, owner, monkeypatch):
     embedded(owner, *(f"Boat number {number} is blue." for number in range(60)), "The boat is at the lake.")
     model = Chooser("lake", "number 7 ")
-    monkeypatch.setattr("assistant.querying.answering.get_model", lambda: model)
+    monkeypatch.setattr("assistant.recall.query.answering.get_model", lambda: model)
     answer = ask(api(owner), "boat lake number 7", mode="agentic")
     assert len(model.shown) == 50
     assert set(texts(answer)) == {"[context] The boat is at the lake.", "[context] Boat number 7 is blue."}
@@ -655,7 +655,7 @@ def test_what_an_agent_was_shown_is_noted_and_counted(api, owner, agent, django_
     (seen,) = Disclosure.objects.visible_to(principal_for_person(owner.pk)).of(other.pk)
     assert (seen.agent, seen.conversation, seen.by, seen.memories) == (agent, talk, "query", [memory.pk, other.pk])
     assert not Disclosure.objects.visible_to(factories.agent_principal(agent)).exists()
-    assert dict(MemoryUse.objects.values_list("memory", "uses")) == {memory.pk: 2, other.pk: 2}
+    assert dict(MemoryUse.objects.values_list("memory", "uses")) == {memory.pk: 1, other.pk: 1}  # The agent's
     statuses = OperationEvent.objects.filter(user_id=owner.pk, node="context", op="search").order_by("at")
     assert sorted(statuses.values_list("status", flat=True)) == ["ok", "ok", "skipped"]
     assert principal_for_person(owner.pk).rev == 2

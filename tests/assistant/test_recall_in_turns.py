@@ -86,7 +86,7 @@ def test_without_memory_none_is_recalled(turn, owner, how):
 
 @pytest.mark.usefixtures("nothing_shown_yet")
 def test_what_a_turn_or_a_context_shows_an_agent_is_noted(api, owner, agent, django_capture_on_commit_callbacks):
-    """Recalled memories are used each time, those of the block once a day."""
+    """Recalled memories are used each time, those of the block are not."""
     event, block = embedded(owner, ("Rowed a boat.", "event"), ("Likes boats.", "preference"))
     talk = factories.ConversationFactory(user=owner, agent=agent)
     client = api(agent)
@@ -98,7 +98,7 @@ def test_what_a_turn_or_a_context_shows_an_agent_is_noted(api, owner, agent, dja
     shown = Disclosure.objects.order_by("at").values_list("by", "memories", "agent", "conversation")
     of_turn, of_context = ("turn", [block.pk, event.pk]), ("context", [block.pk])
     assert list(shown) == [(*each, agent.pk, talk.pk) for each in (of_turn, of_context, of_turn, of_context)]
-    assert dict(MemoryUse.objects.values_list("memory", "uses")) == {event.pk: 2, block.pk: 1}
+    assert dict(MemoryUse.objects.values_list("memory", "uses")) == {event.pk: 2}
 
 
 def test_who_was_shown_what_is_forgotten_with_operations(owner, agent, settings):

@@ -14,19 +14,23 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from assistant import reembedding
-from assistant.actions import conversation_finish, maybe_summarize
-from assistant.recall import QueryVector, find_chunks, find_facts, find_turns
-from assistant.reembedding import ReembedStopped, reembed, waiting_for
+from assistant.learn.summarizing import conversation_finish, maybe_summarize
+from assistant.recall.search import QueryVector, find_chunks, find_facts, find_turns
+from assistant.reembedding import reembed, waiting_for
 from conversations.actions import messages_index
 from conversations.models import ConversationChunk, Message
+from conversations.searching import Recallable
 from facts.actions import fact_edit, fact_reject, facts_index
 from facts.models import LegacyFact
-from journal.actions import cancel_job
+from facts.searching import Wanted
 from journal.exceptions import Conflict
+from journal.leases import LeaseLost, cancel_job
 from journal.models import Change, JobRun
-from memories.actions import memories_purge, memory_add, memory_reject, memory_update
-from memories.models import Memory, MemoryVersion, Tombstone
+from memories.actions import memory_add, memory_reject, memory_update
+from memories.models import MEMORY, Memory, MemoryVersion
 from memories.records import NewMemory
+from statements.actions import statements_purge
+from statements.models import Suppression
 from tests import factories
 from tests.factories import rev_of
 from tests.language import scripted
@@ -197,7 +201,7 @@ def test_the_mark_of_a_rejected_fact_gets_the_vector_of_that_fact(filled, owner,
     fact_reject(principal_for_person(owner.pk), fact.pk)
     switch()
     told = run()
-    stone = Tombstone.objects.get()
+    stone = Suppression.objects.get()
     fact.refresh_from_db()
     assert (stone.embedding_model, stone.embedding) == (NEW, fact.embedding)
     assert "marks" not in told
@@ -206,11 +210,11 @@ def test_the_mark_of_a_rejected_fact_gets_the_vector_of_that_fact(filled, owner,
 def test_the_mark_of_a_fact_that_is_gone_keeps_its_vector_and_is_told(filled, owner, switch):
     fact = LegacyFact.objects.get(content="Rosa swam every morning.")
     fact_reject(principal_for_person(owner.pk), fact.pk)
-    LegacyFact.objects.filter(pk=fact.pk).delete()
+    factories.erase(LegacyFact.objects.filter(pk=fact.pk))
     switch()
     assert "1 marks of what was rejected or deleted keep their vectors" in run("--dry-run")
     assert "1 marks of what was rejected or deleted keep their vectors" in run()
-    assert Tombstone.objects.get().embedding_model == OLD
+    assert Suppression.objects.get().embedding_model == OLD
 
 
 @pytest.fixture
@@ -243,7 +247,7 @@ def test_the_mark_of_a_rejected_memory_gets_the_vector_of_that_memory(remembered
     memory_reject(principal_for_person(owner.pk), remembered[0].pk)
     switch()
     told = run()
-    stone, memory = Tombstone.objects.get(), Memory.objects.get(pk=remembered[0].pk)
+    stone, memory = Suppression.objects.get(), Memory.objects.get(pk=remembered[0].pk)
     assert (stone.embedding_model, stone.embedding) == (NEW, memory.embedding)
     assert "marks" not in told
 
@@ -251,11 +255,11 @@ def test_the_mark_of_a_rejected_memory_gets_the_vector_of_that_memory(remembered
 def test_the_mark_of_a_memory_that_is_gone_keeps_its_vector_and_is_told(remembered, owner, switch):
     memory_reject(principal_for_person(owner.pk), remembered[0].pk)
     Memory.objects.filter(pk=remembered[0].pk).update(purge_at=timezone.now())
-    memories_purge()
+    statements_purge(MEMORY)
     switch()
     assert "1 marks of what was rejected or deleted keep their vectors" in run("--dry-run")
     assert "1 marks of what was rejected or deleted keep their vectors" in run()
-    assert Tombstone.objects.get().embedding_model == OLD
+    assert Suppression.objects.get().embedding_model == OLD
 
 
 def test_a_memory_that_came_before_the_move_is_compared_again_after_it(remembered, owner, switch):
@@ -299,9 +303,9 @@ def test_a_fact_that_came_before_the_move_is_compared_again_after_it(filled, own
 def found(owner, legacy, words):
     """What each search finds first, by meaning alone."""
     person, query = principal_for_person(owner.pk), QueryVector(words)
-    turns = find_turns(person, query, legacy_id=legacy.pk, top_k=1)
-    facts = find_facts(person, query, legacy_id=legacy.pk, top_k=1)
-    chunks = find_chunks(person, query, legacy_id=legacy.pk, top_k=1)
+    turns = find_turns(person, query, wanted=Recallable(legacy.pk), top_k=1)
+    facts = find_facts(person, query, wanted=Wanted(legacy.pk), top_k=1)
+    chunks = find_chunks(person, query, wanted=Recallable(legacy.pk), top_k=1)
     return [turns[0].row.content, facts[0].row.content, len(chunks)]
 
 
@@ -325,7 +329,7 @@ def test_without_the_embedder_before_unmoved_rows_are_found_by_their_words(fille
     switch(before="")
     assert found(owner, legacy, "clockwork")[:2] == ["The clockwork stood still.", "Rosa ran a clockwork shop."]
     person = principal_for_person(owner.pk)
-    assert find_turns(person, QueryVector("clocks"), legacy_id=legacy.pk, top_k=1) == []
+    assert find_turns(person, QueryVector("clocks"), wanted=Recallable(legacy.pk), top_k=1) == []
 
 
 def test_with_the_new_embedder_away_unmoved_rows_are_found_by_meaning(filled, owner, legacy, switch, server):
@@ -381,7 +385,7 @@ def meanwhile(monkeypatch):
 
 def test_rows_deleted_meanwhile_stay_deleted(filled, switch, meanwhile):
     switch()
-    meanwhile(lambda: LegacyFact.objects.all().delete())
+    meanwhile(lambda: factories.erase(LegacyFact.objects.all()))
     run()
     assert models_of(*SEARCHED) == {NEW: 7}
 
@@ -512,8 +516,8 @@ def test_staff_can_cancel_it(filled, switch, meanwhile):
 
 def test_a_lease_that_was_lost_before_the_first_batch(filled, switch, monkeypatch):
     switch()
-    monkeypatch.setattr(reembedding, "renew_lease", lambda *_, **__: False)
-    with pytest.raises(ReembedStopped):
+    monkeypatch.setattr("journal.leases.renew_lease", lambda *_, **__: False)
+    with pytest.raises(LeaseLost):
         reembed()
 
 

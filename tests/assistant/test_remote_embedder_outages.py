@@ -4,18 +4,22 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant.actions import conversation_finish, maybe_summarize
-from assistant.recall import QueryVector, find_facts, find_turns
+from assistant.learn.summarizing import conversation_finish, maybe_summarize
+from assistant.recall.search import QueryVector, find_facts, find_turns
 from conversations.actions import messages_index
 from conversations.models import ConversationChunk, Message
+from conversations.searching import Recallable
 from facts.actions import facts_index
 from facts.models import LegacyFact
+from facts.searching import Wanted
 from journal.models import JobRun
 from tests import factories
 from tests.language import scripted
 from tests.language.embeddings_api import BROKEN, KEY, embedded, error, serving
 
 from .conftest import say
+
+pytestmark = pytest.mark.slow
 
 NAME = "openai:text-embedding-3-small:256"
 FAILURES = {
@@ -82,8 +86,10 @@ def test_nothing_is_lost_and_it_is_indexed_when_the_server_is_back(
     job = JobRun.objects.get(kind="summarize")
     assert (job.state, job.error_code) == ("waiting", code)
     query = QueryVector("bees")
-    assert [each.row.content for each in find_turns(person, query, legacy_id=legacy.pk, top_k=5)] == ["Rosa kept bees."]
-    assert [each.row.pk for each in find_facts(person, query, legacy_id=legacy.pk, top_k=5)] == [fact.pk]
+    assert [each.row.content for each in find_turns(person, query, wanted=Recallable(legacy.pk), top_k=5)] == [
+        "Rosa kept bees."
+    ]
+    assert [each.row.pk for each in find_facts(person, query, wanted=Wanted(legacy.pk), top_k=5)] == [fact.pk]
     assert KEY not in caplog.text
     assert "hives" not in caplog.text
 

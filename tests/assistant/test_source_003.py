@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.queries import principal_for_person
-from assistant.querying import Filters, Question, answer_question
+from assistant.recall.query import Filters, Question, answer_question
 from retrieval.search import CANDIDATES
 from tests import factories
 from tests.conftest import with_key

@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
-from assistant import actions
+from accounts.scope import current_principal
+from assistant.learn import summarizing as actions
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
-from journal.actions import cancel_job
+from journal.leases import cancel_job
 from journal.models import JobRun, Ledger, OperationEvent
 from language.base import EmbedderUnavailable, Extraction, FactCandidate, ModelAnswerInvalid, ModelUnavailable
 
@@ -193,7 +194,7 @@ def test_with_the_embedder_away_the_batch_waits(owner, legacy, model, talk, monk
 
     conversation = talk(owner, legacy, 31)
     with monkeypatch.context() as patch:
-        patch.setattr("assistant.actions.get_embedder", Away)
+        patch.setattr("assistant.learn.summarizing.get_embedder", Away)
         assert actions.maybe_summarize(conversation.pk) == 0
     assert not ConversationChunk.objects.exists()
     assert JobRun.objects.get().error_code == "EmbedderUnavailable"
@@ -209,7 +210,7 @@ def test_a_failing_write_leaves_nothing_half_done(owner, legacy, model, talk, mo
 
     model.finds(("hobby", "Rosa loved gardening.", 4, "I remember her well"))
     with monkeypatch.context() as patch:
-        patch.setattr("assistant.actions.record_extracted", fail)
+        patch.setattr("assistant.learn.summarizing.record_extracted", fail)
         with pytest.raises(IntegrityError):
             actions.maybe_summarize(conversation.pk)
     conversation.refresh_from_db()
@@ -442,3 +443,14 @@ def test_conversations_of_people_kept_out_do_not_crowd_the_sweeps(owner, model, 
     owner.save(update_fields=["is_active"])
     assert actions.finish_idle() == 0
     assert actions.sweep()["conversations"] == 0
+
+
+def test_a_batch_is_worked_on_as_the_person_whose_conversation_it_is(owner, legacy, model, talk):
+    conversation = talk(owner, legacy, 31)
+    seen = []
+    real = model.extract
+    model.extract = lambda request: seen.append(current_principal()) or real(request)
+    actions.maybe_summarize(conversation.pk)
+    assert [(principal.kind, principal.user_id) for principal in seen] == [("job", owner.pk)]
+    with pytest.raises(LookupError):
+        current_principal()

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.actions import legacy_rename, preferences_set
 from accounts.queries import principal_for_person
-from assistant import actions
+from assistant.learn import summarizing as actions
 from conversations.actions import messages_index
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import fact_add, fact_edit, fact_reject, fact_set_visibility
@@ -304,20 +304,21 @@ def rich(owner, legacy, model, talk):
     return talk(owner, legacy, 6, said="And a green parrot, number {n}, in the window of the shop.")
 
 
-def test_the_budget_drops_in_the_stated_order(turn, owner, legacy, model, talk):
+def test_the_budget_drops_in_the_stated_order(turn, turns_of_each_budget, owner, legacy, model, talk):
     conversation = rich(owner, legacy, model, talk)
-    full = turn(owner, conversation, content="the parrot", format="json")
-    assert full["dropped"] == []
     order = ["turns", "chunks", "messages", "facts"]
     seen = []
-    for budget in range(full["tokens"], 250, -15):
-        made = turn(owner, conversation, content="the parrot", format="json", budget_tokens=budget)
-        assert made["tokens"] <= budget
-        kinds = [item["kind"] for item in made["dropped"]]
+    for full, budget, made in turns_of_each_budget(owner, conversation, "the parrot", down_to=250):
+        assert full.dropped == []
+        assert made.tokens <= budget
+        kinds = [item["kind"] for item in made.dropped]
         assert kinds == sorted(kinds, key=order.index)
         seen += kinds
-        assert made["messages"][-1]["content"] == "the parrot"
+        assert made.messages[-1]["content"] == "the parrot"
     assert set(seen) == set(order)
+    asked = turn(owner, conversation, content="the parrot", format="json", budget_tokens=full.tokens // 2)
+    assert asked["tokens"] <= full.tokens // 2
+    assert {item["kind"] for item in asked["dropped"]} < set(order)
 
 
 def test_the_oldest_window_message_goes_first(turn, owner, legacy, talk):
@@ -452,7 +453,7 @@ def test_when_the_embedder_is_away_recall_goes_by_words(turn, owner, legacy, tal
         def embed_query(self, text):
             raise EmbedderUnavailable("away")
 
-    monkeypatch.setattr("assistant.recall.get_embedder", Away)
+    monkeypatch.setattr("assistant.recall.search.get_embedder", Away)
     assert len(turn(owner, talk(owner, legacy), content="the parrot")["used"]["turns"]) == 3
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.actions import grant_set, preferences_set
 from accounts.queries import principal_for_person
-from assistant.turn import PER_MESSAGE
+from assistant.recall.turn import PER_MESSAGE
 from conversations.actions import NewMessage, Pin, messages_append
 from conversations.models import Conversation
 from facts.actions import fact_add
@@ -190,25 +190,23 @@ def test_agents_of_other_roles_get_their_own_block(turn, owner, talk):
 # --- Budget -------------------------------------------------------------------------------------------------------
 
 
-def test_the_block_goes_after_facts_and_before_the_latest_summary(turn, owner, legacy, talk):
+def test_the_block_goes_after_facts_and_before_the_latest_summary(turns_of_each_budget, owner, legacy, talk):
     remember(owner, *(f"Likes the number {n} train to the sea." for n in range(6)))
     place(owner, "home", "Home")
     for n in range(3):
         fact_add(principal_for_person(owner.pk), legacy.pk, f"Rosa kept {n + 2} parrots in the house.", "hobby")
     conversation = talk(owner, legacy, 4, said="A long sentence about the garden of her youth, number {n}.")
-    full = turn(owner, conversation, format="json")
-    assert full["dropped"] == []
     order = ["messages", "facts", "places", "memories"]
     seen = []
-    for budget in range(full["tokens"], 260, -15):
-        made = turn(owner, conversation, format="json", budget_tokens=budget)
-        assert count_tokens(made["text"]) - 60 <= made["tokens"] <= budget
-        kinds = [item["kind"] for item in made["dropped"]]
+    for full, budget, made in turns_of_each_budget(owner, conversation, "What do I like?", down_to=260):
+        assert full.dropped == []
+        assert count_tokens(made.text) - 60 <= made.tokens <= budget
+        kinds = [item["kind"] for item in made.dropped]
         assert kinds == sorted(kinds, key=order.index)
         if "memories" in kinds:
-            assert made["used"]["facts"] == []
-            assert [item["id"] for item in made["dropped"] if item["kind"] == "memories"] == (
-                full["used"]["memories"][: kinds.count("memories")]
+            assert made.used["facts"] == []
+            assert [item["id"] for item in made.dropped if item["kind"] == "memories"] == (
+                full.used["memories"][: kinds.count("memories")]
             )
         seen += kinds
     assert set(seen) == set(order)
@@ -233,7 +231,7 @@ def test_the_turn_costs_the_same_number_of_queries_however_much_is_remembered(
     client.post(url, {"content": "Hello."}, format="json")
     for number in (1, 30):
         remember(owner, *(f"Statement number {n}." for n in range(number)))
-        with django_capture_on_commit_callbacks(execute=True), django_assert_num_queries(18):
+        with django_capture_on_commit_callbacks(execute=True), django_assert_num_queries(16):
             client.post(url, {"content": "Hello."}, format="json")
-        with django_assert_num_queries(13):
+        with django_assert_num_queries(12):
             client.post(url, {"content": "Hello."}, format="json")

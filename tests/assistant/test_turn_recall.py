@@ -9,12 +9,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant.recall import QueryVector, _known_centre, find_turns
+from assistant.recall.search import QueryVector, _known_centre, find_turns
+from assistant.recall.turn import gather
+from assistant.recall.turn.pieces import SaidPiece, in_passages, turn_piece
 from assistant.tasks import note_recall
-from assistant.turn import gather
-from assistant.turn.pieces import SaidPiece, in_passages, turn_piece
 from conversations.actions import messages_index
 from conversations.models import Conversation, Message
+from conversations.searching import Recallable
 from facts.actions import fact_add, facts_index
 from journal.models import OperationEvent
 from language.base import EmbedderUnavailable
@@ -69,7 +70,7 @@ def noted(monkeypatch):
         if name in tasks:
             tasks[name](*args)
 
-    monkeypatch.setattr("journal.actions.current_app.send_task", send)
+    monkeypatch.setattr("journal.queue.current_app.send_task", send)
 
 
 def recalled_lines(made):
@@ -298,7 +299,7 @@ def test_without_vectors_or_memory_there_is_no_second_look(turn, owner, talk, re
         def embed_query(self, text):
             raise EmbedderUnavailable("away")
 
-    monkeypatch.setattr("assistant.recall.get_embedder", Away)
+    monkeypatch.setattr("assistant.recall.search.get_embedder", Away)
     running = talk(owner)
     say(owner, running, "Tell me about the beehive.")
     assert turn(running, "the old town")["recalled_again"] is False
@@ -375,7 +376,7 @@ def test_with_the_broker_away_it_is_recorded_all_the_same(
     def away(*args, **kwargs):
         raise OSError("away")
 
-    monkeypatch.setattr("journal.actions.current_app.send_task", away)
+    monkeypatch.setattr("journal.queue.current_app.send_task", away)
     running = talk(owner)
     say(owner, running, "Tell me about the beehive.")
     messages_index()
@@ -401,7 +402,8 @@ def test_an_agent_that_reads_its_own_conversations_alone_is_told_nothing_by_what
     both = [factories.agent_principal(talk.agent, sources=frozenset()) for talk in (record, own)]
 
     def scores(principal):
-        return [turn.hit.score for turn in find_turns(principal, QueryVector("lighthouse"), legacy_id=None, top_k=3)]
+        query = QueryVector("lighthouse")
+        return [turn.hit.score for turn in find_turns(principal, query, wanted=Recallable(), top_k=3)]
 
     _known_centre.cache_clear()
     alone = scores(both[1])

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from accounts.queries import principal_for_person, principal_for_staff
-from assistant.actions import conversation_finish, maybe_summarize
+from assistant.imports.actions import import_create
+from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from conversations import actions
-from conversations.imports.actions import import_create
 from conversations.models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Change, JobRun

@@ -11,15 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.queries import principal_for_person
+from assistant.imports.loading import append_step, plan_step
 from conversations.actions import NewMessage, messages_append
-from conversations.imports import (
-    ImportFileError,
-    append_step,
-    parse_beam,
-    parse_locomo,
-    plan_step,
-    read_text,
-)
+from conversations.imports import ImportFileError, parse_beam, parse_locomo, read_text
 from conversations.imports.gathering import CUT_MARKER
 from conversations.imports.jsonl import read_jsonl
 from conversations.imports.sources import members_of

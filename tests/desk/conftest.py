@@ -8,7 +8,7 @@ from django.utils.html import strip_tags
 from playwright.sync_api import expect
 
 from accounts.queries import principal_for_person
-from assistant.actions import conversation_finish, maybe_summarize
+from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from conversations.actions import NewMessage, conversation_create, messages_append
 from facts.models import LegacyFact
 
@@ -40,7 +40,9 @@ def told(monkeypatch):
 
     Facts alone: what such a talk teaches about the person is told apart.
     """
-    monkeypatch.setattr("assistant.actions.learns_memories", lambda principal, conversation: False, raising=False)
+    monkeypatch.setattr(
+        "assistant.learn.summarizing.learns_memories", lambda principal, conversation: False, raising=False
+    )
 
     def told(person, legacy, *texts, title="Sunday talk"):
         principal = principal_for_person(person.pk)

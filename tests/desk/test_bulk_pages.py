@@ -31,6 +31,7 @@ def confirm(client, page, **fields):
     """Press the button of the confirmation page."""
     hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', text(page)))
     hidden.pop("csrfmiddlewaretoken")
+    assert 'action="/facts/bulk/carry-out/"' in text(page)
     return client.post("/facts/bulk/carry-out/", {**hidden, "next": hidden["next"].replace("&amp;", "&"), **fields})
 
 
@@ -51,7 +52,7 @@ def test_those_ticked_are_decided_about_after_asking(visit, owner, member, facts
     assert now(facts[2]).state == "active"
     shown = client.get(LIST)
     assert "ed 2 facts." in words(shown)
-    (undo,) = re.findall(r'action="(/facts/bulk/undo/\d+/\d+/)"', text(shown))
+    (undo,) = re.findall(r'action="(/undo/\d+/\d+/)"', text(shown))
     assert undo in text(client.get("/review/"))
     assert client.post(undo, {"next": LIST}).url == LIST
     assert {(now(fact).state, now(fact).visibility) for fact in facts} == {("active", "private")}
@@ -141,13 +142,13 @@ def test_facts_of_others_are_left_alone(request, visit, owner, legacy, facts, wh
     page = ask(client, "delete", fact=chosen(facts))
     assert "Nothing to delete" in words(page)
     client.post("/facts/bulk/carry-out/", {"decision": "delete", "chosen": " ".join(chosen(facts)), "next": LIST})
-    assert client.post(f"/facts/bulk/undo/1/{last}/").status_code == 404
+    assert client.post(f"/undo/{last + 1}/{last + 9}/").status_code == 404
     assert rev_of(owner) == last
     assert {now(fact).visibility for fact in facts} == {"shared"}
 
 
 def test_nobody_is_sent_to_sign_in(visit, facts):
-    for path in ("/facts/bulk/", "/facts/bulk/carry-out/", "/facts/bulk/undo/1/2/"):
+    for path in ("/facts/bulk/", "/facts/bulk/carry-out/", "/undo/1/2/"):
         assert visit().post(path).url.startswith("/sign-in/")
         assert visit().get(path).status_code == 405
 

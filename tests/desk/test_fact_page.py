@@ -8,7 +8,8 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
 from facts.models import LegacyFact
-from tests.factories import LegacyFactFactory
+from journal.undo import undo
+from tests.factories import LegacyFactFactory, fact_waits
 
 from .conftest import now, text, words
 
@@ -76,9 +77,9 @@ def test_restoring_undoing_and_linking_are_told(visit, owner, legacy, fact):
     principal = principal_for_person(owner.pk)
     actions.fact_delete(principal, fact.pk)
     actions.fact_restore(principal, fact.pk)
-    actions.fact_reopen(principal, fact.pk)
+    fact_waits(principal, fact.pk)
     result = actions.facts_decide(principal, {fact.pk: None}, "share")
-    actions.facts_undo(principal, result.first_rev, result.last_rev)
+    undo(principal, result.first_rev, result.last_rev)
     told = " | ".join(history(visit(owner).get(page_of(fact))))
     for words_said in ("deleted it", "restored it", "put it back to be reviewed", "took the last decision back"):
         assert words_said in told
@@ -118,7 +119,7 @@ def test_what_a_gate_another_member_or_more_words_did_is_told_as_that(visit, own
 def test_who_has_left_a_legacy_is_told_and_offered_what_can_be_done(visit, owner, member, legacy, page):
     fact = LegacyFactFactory(legacy=legacy, user=member)
     principal = principal_for_person(member.pk)
-    actions.fact_reopen(principal, fact.pk)
+    fact_waits(principal, fact.pk)
     before = text(visit(member).get(page.format(fact.pk)))
     actions.member_leave(principal, legacy.pk, legacy.memberships.get(user=member).pk)
     after = text(visit(member).get(page.format(fact.pk)))
@@ -159,7 +160,7 @@ def test_an_earlier_wording_comes_back_and_goes_again(visit, owner, fact):
     assert (now(fact).content, now(fact).category, now(fact).version) == (fact.content, fact.category, 3)
     page = client.get(page_of(fact))
     assert "Wording 1 is back." in words(page)
-    undo = re.search(r'<form method="post" action="([^"]+/undo/[^"]+)"', text(page))[1]
+    undo = re.search(r'<form method="post" action="(/undo/[^"]+)"', text(page))[1]
     client.post(undo, {"next": page_of(fact)})
     assert (now(fact).content, now(fact).version) == ("Rosa was a nurse.", 4)
     client.post(address.replace("/1/", "/4/"), {"next": page_of(fact), "version": "4"})

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from assistant.imports.actions import run_import
+from assistant.imports.run import run_import
 from conversations.models import Conversation, ConversationImport
 from facts.models import LegacyFact
 from journal.models import JobRun
@@ -17,7 +17,7 @@ from tests.conversations.exports import (
 )
 
 from .conftest import ready
-from .test_accessibility import found_on, in_both_sizes_and_themes
+from .test_accessibility import found_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -125,10 +125,7 @@ def test_it_works_without_javascript_and_can_be_cancelled_and_taken_back(
     assert Conversation.objects.count() == 1
 
 
-@in_both_sizes_and_themes
-def test_pages_keep_nobody_out(tab, owner, legacy, export, tmp_path, size, scheme):
-    tab.emulate_media(color_scheme=scheme)
-    tab.set_viewport_size(size)
+def test_pages_keep_nobody_out(tab, owner, legacy, export, tmp_path):
     tab.sign_in(owner)
     Conversation.objects.create(user=owner)
     found = {}

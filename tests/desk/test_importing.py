@@ -7,11 +7,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.queries import principal_for_person
-from assistant.imports.actions import run_import
-from conversations.imports.actions import import_create
+from assistant.imports.actions import import_create
+from assistant.imports.run import run_import
 from conversations.models import Conversation, ConversationImport, ImportPart
 from facts.models import LegacyFact
-from journal.actions import retry_job_later
+from journal.leases import retry_job_later
 from journal.models import JobRun
 from tests.conversations.exports import chatgpt_conversation, chatgpt_message, chatgpt_talk, chatgpt_zip, claude_talk
 

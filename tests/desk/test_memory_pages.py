@@ -2,15 +2,17 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person, principal_for_staff
-from journal.exceptions import Conflict
 from journal.models import Ledger
+from journal.undo import undo
 from memories import actions
-from memories.models import Disclosure, Memory, MemoryUse, Tombstone
+from memories.models import Disclosure, Memory, MemoryUse
+from statements.models import Suppression
 from tests.factories import (
     AgentFactory,
     ConversationFactory,
@@ -91,21 +93,16 @@ def test_nobody_is_sent_to_sign_in(visit, memory):
         "add/",
         "bulk/",
         "bulk/carry-out/",
-        "bulk/undo/1/2/",
         f"{memory.pk}/archive/",
-        f"{memory.pk}/undo/1/2/",
     ):
         assert visit().post(LIST + path.format(memory.pk)).url.startswith("/sign-in/")
 
 
-@pytest.mark.parametrize("who", ["member", "stranger", "staff"])
-@pytest.mark.parametrize(
-    "path", ["approve", "archive", "edit", "file", "bring-back/1", "undo/1/9", "undo-wording/waiting/1/1"]
-)
-def test_others_change_nothing(request, visit, owner, memory, who, path):
+@pytest.mark.parametrize("path", ["approve", "archive", "edit", "file", "bring-back/1"])
+def test_others_change_nothing(visit, owner, memory, member, stranger, staff, path):
     before = rev_of(owner)
-    for htmx in (False, True):
-        client = visit(request.getfixturevalue(who), htmx=htmx)
+    for person, htmx in product((member, stranger, staff), (False, True)):
+        client = visit(person, htmx=htmx)
         assert client.post(f"{page_of(memory)}{path}/", {"next": LIST, "content": "Something else."}).status_code == 404
     assert (rev_of(owner), now(memory).content) == (before, memory.content)
 
@@ -117,11 +114,6 @@ def test_others_change_nothing(request, visit, owner, memory, who, path):
         "Nowhere1/archive/",
         "{id}/applaud/",
         "{id}/bring-back/9/",
-        "{id}/undo/1/1/",
-        "{id}/undo-wording/gone/1/1/",
-        "{id}/undo-wording/waiting/9/1/",
-        "{id}/undo-filing/gone/1/context/2/0/1/",
-        "{id}/undo-filing/waiting/9/context/2/0/1/",
     ],
 )
 def test_what_is_not_there_is_not_found(visit, owner, memory, path):
@@ -142,14 +134,16 @@ def test_a_form_without_its_token_changes_nothing(visit, owner, memory):
     assert client.post(f"{page_of(memory)}archive/", {"csrfmiddlewaretoken": str(token)}).status_code == 302
 
 
-def test_reading_changes_nothing_but_the_count_of_uses(visit, owner, memory):
+def test_reading_changes_nothing_and_is_no_use(visit, owner, memory):
     before = list(Ledger.objects.order_by("pk").values()), list(Memory.objects.values())
     client = visit(owner)
-    for path in (LIST, page_of(memory), f"{page_of(memory)}archive/", f"{page_of(memory)}undo/1/9/", f"{LIST}add/"):
+    for path in (LIST, page_of(memory), f"{page_of(memory)}archive/", "/undo/1/9/", f"{LIST}add/"):
         client.get(path)
         client.head(path)
     assert (list(Ledger.objects.order_by("pk").values()), list(Memory.objects.values())) == before
-    assert MemoryUse.objects.get().uses == 1
+    assert not MemoryUse.objects.exists()
+    assert "Not used yet." in words(client.get(page_of(memory)))
+    actions.memories_used([memory.pk], timezone.now())
     assert "Used 1 time, last on" in words(client.get(page_of(memory)))
 
 
@@ -355,7 +349,7 @@ def test_something_is_remembered_by_hand_and_that_is_undone(visit, owner):
     assert (memory.topics, memory.importance, memory.subject) == (["health", "pills"], 5, "")
     page = client.get(answer.url)
     assert "Remembered." in words(page)
-    undo = re.search(r'action="([^"]+/archive/)"', text(page))[1]
+    undo = re.search(r'action="(/undo/[^"]+)"', text(page))[1]
     client.post(undo, {"next": answer.url})
     assert now(memory).state == "archived"
 
@@ -440,16 +434,7 @@ def test_a_decision_is_told_and_undone_without_javascript(visit, owner, memory, 
     client.post(undo_on(shown), {"next": came_from})
     assert Memory.objects.values("state", "reviewed_at", "pinned", "deleted_why").get(pk=memory.pk) == before
     assert "Undone: it is as it was before." in words(client.get(came_from))
-    assert not Tombstone.objects.exists()
-
-
-def test_an_undo_at_the_address_of_another_memory_takes_nothing_back(visit, owner, memory):
-    client, other = visit(owner), MemoryFactory(user=owner, content="Olga keeps bees.")
-    decide(client, other, "archive")
-    undo = undo_on(client.get(page_of(other)))
-    before = rev_of(owner)
-    assert client.post(undo.replace(other.pk, memory.pk), {"next": page_of(memory)}).status_code == 404
-    assert (now(other).state, rev_of(owner)) == ("archived", before)
+    assert not Suppression.objects.exists()
 
 
 @pytest.mark.parametrize("first", ["archive", "reject"])
@@ -521,22 +506,9 @@ def test_it_is_reworded_and_that_is_undone(visit, owner, memory):
     again = now(memory)
     assert (again.content, again.version, again.written_by) == (memory.content, 3, "agent")
     assert again.reviewed_at is None
-    address = f"{page_of(memory)}undo-wording/waiting/1/2/"
-    answer = client.post(address, {"next": page_of(memory)})
+    answer = client.post(undo_on(page), {"next": page_of(memory)})
     assert answer.status_code == 409
-    assert "reworded since, so there is nothing to undo" in words(answer)
-
-
-def test_a_rewording_is_taken_back_as_a_whole_or_not_at_all(visit, owner, memory, monkeypatch):
-    def refuse(*args, **kwargs):
-        raise Conflict("Not now.")
-
-    client = visit(owner)
-    decide(client, memory, "edit", content="Olga rows on Mondays.")
-    monkeypatch.setattr(actions, "memory_reopen", refuse)
-    answer = client.post(undo_on(client.get(page_of(memory))), {"next": page_of(memory)})
-    assert answer.status_code == 409
-    assert (now(memory).content, now(memory).version) == ("Olga rows on Mondays.", 2)
+    assert "There is nothing to undo: 1 changed since." in words(answer)
 
 
 def test_a_correction_says_that_it_never_was_so(visit, owner, memory):
@@ -624,7 +596,7 @@ def test_a_filing_is_not_undone_over_a_later_one(visit, owner, memory, me):
     later = filing(memory)
     answer = client.post(undo, {"next": page_of(memory)})
     assert answer.status_code == 409
-    assert "This memory was filed otherwise since, so there is nothing to undo." in words(answer)
+    assert "There is nothing to undo: 1 changed since." in words(answer)
     assert filing(memory) == later
 
 
@@ -641,15 +613,6 @@ def test_filing_it_as_it_is_filed_changes_nothing(visit, owner, memory, me):
     assert "Nothing was different" in words(client.get(page_of(memory)))
 
 
-def test_what_an_earlier_filing_said_can_not_be_found_again(visit, owner, memory, me):
-    actions.memory_amend(me, memory.pk, subject="Boats")
-    client = visit(owner)
-    decide(client, memory, "file", **FILED)
-    page = client.get(page_of(memory))
-    assert "Filed otherwise." in words(page)
-    assert "/undo-filing/" not in text(page)
-
-
 @pytest.mark.parametrize(
     ("typed", "status", "told"),
     [
@@ -660,7 +623,7 @@ def test_what_an_earlier_filing_said_can_not_be_found_again(visit, owner, memory
         ({"until": "9999-12-31"}, 400, "That is no day."),
         ({"topics": ",".join(map(str, range(30)))}, 400, "at most 20 topics"),
         ({"subject": "4111 1111 1111 1111"}, 422, "card"),
-        ({"version": "7"}, 409, "changed this memory meanwhile"),
+        ({"version": "7"}, 409, "This memory was changed meanwhile."),
     ],
 )
 def test_filing_that_can_not_be_is_refused_with_what_was_typed(visit, owner, memory, typed, status, told):
@@ -691,15 +654,13 @@ def test_everything_that_happened_is_told(visit, owner, agent, staff, me):
     actions.memory_approve(me, memory.pk, content="Olga rows every Tuesday.")
     actions.memory_archive(bot, memory.pk)
     actions.memory_restore(me, memory.pk)
-    actions.memory_reopen(me, memory.pk)
     result = actions.memories_decide(me, {memory.pk: None}, "reject", reason="She never did")
-    actions.memories_undo(me, result.first_rev, result.last_rev)
+    undo(me, result.first_rev, result.last_rev)
     actions.memory_reject(me, memory.pk, "She rides")
     assert history(visit(owner).get(page_of(memory))) == [
         "You rejected it Reason: She rides",
         "You took the last decision back",
         "You rejected it",
-        "You put it back to be reviewed",
         "You restored it",
         "agent archived it",
         "You approved it in other words Olga rows removed: on Tuesdaysadded: every Tuesday.",
@@ -839,7 +800,7 @@ def test_nobody_else_is_told_who_saw_it(visit, owner, stranger, staff, agent, me
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
 LIST_QUERIES = 13
-MEMORY_QUERIES = 14
+MEMORY_QUERIES = 13
 SEEN_QUERIES = 6
 
 

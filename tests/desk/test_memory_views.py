@@ -3,7 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from desk.memory_views import MemoryView
+from desk.memories.listing import MemoryView
 
 AGENT = "0d8f2c1a-6a57-4f0c-9a43-5b1f3a0c7e21"
 

@@ -13,7 +13,14 @@ from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
 from facts.models import LegacyFact
 from journal.models import Ledger
-from tests.factories import ConversationFactory, LegacyFactFactory, LegacyFactory, PreferencesFactory, UserFactory
+from tests.factories import (
+    ConversationFactory,
+    LegacyFactFactory,
+    LegacyFactory,
+    PreferencesFactory,
+    UserFactory,
+    fact_waits,
+)
 
 from .conftest import shelf, text, words
 
@@ -185,7 +192,7 @@ def test_who_wrote_a_fact(visit, owner, member, agent, legacy):
 def test_states_are_told_in_words(visit, owner, staff, legacy):
     waits, rejected, deleted, hidden = (LegacyFactFactory(legacy=legacy, user=owner) for _ in range(4))
     principal = principal_for_person(owner.pk)
-    actions.fact_reopen(principal, waits.pk, proposed=True)
+    fact_waits(principal, waits.pk, proposed=True)
     actions.fact_reject(principal, rejected.pk, "She was anything but")
     actions.fact_delete(principal, deleted.pk)
     actions.fact_hide(principal_for_staff(staff), hidden.pk, "Too private")
@@ -347,7 +354,7 @@ def test_an_error_is_told_without_its_trace(visit, owner, monkeypatch):
     def broken(principal):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("desk.pages.home.numbers_by_legacy", broken)
+    monkeypatch.setattr("desk.home.numbers_by_legacy", broken)
     client = visit(owner, raise_request_exception=False)
     answer = client.get("/")
     assert answer.status_code == 500

@@ -1,5 +1,7 @@
 """The pages of places: who sees which, what can be done, and where each was mentioned."""
 
+import re
+
 import pytest
 
 from accounts.queries import principal_for_person
@@ -144,6 +146,19 @@ def test_a_place_shows_where_it_was_mentioned(visit, owner, me, home, said):
     assert "No conversation names it yet." in words(visit(owner).get(address(actions.place_add(me, "x", "X").place)))
 
 
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [("We left HOME early.", "We left <mark>HOME</mark> early."), ("We left it early.", "We left it early.</p>")],
+    ids=["in capitals", "not named"],
+)
+def test_a_place_quotes_what_was_said_and_nothing_else(visit, owner, me, home, said, content, shown):
+    """A mention is the newest message where none names the place."""
+    actions.place_mention(me, home.pk, said(content).pk)
+    page = text(visit(owner).get(address(home)))
+    assert shown in page
+    assert "<mark>Home</mark>" not in page
+
+
 def test_a_place_is_edited(visit, owner, home):
     client = visit(owner)
     answer = client.post(address(home, "edit/"), {"name": "Our house", "notes": "On the hill", "version": "1"})
@@ -193,11 +208,12 @@ def test_a_place_is_removed_and_restored(visit, owner, home):
     client = visit(owner)
     client.post(address(home, "remove/"), {"next": "/places/", "version": "1"})
     assert now(home).deleted_at
-    assert f'action="{address(home, "restore/")}"' in text(client.get("/places/"))
+    (undo,) = re.findall(r'action="(/undo/[^"]+)"', text(client.get("/places/")))
     assert "Restore this place" in words(client.get(address(home)))
     answer = client.post(address(home, "restore/"), {"next": address(home)})
     assert answer.url == address(home)
     assert now(home).deleted_at is None
+    assert "1 changed since" in words(client.post(undo, {"next": "/places/"}, follow=True))
 
 
 @pytest.mark.parametrize(("what", "why"), [("remove/", "was removed"), ("restore/", "was not removed")])

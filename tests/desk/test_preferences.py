@@ -68,7 +68,7 @@ def test_what_makes_no_sense_is_refused_beside_its_field(visit, owner, wrong):
 
 
 def test_a_refusal_of_the_action_is_told(visit, owner, monkeypatch):
-    from desk.pages import preferences
+    from desk.account import views as preferences
     from journal.exceptions import Refused
 
     def refuse(principal, **values):

@@ -7,10 +7,11 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person, principal_for_staff
-from desk.queues import END, Queue
+from desk.review.queue import END, Queue
 from facts import actions
 from facts.models import LegacyFact
-from tests.factories import AgentKeyFactory, LegacyFactFactory, LegacyFactory, PreferencesFactory
+from journal.models import Change
+from tests.factories import AgentKeyFactory, LegacyFactFactory, LegacyFactory, PreferencesFactory, fact_waits
 
 from .conftest import now, text, words
 
@@ -32,7 +33,7 @@ def press(client, fact, decision, query="", **typed):
 
 
 def undo_addresses(page):
-    return re.findall(r'<form method="post" action="([^"]+/undo/[^"]+)"', page)
+    return re.findall(r'<form method="post" action="(/undo/[^"]+)"', page)
 
 
 # --- Where one is ---------------------------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ def test_an_address_that_means_nothing_begins_at_the_beginning(visit, owner, wai
 def test_the_queue_is_narrowed_by_the_address(visit, owner, waiting):
     other = LegacyFactory(name="Uncle Otto", owner=owner)
     fact = LegacyFactFactory(legacy=other, user=owner, content="He whistled.")
-    actions.fact_reopen(principal_for_person(owner.pk), fact.pk)
+    fact_waits(principal_for_person(owner.pk), fact.pk)
     client = visit(owner)
     page = client.get(f"/review/?legacy={other.pk}&category=hobby")
     assert "1 of 1" in words(page)
@@ -233,22 +234,21 @@ def test_the_last_ten_decisions_can_each_be_taken_back(visit, owner, legacy):
     principal = principal_for_person(owner.pk)
     facts = [LegacyFactFactory(legacy=legacy, user=owner) for _ in range(12)]
     for fact in facts:
-        actions.fact_reopen(principal, fact.pk)
+        fact_waits(principal, fact.pk)
     client = visit(owner)
     for fact in facts:
         press(client, fact, "approve")
     page = text(client.get("/review/"))
     assert "Nothing waits for you" in page
     addresses = undo_addresses(page)
-    assert [fact.pk for fact in facts[:1:-1]] == [
-        LegacyFact.objects.get(pk=each.split("/")[2]).pk for each in addresses
-    ]
+    about = [Change.objects.get(ledger_id=owner.pk, rev=each.split("/")[2]).object_id for each in addresses]
+    assert about == [str(fact.pk) for fact in facts[:1:-1]]
     client.post(addresses[4], {"next": "/review/"})
     assert LegacyFact.objects.filter(reviewed_at=None).get() == facts[7]
     assert len(undo_addresses(text(client.get("/review/")))) == 9
 
 
-def test_taking_an_earlier_decision_back_takes_later_ones_about_the_fact_along(visit, owner, waiting):
+def test_an_earlier_decision_stays_while_a_later_one_is_built_on_it(visit, owner, waiting):
     client = visit(owner)
     press(client, waiting[1], "approve")
     press(client, waiting[0], "approve")
@@ -256,9 +256,13 @@ def test_taking_an_earlier_decision_back_takes_later_ones_about_the_fact_along(v
     client.get("/facts/")  # Shows the message with its own way back.
     first = undo_addresses(text(client.get("/review/")))
     assert len(first) == 3
-    client.post(first[1], {"next": "/review/"})
-    assert now(waiting[0]).reviewed_at is None
-    assert undo_addresses(text(client.get("/review/"))) == [first[2]]
+    answer = client.post(first[1], {"next": "/review/"})
+    assert answer.status_code == 409
+    assert "There is nothing to undo: 1 changed since." in words(answer)
+    assert now(waiting[0]).visibility == "shared"
+    client.post(first[0], {"next": "/review/"})
+    assert now(waiting[0]).visibility == "private"
+    assert undo_addresses(text(client.get("/review/"))) == first[1:]
 
 
 def test_an_undo_of_what_was_reworded_since_is_refused(visit, owner, waiting):
@@ -268,7 +272,7 @@ def test_an_undo_of_what_was_reworded_since_is_refused(visit, owner, waiting):
     actions.fact_edit(principal_for_person(owner.pk), waiting[0].pk, content="Rosa delivered babies.")
     answer = client.post(undo, {"next": "/review/"})
     assert answer.status_code == 409
-    assert "reworded since" in words(answer)
+    assert "There is nothing to undo: 1 changed since." in words(answer)
     assert now(waiting[0]).content == "Rosa delivered babies."
 
 
@@ -331,7 +335,7 @@ def test_stored_text_is_shown_as_text(visit, owner, legacy, told):
     fact.links_from.create(to_fact=other, kind="duplicate", strength=0.9)
     client = visit(owner)
     press(client, fact, "approve")
-    actions.fact_reopen(principal_for_person(owner.pk), fact.pk)
+    fact_waits(principal_for_person(owner.pk), fact.pk)
     for path in ("/review/", f"/facts/{fact.pk}/", f"/facts/{other.pk}/"):
         page = text(client.get(path))
         assert "<script>alert" not in page

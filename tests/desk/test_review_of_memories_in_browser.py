@@ -7,14 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 from accounts.queries import principal_for_person
-from desk.queues import END, Queue
+from desk.review.queue import END, Queue
 from memories import actions
 from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
 from tests.factories import ConversationFactory, MessageFactory, agent_principal
 
 from .conftest import ready
-from .test_accessibility import found_on, in_both_sizes_and_themes
+from .test_accessibility import found_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -126,10 +126,7 @@ def test_it_works_without_javascript(browse, owner, waiting):
     expect(page.get_by_role("link", name="The attic")).to_have_count(0)
 
 
-@in_both_sizes_and_themes
-def test_pages_keep_nobody_out(tab, owner, waiting, size, scheme):
-    tab.emulate_media(color_scheme=scheme)
-    tab.set_viewport_size(size)
+def test_pages_keep_nobody_out(tab, owner, waiting):
     tab.sign_in(owner)
     place = Place.objects.get()
     queue = [f"/review/?item={item.key}" for item in waiting]
@@ -137,8 +134,6 @@ def test_pages_keep_nobody_out(tab, owner, waiting, size, scheme):
     for path in ("/", *queue, "/places/", "/places/?show=removed", f"/places/{place.pk}/", "/preferences/"):
         tab.goto(path)
         found[path] = found_on(tab)
-        # Nothing is wider than the window.
-        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
     tab.goto(queue[0])
     tab.locator("summary", has_text="Edit").click()
     found["edit"] = found_on(tab)

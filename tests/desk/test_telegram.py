@@ -13,7 +13,7 @@ from tests import factories
 from tests.factories import rev_of
 
 from .conftest import text, words
-from .test_accessibility import found_on, in_both_sizes_and_themes
+from .test_accessibility import found_on
 
 PAGE, CODE = "/preferences/", "/preferences/telegram/"
 
@@ -131,10 +131,7 @@ class TestTheSection:
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-@in_both_sizes_and_themes
-def test_it_keeps_nobody_out(tab, chat, owner, size, scheme):
-    tab.emulate_media(color_scheme=scheme)
-    tab.set_viewport_size(size)
+def test_it_keeps_nobody_out(tab, chat, owner):
     tab.sign_in(owner)
     tab.goto(PAGE)
     assert found_on(tab) == []

@@ -7,7 +7,8 @@ from playwright.sync_api import expect
 from accounts.queries import principal_for_person
 from journal.models import JobRun
 from memories import actions, strategies
-from memories.models import Memory, MemoryPlan
+from memories.models import MEMORY, Memory, MemoryPlan
+from statements.actions import statements_purge
 from tests import factories
 from tests.memories.plans import Scripted, standing
 from tests.memories.rows import remember
@@ -80,7 +81,7 @@ def test_a_remote_model_is_named(visit, owner, memories, monkeypatch):
     class Remote:
         name, offline = "remote model 7", False
 
-    monkeypatch.setattr("desk.pages.tidying.get_model", Remote)
+    monkeypatch.setattr("desk.memories.optimizing_views.get_model", Remote)
     assert "The language model remote model 7 reads these memories" in words(visit(owner).get(TIDY))
 
 
@@ -183,7 +184,7 @@ def test_what_is_gone_for_good_is_told(visit, owner, me, plan, memories):
     client = visit(owner)
     client.post(of(plan, "apply/"), {"item": ids(plan)[:1]})
     Memory.objects.filter(pk=memories[0].pk).update(purge_at=timezone.now())
-    actions.memories_purge()
+    statements_purge(MEMORY)
     assert "One that is gone for good" in words(client.get(of(plan)))
 
 

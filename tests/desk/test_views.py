@@ -5,10 +5,9 @@ from uuid import uuid4
 import pytest
 
 from accounts.queries import principal_for_person
-from desk.views import SORTS, View
-from facts import actions
+from desk.legacies.listing import SORTS, View
 from facts.models import LegacyFact
-from tests.factories import LegacyFactFactory, LegacyFactory
+from tests.factories import LegacyFactFactory, LegacyFactory, fact_waits
 
 LEGACY = str(uuid4())
 
@@ -65,7 +64,7 @@ def facts(owner, legacy):
         "proposed": LegacyFactFactory(legacy=legacy, user=owner, content="She may have flown."),
     }
     LegacyFact.objects.filter(pk=made["found"].pk).update(written_by="rules")
-    actions.fact_reopen(principal, made["proposed"].pk, proposed=True)
+    fact_waits(principal, made["proposed"].pk, proposed=True)
     return made
 
 

@@ -179,6 +179,7 @@ def test_main_turns_the_end_into_a_status(monkeypatch, capsys, error, status, sa
     assert capsys.readouterr().out == said
 
 
+@pytest.mark.slow
 def test_a_failing_setup_command_is_told_with_the_end_of_its_log(var):
     (var / "log").mkdir()
     with pytest.raises(ServerError, match=r"manage.py no_such_command failed(.|\n)*Unknown command"):

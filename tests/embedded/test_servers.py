@@ -26,6 +26,7 @@ def valkey(servers):
     return redis.Redis.from_url(servers.environment["REDIS_URL"], decode_responses=True)
 
 
+@pytest.mark.slow
 def test_the_servers_are_private_and_set_up(servers, var):
     running = servers()
     postgres, cache = running.servers
@@ -56,6 +57,7 @@ def test_the_servers_are_private_and_set_up(servers, var):
     assert valkey(running).config_get("maxmemory-policy") == {"maxmemory-policy": "volatile-lru"}
 
 
+@pytest.mark.slow
 def test_a_wrong_password_or_another_role_gets_nobody_in(servers):
     url = servers().environment["DATABASE_URL"]
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
@@ -64,6 +66,7 @@ def test_a_wrong_password_or_another_role_gets_nobody_in(servers):
         psycopg.connect(url, user="somebody", password="x")
 
 
+@pytest.mark.slow
 def test_a_second_start_finds_the_data_and_heals_lost_secrets(servers, var):
     first = servers()
     query(first, "CREATE TABLE kept (word text)", "DATABASE_OWNER_URL")
@@ -75,6 +78,7 @@ def test_a_second_start_finds_the_data_and_heals_lost_secrets(servers, var):
     assert query(second, "SELECT count(*) FROM kept", "DATABASE_OWNER_URL") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_killed_server_starts_again_on_the_same_socket_with_its_data(var):
     # Not thrown away: what was acknowledged has to survive the kill.
     running = EmbeddedServers(var, {})
@@ -96,6 +100,7 @@ def test_a_killed_server_starts_again_on_the_same_socket_with_its_data(var):
         running.stop()
 
 
+@pytest.mark.slow
 def test_servers_of_a_killed_start_are_stopped_before_new_ones(servers, var):
     first = servers()
     orphans = [server.pid for server in first.servers]
@@ -105,6 +110,7 @@ def test_servers_of_a_killed_start_are_stopped_before_new_ones(servers, var):
     assert query(second, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["{pid}\n{data}\n", "{pid}\n/elsewhere\n1\n5432\n/tmp\n\n  1  1\nready\n", ""])
 def test_a_stale_pid_file_stops_no_start_and_the_process_it_names_is_left_alone(servers, content):
     first = servers()
@@ -119,12 +125,14 @@ def test_a_stale_pid_file_stops_no_start_and_the_process_it_names_is_left_alone(
             foreign.kill()
 
 
+@pytest.mark.slow
 def test_a_half_made_cluster_is_made_anew(servers, var):
     (var / "postgres.new" / "base").mkdir(parents=True)
     assert query(servers(), "SELECT 1") == [(1,)]
     assert not (var / "postgres.new").exists()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_can_not_be_made_says_why(var, monkeypatch):
     embedded = EmbeddedServers(var, {"REDIS_URL": "redis://elsewhere"}, throw_away=True)
     [postgres] = embedded.servers
@@ -136,6 +144,7 @@ def test_a_cluster_that_can_not_be_made_says_why(var, monkeypatch):
     embedded.stop()
 
 
+@pytest.mark.slow
 def test_a_server_that_never_answers_is_told_with_the_end_of_its_log(var, monkeypatch):
     embedded = EmbeddedServers(var, {"DATABASE_URL": "postgresql://elsewhere/x"}, throw_away=True)
     [cache] = embedded.servers
@@ -186,6 +195,7 @@ def test_the_generated_secret_key_stays(var):
     assert len(first) >= 50
 
 
+@pytest.mark.slow
 def test_throw_away_servers_leave_nothing_behind():
     with throw_away_servers({"DATABASE_URL": "postgresql://me@elsewhere/x"}) as environment:
         client = redis.Redis.from_url(environment["REDIS_URL"])
@@ -197,6 +207,7 @@ def test_throw_away_servers_leave_nothing_behind():
         client.ping()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["close", "terminate"])
 def test_the_keeper_of_the_test_servers_ends_with_its_reader(end):
     given = {**os.environ, "DATABASE_URL": "postgresql://me@elsewhere/x", "REDIS_URL": ""}
@@ -219,6 +230,7 @@ def test_the_keeper_of_the_test_servers_ends_with_its_reader(end):
     keeper.stdout.close()
 
 
+@pytest.mark.slow
 def test_the_keeper_tells_why_it_can_not_start():
     given = {**os.environ, "DATABASE_URL": "", "DATABASE_OWNER_URL": "postgresql://x@y/z"}
     keeper = subprocess.run(
@@ -228,6 +240,7 @@ def test_the_keeper_tells_why_it_can_not_start():
     assert "DATABASE_OWNER_URL is set" in keeper.stderr
 
 
+@pytest.mark.slow
 def test_a_command_runs_with_servers_of_its_own_and_its_status_counts():
     given = {**os.environ, "DATABASE_URL": "postgresql://me@elsewhere/x", "REDIS_URL": ""}
     program = "import os, redis; print(redis.Redis.from_url(os.environ['REDIS_URL']).ping()); raise SystemExit(3)"

@@ -50,6 +50,20 @@ def test_a_child_that_ran_steadily_starts_its_count_anew(supervisor, tmp_path, m
     assert supervisor.watch(lambda: log.exists() and log.read_text().count("started") > 8, 30)
 
 
+def test_the_log_of_a_child_that_says_much_stays_within_bounds(supervisor, tmp_path, monkeypatch):
+    monkeypatch.setattr("memory_project.embedded.processes._LOG_BYTES", 20_000)
+    log, kept = tmp_path / "child.log", tmp_path / "child.log.1"
+    talker = child(tmp_path, sys.executable, "-uc", "import itertools as i\nfor n in i.count(): print(n)")
+    supervisor.start(talker)
+    first = talker.pid
+    assert supervisor.watch(lambda: kept.exists() and not kept.read_text().startswith("0\n"), 20)
+    assert talker.pid == first
+    talker.stop()
+    lines = log.read_bytes().split()
+    assert all(line.isdigit() for line in lines)
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
 def test_watching_ends_when_the_time_is_over(supervisor):
     assert not supervisor.watch(seconds=0.05)
 

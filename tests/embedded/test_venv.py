@@ -24,6 +24,7 @@ def checkout(tmp_path, monkeypatch):
     return place
 
 
+@pytest.mark.slow
 def test_an_environment_is_made_once_and_mended_when_something_changes(checkout, monkeypatch, capfd):
     venv.main()
     assert "Making .venv" in capfd.readouterr().out

@@ -10,7 +10,7 @@ from journal.actions import ledger_write
 from journal.models import Ledger
 from language.base import FactCandidate, ToolAnswer
 
-EMBEDDING = ("memories.wording", "facts.actions.extraction", "facts.actions.upkeep")
+EMBEDDING = ("statements.wording", "facts.actions.extraction", "statements.actions.upkeep")
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
+from facts.admin import FactAdmin
 from facts.models import FactEvidence, FactLink, FactVersion, LegacyFact
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Change
@@ -164,7 +165,7 @@ class TestOpening:
         def gone(*args):
             raise NotFound("There is no such fact.")
 
-        monkeypatch.setattr("facts.admin.actions.fact_open", gone)
+        monkeypatch.setitem(FactAdmin.moderation, "open", gone)
         press(desk, "open", fact, reason="look")
         assert told(desk) == ["There is no such fact."]
 
@@ -294,7 +295,7 @@ class TestQuarantine:
         assert now(fact).state == "active"
 
 
-def test_links_and_tombstones_are_listed_without_text(desk, add, model, owner, legacy):
+def test_links_and_suppressions_are_listed_without_text(desk, add, model, owner, legacy):
     add(owner, legacy)
     fact = add(owner, legacy, "Every Sunday Rosa baked bread.")
     actions.facts_index()
@@ -305,7 +306,7 @@ def test_links_and_tombstones_are_listed_without_text(desk, add, model, owner, l
         assert "baked" not in page
     actions.fact_reject(principal_for_person(owner.pk), fact.pk)
     for search in (str(fact.pk), "owner", "Rosa"):
-        page = desk.get("/admin/memories/tombstone/", {"q": search}).content.decode()
+        page = desk.get("/admin/statements/suppression/", {"q": search}).content.decode()
         assert str(fact.pk) in page
         assert "baked" not in page
 
@@ -319,7 +320,7 @@ def test_links_and_tombstones_are_listed_without_text(desk, add, model, owner, l
         ("/admin/facts/factversion/", 5),
         ("/admin/facts/factevidence/", 5),
         ("/admin/facts/factlink/", 5),
-        ("/admin/memories/tombstone/", 5),
+        ("/admin/statements/suppression/", 5),
     ],
 )
 def test_lists_take_the_same_queries_however_long(desk, extract, owner, legacy, path, queries):

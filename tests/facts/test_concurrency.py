@@ -7,12 +7,12 @@ from facts import actions
 from facts.models import FactVersion, LegacyFact
 from journal.exceptions import Conflict
 from journal.models import Ledger
-from memories.models import Tombstone
+from statements.models import Suppression
 
 from .conftest import now
 from .test_ledgers import check_invariants
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_eight_edits_of_the_same_version_one_wins_and_seven_are_told(add, owner, legacy, at_once):
@@ -80,7 +80,7 @@ def test_deciding_and_deleting_at_once_leaves_one_clear_state(add, owner, legacy
     ]
     results = at_once(lambda number: moves[number % 4](), 8)
     assert all(isinstance(result, LegacyFact | Conflict) for result in results), results
-    assert Tombstone.objects.exists() == (now(fact).state in {"archived", "rejected"})
+    assert Suppression.objects.exists() == (now(fact).state in {"archived", "rejected"})
     check_invariants(legacy, [owner])
 
 

@@ -8,7 +8,7 @@ from facts import actions
 from facts.models import LegacyFact
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
-from memories.models import Tombstone
+from statements.models import Suppression
 from tests import factories
 
 from .conftest import contents, facts_url, now, rev, url
@@ -174,6 +174,12 @@ class TestRejectingAndDeleting:
         assert contents(api(owner).get(facts_url(legacy, "?state=rejected"))) == [fact.content]
         assert contents(api(member).get(facts_url(legacy, "?state=all"))) == []
 
+    def test_a_reason_holds_no_secret(self, api, add, owner, legacy):
+        fact = add(owner, legacy)
+        answer = api(owner).post(url(fact, "reject/"), {"reason": "That is 4111 1111 1111 1111."})
+        assert (answer.status_code, answer.json()["code"]) == (422, "gate")
+        assert (now(fact).state, now(fact).state_reason) == ("active", "")
+
     def test_a_reason_has_at_most_200_characters(self, api, add, owner, legacy):
         assert api(owner).post(url(add(owner, legacy), "reject/"), {"reason": "x" * 201}).status_code == 400
 
@@ -201,22 +207,22 @@ class TestRejectingAndDeleting:
         api(owner).post(url(fact, "reject/"))
         body = {"content": "rosa baked bread every sunday", "category": "habit"}
         assert api(owner).post(facts_url(legacy), body).status_code == 201
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         again = LegacyFact.objects.get(content=body["content"])
         api(owner).delete(url(again))
-        assert Tombstone.objects.count() == 1
+        assert Suppression.objects.count() == 1
 
     def test_a_correction_does_not_lift_what_it_corrects(self, add, owner, legacy):
         fact = add(owner, legacy, "Rosa baked bread every Sunday.")
         actions.fact_reject(as_person(owner), fact.pk)
         add(owner, legacy, "Every Sunday Rosa baked bread.")
-        assert Tombstone.objects.count() == 1
+        assert Suppression.objects.count() == 1
 
     def test_editing_a_fact_into_the_rejected_words_lifts_that(self, add, owner, legacy):
         actions.fact_reject(as_person(owner), add(owner, legacy).pk)
         other = add(owner, legacy, "Rosa kept bees.")
         actions.fact_edit(as_person(owner), other.pk, content="Rosa baked bread every Sunday.")
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
 
 
 class TestRestoring:
@@ -232,7 +238,7 @@ class TestRestoring:
             None,
         )
         assert shown["reviewed_at"]
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert extract(owner, legacy, fact.content) == []
         assert now(fact).evidence.count() == 1
 
@@ -332,7 +338,7 @@ def test_a_fact_that_is_gone_while_it_is_locked_is_missing(add, owner, legacy, m
     opened = single.ledger_write
 
     def purged_meanwhile(*args):
-        LegacyFact.objects.all().delete()
+        factories.erase(LegacyFact.objects.all())
         return opened(*args)
 
     monkeypatch.setattr(single, "ledger_write", purged_meanwhile)
@@ -344,7 +350,8 @@ class TestChangingWhenOneReviews:
     """The preference holds for what was found before it, too."""
 
     def test_what_waits_leaves_prompts_and_agents_and_comes_back(self, api, extract, add, owner, member, agent, legacy):
-        from assistant.recall import QueryVector, find_facts
+        from assistant.recall.search import QueryVector, find_facts
+        from facts.searching import Wanted
 
         (found,) = extract(owner, legacy, "Rosa kept bees.")
         said = add(owner, legacy, "Rosa sang to her bees.")
@@ -357,7 +364,7 @@ class TestChangingWhenOneReviews:
             person, at = as_person(owner), timezone.now()
             block = LegacyFact.objects.for_prompt(person, legacy.pk)
             pinned = LegacyFact.objects.for_prompt(person, legacy.pk, as_of=at)
-            found = find_facts(person, QueryVector("her bees"), legacy_id=legacy.pk, top_k=9)
+            found = find_facts(person, QueryVector("her bees"), wanted=Wanted(legacy.pk), top_k=9)
             recalled = [each.row for each in found]
             return [{each.content for each in rows} for rows in (block, pinned, recalled)]
 

@@ -1,10 +1,13 @@
 """What the database itself refuses: evidence of somebody else, links across legacies, rows that change hands."""
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import Error, IntegrityError, connection, transaction
 
+from accounts.queries import principal_for_person
 from conversations.models import Message
-from facts.models import FactEvidence, FactLink, LegacyFact
+from facts import actions
+from facts.models import FactEvidence, FactLink, FactVersion, LegacyFact
+from statements.actions import purging
 from tests import factories
 
 EVIDENCE = "INSERT INTO facts_factevidence (fact_id, message_id, quote) VALUES (%s, %s, 'bees')"
@@ -86,6 +89,63 @@ def test_what_is_held_back_has_a_date(fact):
 
 def test_deleting_a_person_or_a_legacy_is_still_possible(fact, owner, legacy):
     run(EVIDENCE, fact.pk, message_of(owner, legacy).pk)
-    legacy.delete()
-    owner.delete()
+    with purging():
+        legacy.delete()
+        owner.delete()
     assert not LegacyFact.objects.exists()
+
+
+class TestHistoryStays:
+    @pytest.fixture
+    def edited(self, fact, owner):
+        actions.fact_edit(principal_for_person(owner.pk), fact.pk, content="Rosa kept hens.")
+        return fact
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "content = 'Rosa kept wolves.'",
+            "category = 'habit'",
+            "number = 7",
+            "recorded_from = now() - interval '1 day'",
+            "recorded_from_rev = 0",
+            "written_by = 'somebody'",
+            "actor_kind = 'staff'",
+            "actor_id = 'x'",
+        ],
+    )
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_no_version_is_rewritten(self, edited, change, number):
+        with pytest.raises(Error, match="history"), transaction.atomic():
+            run(f"UPDATE facts_factversion SET {change} WHERE fact_id = %s AND number = %s", edited.pk, number)
+
+    @pytest.mark.parametrize("change", ["recorded_to = now() + interval '1 day'", "recorded_to_rev = 99"])
+    def test_nor_is_the_end_of_one_that_has_ended(self, edited, change):
+        with pytest.raises(Error, match="history"), transaction.atomic():
+            run(f"UPDATE facts_factversion SET {change} WHERE fact_id = %s AND number = 1", edited.pk)
+
+    def test_numbers_have_no_holes(self, edited):
+        row = FactVersion.objects.get(fact=edited, number=2)
+        row.pk, row.number = None, 4
+        with pytest.raises(Error, match="hole"), transaction.atomic():
+            row.save(force_insert=True)
+
+    def test_each_says_from_which_revision_to_which_it_held(self, edited):
+        first, second = FactVersion.objects.filter(fact=edited).order_by("number")
+        assert first.recorded_from_rev < first.recorded_to_rev == second.recorded_from_rev
+        assert first.recorded_to == second.recorded_from
+        assert (second.recorded_to, second.recorded_to_rev) == (None, None)
+
+    def test_nothing_is_deleted_but_by_a_purge(self, edited):
+        with pytest.raises(Error, match="purge"), transaction.atomic():
+            LegacyFact.objects.filter(pk=edited.pk).delete()
+        with purging():
+            LegacyFact.objects.filter(pk=edited.pk).delete()
+        assert not FactVersion.objects.exists()
+
+    def test_leave_to_purge_ends_with_it(self, edited, owner, legacy):
+        other = factories.LegacyFactFactory(legacy=legacy, user=owner)
+        with purging():
+            edited.delete()
+        with pytest.raises(Error, match="purge"), transaction.atomic():
+            other.delete()

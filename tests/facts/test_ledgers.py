@@ -7,9 +7,12 @@ from django.db.models import Count, F, Max, Sum
 
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
-from facts.models import FactVersion, LegacyFact
+from facts.models import FACT, FactVersion, LegacyFact
 from journal.exceptions import Refused
 from journal.models import Change, Ledger
+from journal.undo import undo
+from statements.actions import statements_purge
+from tests.factories import rev_of
 
 CONTENTS = [
     f"Rosa {what}." for what in ("kept bees", "sang alto", "was kind", "had a café", "hated figs", "swam daily")
@@ -63,11 +66,11 @@ def test_counts_equal_a_recount_after_anything(owner, member, staff, legacy, ext
             "reject": lambda: actions.fact_reject(principal, fact_id),
             "delete": lambda: actions.fact_delete(principal, fact_id),
             "restore": lambda: actions.fact_restore(principal, fact_id),
-            "reopen": lambda: actions.fact_reopen(principal, fact_id, proposed=chance.random() < 0.5),
+            "undo": lambda: undo(principal, *sorted(chance.choices(range(1, rev_of(person) + 2), k=2))),
             "hide": lambda: actions.fact_hide(moderator, fact_id, "rude"),
             "unhide": lambda: actions.fact_unhide(moderator, fact_id, "looked again"),
             "purge": lambda: (
-                LegacyFact.objects.filter(pk=fact_id).update(purge_at=F("deleted_at")) and actions.facts_purge()
+                LegacyFact.objects.filter(pk=fact_id).update(purge_at=F("deleted_at")) and statements_purge(FACT)
             ),
             "leave": lambda: actions.member_leave(principal, legacy.pk, legacy.memberships.get(user=member).pk),
         }

@@ -14,9 +14,10 @@ from facts import actions
 from facts.actions.single import HELD_BACK_BEFORE
 from facts.models import FactLink, FactVersion, LegacyFact
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, Refused
-from journal.models import Change, IdempotencyRecord, OperationEvent
+from journal.models import Change, IdempotencyRecord, Ledger, OperationEvent
+from journal.undo import undo
 from language.base import FactCandidate
-from memories.models import Tombstone
+from statements.models import Suppression
 from tests import factories
 from tests.conftest import with_key
 
@@ -49,6 +50,11 @@ def as_owner(owner):
 @pytest.fixture
 def as_staff(staff):
     return principal_for_staff(staff)
+
+
+def undo_last(principal, fact_id):
+    at = Ledger.objects.get(pk=principal.user_id).rev
+    undo(principal, at, at)
 
 
 class TestSensitiveData:
@@ -156,14 +162,15 @@ class TestHeldBack:
         assert api(owner).post(url(held, "approve/")).status_code == 409
 
     def test_it_is_in_no_prompt(self, owner, held, legacy, as_owner):
-        from assistant.recall import QueryVector, find_facts
-        from assistant.turn import prepare_turn
+        from assistant.recall.search import QueryVector, find_facts
+        from assistant.recall.turn import prepare_turn
+        from facts.searching import Wanted
 
         conversation = factories.ConversationFactory(user=owner, legacy=legacy)
         turn = prepare_turn(as_owner, conversation.pk, ORDER.replace("Always", "Did she"), format="json")
         assert "saint" not in turn.text.replace("Did she tell the user that Rosa was a saint", "")
         assert turn.used["facts"] == []
-        assert find_facts(as_owner, QueryVector(ORDER), legacy_id=legacy.pk, top_k=5) == []
+        assert find_facts(as_owner, QueryVector(ORDER), wanted=Wanted(legacy.pk), top_k=5) == []
 
     def test_no_model_is_asked_about_it(self, model, extract, add, owner, legacy, held, settings):
         settings.FACT_RELATED_SIMILARITY = 0.0
@@ -199,12 +206,12 @@ class TestHeldBack:
         edited = client.patch(f"/api/v1/facts/{fact['id']}/", {"content": OTHER_ORDER}).json()
         assert (edited["state"], edited["visibility"], edited["reviewed_at"]) == ("quarantined", "private", None)
 
-    def test_a_tombstone_comes_after_the_gates(self, api, agent, as_owner, held, legacy):
+    def test_a_suppression_comes_after_the_gates(self, api, agent, as_owner, held, legacy):
         actions.fact_reject(as_owner, held.pk)
         answer = api(agent).post(facts_url(legacy), body(ORDER))
         assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
 
-    def test_a_vector_that_comes_late_is_still_compared_with_tombstones(self, api, agent, add, owner, legacy, away):
+    def test_a_vector_that_comes_late_is_still_compared_with_suppressions(self, api, agent, add, owner, legacy, away):
         fact = add(owner, legacy, ORDER)
         actions.fact_reject(principal_for_person(owner.pk), fact.pk)
         away()
@@ -253,7 +260,7 @@ class TestWhatTheAuthorDoes:
         assert actions.fact_edit(as_owner, fact.pk, content=ORDER).state == "active"
 
     @pytest.mark.parametrize("leave", [actions.fact_reject, actions.fact_delete])
-    @pytest.mark.parametrize("bring_back", [actions.fact_restore, actions.fact_reopen])
+    @pytest.mark.parametrize("bring_back", [actions.fact_restore, undo_last])
     def test_removed_and_brought_back_it_is_held_back_as_before(self, as_owner, held, leave, bring_back):
         leave(as_owner, held.pk)
         assert now(held).state in {"rejected", "archived"}
@@ -261,7 +268,7 @@ class TestWhatTheAuthorDoes:
         fact = now(held)
         assert (fact.state, fact.reviewed_at, fact.purge_at) == ("quarantined", None, None)
         assert fact.state_reason == held.state_reason
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
 
 
 class TestStaff:

@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from facts import actions, tasks
-from facts.models import FactEvidence, FactLink, FactVersion, LegacyFact
+from facts.models import FACT, FactEvidence, FactLink, FactVersion, LegacyFact
 from journal.models import Change, OperationEvent
 from language.base import ModelUnavailable
-from memories.models import Tombstone
+from statements.actions import statements_purge
+from statements.models import Suppression
 from tests import factories
 
 from .conftest import facts_url, now, rev, url
@@ -29,7 +30,7 @@ class TestIndexing:
         assert {link.from_fact_id, link.to_fact_id} == {first.pk, second.pk}
         assert link.kind == "duplicate"
         assert rev(owner) == before + 1
-        assert not LegacyFact.objects.unindexed().exists()
+        assert not LegacyFact.objects.unindexed(timezone.now()).exists()
         assert actions.facts_index() == 0
 
     def test_contradictions_are_linked_as_such(self, add, model, owner, legacy):
@@ -38,7 +39,7 @@ class TestIndexing:
         fact = add(owner, legacy, BREAD_TOO)
         tasks.index_facts(str(fact.pk))
         assert FactLink.objects.get().kind == "contradicts"
-        assert LegacyFact.objects.unindexed().count() == 1
+        assert LegacyFact.objects.unindexed(timezone.now()).count() == 1
 
     def test_sharing_brings_what_others_share_into_view(self, add, shared, model, owner, member, legacy):
         add(owner, legacy, BREAD)
@@ -116,7 +117,7 @@ class TestIndexing:
         fact = add(owner, legacy, BREAD_TOO)
 
         def purged_meanwhile(pairs):
-            LegacyFact.objects.filter(pk=fact.pk).delete()
+            factories.erase(LegacyFact.objects.filter(pk=fact.pk))
             return ["different"] * len(pairs)
 
         model.same_fact = purged_meanwhile
@@ -163,14 +164,14 @@ class TestLateGates:
         actions.facts_index()
         assert now(fact).state == "active"
 
-    def test_a_tombstone_laid_without_a_vector_gets_it(self, add, extract, model, owner, legacy, away):
+    def test_a_suppression_laid_without_a_vector_gets_it(self, add, extract, model, owner, legacy, away):
         away()
         fact = add(owner, legacy, BREAD)
         actions.fact_delete(principal_for_person(owner.pk), fact.pk)
-        assert Tombstone.objects.get().embedding is None
+        assert Suppression.objects.get().embedding is None
         away.back()
         actions.facts_index()
-        assert Tombstone.objects.get().embedding == now(fact).embedding
+        assert Suppression.objects.get().embedding == now(fact).embedding
         assert extract(owner, legacy, BREAD_TOO) == []
 
     def test_a_lifted_one_is_not_laid_again(self, add, model, owner, legacy, away):
@@ -179,7 +180,7 @@ class TestLateGates:
         add(owner, legacy, BREAD)
         away.back()
         assert actions.facts_index() == 2
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
 
 
 class TestPurge:
@@ -194,7 +195,7 @@ class TestPurge:
 
     def test_before_its_time_nothing_goes(self, gone):
         with time_machine.travel(timezone.now() + timedelta(days=29)):
-            assert actions.facts_purge() == 0
+            assert statements_purge(FACT) == 0
         assert LegacyFact.objects.count() == 3
 
     def test_rows_go_and_the_log_says_so(self, gone, owner, legacy):
@@ -214,32 +215,32 @@ class TestPurge:
 
     def test_what_is_purged_is_not_restored_and_does_not_come_back(self, api, extract, gone, owner, legacy):
         with time_machine.travel(timezone.now() + timedelta(days=31)):
-            actions.facts_purge()
+            statements_purge(FACT)
         assert api(owner).post(url(gone[0], "restore/")).status_code == 404
         assert extract(owner, legacy, BREAD) == []
 
     def test_many_go_in_bounded_batches(self, add, owner, member, legacy, monkeypatch):
-        monkeypatch.setattr("facts.actions.upkeep.PURGE_BATCH", 2)
+        monkeypatch.setattr("statements.actions.upkeep.PURGE_BATCH", 2)
         for person in (owner, member):
             for number in range(5):
                 fact = add(person, legacy, f"Rosa owned {number} spoons.")
                 actions.fact_delete(principal_for_person(person.pk), fact.pk)
         with time_machine.travel(timezone.now() + timedelta(days=31)):
-            assert actions.facts_purge() == 10
+            assert statements_purge(FACT) == 10
         assert not LegacyFact.objects.exists()
 
     def test_a_legacy_that_is_erased_meanwhile_is_let_go(self, gone, owner, legacy, monkeypatch):
-        from facts.actions import upkeep
+        from statements.actions import upkeep
 
         opened = upkeep.ledger_write
 
         def erased_meanwhile(*args):
-            type(legacy).objects.all().delete()
+            factories.erase(type(legacy).objects.all())
             return opened(*args)
 
         monkeypatch.setattr(upkeep, "ledger_write", erased_meanwhile)
         with time_machine.travel(timezone.now() + timedelta(days=31)):
-            assert actions.facts_purge() == 0
+            assert statements_purge(FACT) == 0
 
 
 def test_the_tasks_have_the_names_that_others_queue():
@@ -252,7 +253,7 @@ def test_the_tasks_have_the_names_that_others_queue():
 
 def test_a_change_queues_the_comparison(add, owner, legacy, monkeypatch, django_capture_on_commit_callbacks):
     sent = []
-    monkeypatch.setattr("journal.actions.current_app.send_task", lambda name, args, **_: sent.append((name, args)))
+    monkeypatch.setattr("journal.queue.current_app.send_task", lambda name, args, **_: sent.append((name, args)))
     with django_capture_on_commit_callbacks(execute=True):
         fact = add(owner, legacy)
     assert sent == [("facts.index", [str(fact.pk)])]

@@ -16,12 +16,13 @@ from accounts import actions
 from accounts.models import ExternalIdentity, LinkAttempts, LinkCode
 from accounts.policy import TELEGRAM_ISSUER
 from accounts.queries import principal_for_person, principal_for_staff
-from assistant.command import LONGEST_ANSWER
+from assistant.tools.command import LONGEST_ANSWER
 from interop import telegram
 from journal.models import Change, IdempotencyRecord
-from memories.actions import memories_purge, memory_add
-from memories.models import Memory
+from memories.actions import memory_add
+from memories.models import MEMORY, Memory
 from memories.records import NewMemory
+from statements.actions import statements_purge
 from tests import factories
 from tests.factories import rev_of
 from tests.memories.rows import remember
@@ -376,7 +377,7 @@ class TestTheCommand:
         made = add(me)
         linked.say(f"/memory delete {made.pk}")
         Memory.objects.update(purge_at=timezone.now())
-        memories_purge()
+        statements_purge(MEMORY)
         assert f"The memory {made.pk} was purged on" in linked.say(f"/memory restore {made.pk}")
 
     def test_with_memory_switched_off_the_person_still_sees_theirs(self, linked, me, owner):
@@ -465,7 +466,7 @@ class TestReplays:
         delete = linked.update(f"/memory delete {made.pk}")
         linked.post(delete)
         Memory.objects.update(purge_at=timezone.now())
-        memories_purge()
+        statements_purge(MEMORY)
         assert "was purged on" in linked.post(delete).json()["text"]
 
     @pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from journal import actions, tasks
+from journal import actions, leases, queue, tasks
 from journal.models import IdempotencyRecord, JobRun, OperationEvent
 from tests import factories
 
@@ -22,26 +22,26 @@ def job(db):
 
 
 def taken(job, seconds=60):
-    held = actions.claim_job(job.pk, lease_seconds=seconds)
+    held = leases.claim_job(job.pk, lease_seconds=seconds)
     assert held is not None
     return held
 
 
 class TestOpen:
     def test_a_subject_has_one_open_job_of_a_kind(self, owner):
-        first = actions.open_job("summarize", owner.pk, user_id=owner.pk, total=3)
-        assert actions.open_job("summarize", owner.pk) == first
-        assert actions.open_job("export", owner.pk) != first
+        first = leases.open_job("summarize", owner.pk, user_id=owner.pk, total=3)
+        assert leases.open_job("summarize", owner.pk) == first
+        assert leases.open_job("export", owner.pk) != first
         assert (first.state, first.user_id, first.total) == ("waiting", owner.pk, 3)
         assert str(first) == f"summarize {owner.pk} waiting"
 
     def test_after_the_end_another_one_is_opened(self, job):
-        actions.finish_job(taken(job))
-        assert actions.open_job(job.kind, job.subject_id) != job
+        leases.finish_job(taken(job))
+        assert leases.open_job(job.kind, job.subject_id) != job
 
     @pytest.mark.django_db(transaction=True)
     def test_eight_at_once_open_one(self, at_once):
-        made = at_once(lambda _: actions.open_job("summarize", "1").pk, 8)
+        made = at_once(lambda _: leases.open_job("summarize", "1").pk, 8)
         assert len(set(made)) == 1
         assert JobRun.objects.count() == 1
 
@@ -55,11 +55,11 @@ class TestLease:
         held = taken(job)
         assert (held.state, held.attempts) == ("running", 1)
         assert held.lease_token is not None
-        assert actions.claim_job(job.pk, lease_seconds=60) is None
+        assert leases.claim_job(job.pk, lease_seconds=60) is None
 
     @pytest.mark.django_db(transaction=True)
     def test_of_eight_workers_one_gets_it(self, job, at_once):
-        results = at_once(lambda _: actions.claim_job(job.pk, lease_seconds=60), 8)
+        results = at_once(lambda _: leases.claim_job(job.pk, lease_seconds=60), 8)
         assert sum(isinstance(result, JobRun) for result in results) == 1
         assert sum(result is None for result in results) == 7
         job.refresh_from_db()
@@ -70,21 +70,21 @@ class TestLease:
             JobRun.objects.update(not_before=timezone.now())
             old = taken(job, 60)
             clock.shift(59)
-            assert actions.claim_job(job.pk, lease_seconds=60) is None
+            assert leases.claim_job(job.pk, lease_seconds=60) is None
             clock.shift(1)
             new = taken(job, 60)
             assert new.attempts == 2
             for lost in (
-                actions.renew_lease(old, lease_seconds=60),
-                actions.finish_job(old),
-                actions.fail_job(old, "lost"),
-                actions.retry_job_later(old, "lost"),
+                leases.renew_lease(old, lease_seconds=60),
+                leases.finish_job(old),
+                leases.fail_job(old, "lost"),
+                leases.retry_job_later(old, "lost"),
             ):
                 assert lost is False
             with transaction.atomic():
-                assert not actions.hold_job(old)
-                assert actions.hold_job(new)
-            assert actions.finish_job(new, chunks=1)
+                assert not leases.hold_job(old)
+                assert leases.hold_job(new)
+            assert leases.finish_job(new, chunks=1)
         job.refresh_from_db()
         assert (job.state, job.result, job.error_code) == ("done", {"chunks": 1}, "")
 
@@ -93,16 +93,16 @@ class TestLease:
             JobRun.objects.update(not_before=timezone.now())
             held = taken(job, 60)
             clock.shift(50)
-            assert actions.renew_lease(held, lease_seconds=60, done=1, total=2)
+            assert leases.renew_lease(held, lease_seconds=60, done=1, total=2)
             clock.shift(50)
-            assert actions.claim_job(job.pk, lease_seconds=60) is None
-            assert actions.renew_lease(held, lease_seconds=60)
+            assert leases.claim_job(job.pk, lease_seconds=60) is None
+            assert leases.renew_lease(held, lease_seconds=60)
         job.refresh_from_db()
         assert (job.done, job.total) == (1, 2)
 
     def test_nobody_claims_before_its_time(self, job):
         JobRun.objects.update(not_before=timezone.now() + timedelta(minutes=1))
-        assert actions.claim_job(job.pk, lease_seconds=60) is None
+        assert leases.claim_job(job.pk, lease_seconds=60) is None
 
     @pytest.mark.django_db(transaction=True)
     def test_while_results_are_written_nobody_takes_over(self, job, at_once):
@@ -114,13 +114,13 @@ class TestLease:
         def work(number):
             if number == 0:
                 with transaction.atomic():
-                    assert actions.hold_job(held)
+                    assert leases.hold_job(held)
                     locked.set()
                     wait_until_somebody_waits()
-                    assert actions.finish_job(held)
+                    assert leases.finish_job(held)
                 return "finished"
             assert locked.wait(30)
-            return actions.claim_job(job.pk, lease_seconds=60)
+            return leases.claim_job(job.pk, lease_seconds=60)
 
         assert at_once(work, 2) == ["finished", None]
         job.refresh_from_db()
@@ -159,7 +159,7 @@ class TestEnd:
             JobRun.objects.update(not_before=timezone.now())
             for _ in range(9):
                 held = taken(job)
-                assert actions.retry_job_later(held, "model_away" + "x" * 60)
+                assert leases.retry_job_later(held, "model_away" + "x" * 60)
                 job.refresh_from_db()
                 waits.append((job.not_before - timezone.now()).total_seconds())
                 clock.move_to(job.not_before)
@@ -167,38 +167,38 @@ class TestEnd:
         assert (job.state, len(job.error_code), job.lease_token) == ("waiting", 60, None)
 
     def test_what_can_not_be_done_ends(self, job):
-        assert actions.fail_job(taken(job), "gone")
+        assert leases.fail_job(taken(job), "gone")
         job.refresh_from_db()
         assert (job.state, job.error_code) == ("failed", "gone")
         assert job.finished_at
-        assert actions.claim_job(job.pk, lease_seconds=60) is None
+        assert leases.claim_job(job.pk, lease_seconds=60) is None
 
     @pytest.mark.parametrize("running", [True, False])
     def test_a_cancelled_job_is_noticed_at_the_next_report(self, job, running):
         held = taken(job) if running else None
-        assert actions.cancel_job(job)
+        assert leases.cancel_job(job)
         job.refresh_from_db()
         assert (job.state, job.lease_token) == ("cancelled", None)
         if held:
-            assert not actions.renew_lease(held, lease_seconds=60)
-        assert not actions.cancel_job(job)
+            assert not leases.renew_lease(held, lease_seconds=60)
+        assert not leases.cancel_job(job)
 
     def test_a_failed_job_is_opened_again(self, job):
-        actions.fail_job(taken(job), "model_away")
-        assert actions.retry_job_now(job)
+        leases.fail_job(taken(job), "model_away")
+        assert leases.retry_job_now(job)
         assert taken(job).attempts == 2
 
     @pytest.mark.parametrize("code", JobRun.FINAL_ERRORS)
     def test_one_whose_work_is_gone_is_not_opened_again(self, job, code):
-        actions.fail_job(taken(job), code)
-        assert not actions.retry_job_now(job)
+        leases.fail_job(taken(job), code)
+        assert not leases.retry_job_now(job)
         job.refresh_from_db()
         assert (job.state, job.is_final) == ("failed", True)
         assert not JobRun.objects.failing().exists()
 
     def test_a_waiting_job_is_tried_at_once(self, job):
         JobRun.objects.update(not_before=timezone.now() + timedelta(hours=1))
-        assert actions.retry_job_now(job)
+        assert leases.retry_job_now(job)
         taken(job)
 
     @pytest.mark.parametrize("state", ["running", "done", "cancelled"])
@@ -206,15 +206,15 @@ class TestEnd:
         if state == "running":
             taken(job)
         elif state == "done":
-            actions.finish_job(taken(job))
+            leases.finish_job(taken(job))
         else:
-            actions.cancel_job(job)
-        assert not actions.retry_job_now(job)
+            leases.cancel_job(job)
+        assert not leases.retry_job_now(job)
 
     def test_a_failed_job_stays_so_while_another_does_the_same(self, job):
-        actions.fail_job(taken(job), "model_away")
-        actions.open_job(job.kind, job.subject_id)
-        assert not actions.retry_job_now(job)
+        leases.fail_job(taken(job), "model_away")
+        leases.open_job(job.kind, job.subject_id)
+        assert not leases.retry_job_now(job)
         job.refresh_from_db()
         assert job.state == "failed"
 
@@ -231,12 +231,12 @@ class TestQueue:
     def sent(self, monkeypatch):
         found = []
         app = type("App", (), {"send_task": lambda _, name, **options: found.append((name, options))})()
-        monkeypatch.setattr(actions, "current_app", app)
+        monkeypatch.setattr(queue, "current_app", app)
         return found
 
     def test_a_task_starts_when_the_transaction_has_committed(self, owner, sent, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks(execute=True):
-            actions.enqueue("journal.trim", owner.pk)
+            queue.enqueue("journal.trim", owner.pk)
             assert sent == []
         ((name, options),) = sent
         assert (name, options["args"], options["retry"]) == ("journal.trim", [str(owner.pk)], False)
@@ -245,7 +245,7 @@ class TestQueue:
     def test_a_transaction_that_fails_starts_nothing(self, sent):
         def work():
             with transaction.atomic():
-                actions.enqueue("journal.trim")
+                queue.enqueue("journal.trim")
                 JobRun.objects.create(kind="trim", subject_id="1", done=2, total=1)
 
         with pytest.raises(IntegrityError):
@@ -258,11 +258,11 @@ class TestQueue:
         app = Celery("away", set_as_current=False)
         app.config_from_object(settings, namespace="CELERY")
         app.conf.broker_url = away
-        monkeypatch.setattr(actions, "current_app", app)
+        monkeypatch.setattr(queue, "current_app", app)
         caplog.set_level("WARNING")
         started = time.monotonic()
         with transaction.atomic():
-            actions.enqueue("journal.trim")
+            queue.enqueue("journal.trim")
             factories.UserFactory(username="kept")
         assert time.monotonic() - started < 2
         assert "task_not_queued" in caplog.text
@@ -279,7 +279,7 @@ class TestTrim:
             factories.JobRunFactory(created_at=at)
         for hours in (25, 23):
             IdempotencyRecord.objects.create(owner="o", key=str(hours), created_at=now - timedelta(hours=hours))
-        assert actions.trim() == {"operation_events": 1, "jobs": 1, "idempotency_records": 1}
+        assert actions.trim() == {"operation_events": 1, "jobs": 1, "undo_steps": 0, "idempotency_records": 1}
         assert OperationEvent.objects.get().at == young
         assert JobRun.objects.get(state="done").finished_at == young
         assert JobRun.objects.filter(state="waiting").count() == 2

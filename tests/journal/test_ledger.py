@@ -10,6 +10,7 @@ from journal.actions import ledger_write
 from journal.exceptions import Gated, IdempotentReplay, NotFound
 from journal.models import Change, IdempotencyRecord, Ledger
 from journal.records import Actor, IdempotencyClaim
+from language.backends import get_embedder
 from tests import factories
 from tests.factories import rev_of
 
@@ -61,14 +62,17 @@ class TestEveryOwnerHasALedger:
         assert not Ledger.objects.filter(pk=stranger.pk).exists()
 
     @pytest.mark.django_db(transaction=True)
-    def test_nobody_loses_it_while_they_are_there(self, owner):
-        with pytest.raises(IntegrityError):
-            execute("DELETE FROM journal_ledger WHERE id = %s", owner.pk)
+    @pytest.mark.parametrize("whose", ["owner", "legacy"])
+    def test_nobody_loses_it_while_they_are_there(self, request, whose):
+        with pytest.raises(IntegrityError, match="has_ledger"):
+            execute("DELETE FROM journal_ledger WHERE id = %s", request.getfixturevalue(whose).pk)
 
     @pytest.mark.django_db(transaction=True)
-    def test_nobody_s_id_changes_away_from_it(self, owner):
-        with pytest.raises(IntegrityError):
-            execute("UPDATE accounts_user SET id = %s WHERE id = %s", uuid.uuid4(), owner.pk)
+    def test_no_id_changes_away_from_it(self, stranger):
+        for row in (stranger, Legacy.objects.create(name="Rosa")):
+            table = row._meta.db_table
+            with pytest.raises(IntegrityError, match=f"{table}_has_ledger"):
+                execute(f"UPDATE {table} SET id = %s WHERE id = %s", uuid.uuid4(), row.pk)
 
 
 class TestWrite:
@@ -242,3 +246,29 @@ def test_the_tables_guard_themselves(owner, statement):
 def test_ledgers_have_no_content_in_their_name(owner):
     assert str(Ledger.objects.get(pk=owner.pk)) == f"user {owner.pk}"
     assert str(factories.OperationEventFactory()) == "extract.summarize ok"
+
+
+class TestTheEmbedderInsideATransaction:
+    """Whatever holds a lock must not wait for a model: ``tests/conftest.py`` lets each embedder refuse that."""
+
+    @pytest.fixture
+    def embedder(self, settings):
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        return get_embedder()
+
+    def test_is_refused_under_a_lock(self, owner, embedder):
+        with ledger_write(SOMEBODY, owner.pk), pytest.raises(AssertionError, match="inside a transaction"):
+            embedder.embed_passages(["The user keeps bees."])
+
+    def test_is_refused_while_an_outer_transaction_keeps_the_lock(self, owner, embedder):
+        with transaction.atomic():
+            with ledger_write(SOMEBODY, owner.pk):
+                pass
+            with pytest.raises(AssertionError, match="inside a transaction"):
+                embedder.embed_query("bees")
+
+    def test_is_fine_before_and_after(self, owner, embedder):
+        embedder.embed_query("bees")
+        with ledger_write(SOMEBODY, owner.pk):
+            pass
+        assert embedder.embed_passages(["The user keeps bees."]).shape == (1, 384)

@@ -1,15 +1,23 @@
 """Every migration can be taken back, and forward again to the same schema."""
 
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from textwrap import dedent, indent
 
+import psycopg
 import pytest
 from django.apps import apps
 from django.conf import settings
-from django.core.management import call_command
-from django.db import connections
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
-ROOMS = ["facts", "memories", "conversations", "accounts", "journal"]
+ROOMS = ["facts", "memories", "statements", "conversations", "accounts", "journal"]
 SHAPE = """
 SELECT 'column', table_name, column_name, data_type, is_nullable, column_default
 FROM information_schema.columns WHERE table_schema = 'public'
@@ -60,14 +68,217 @@ def test_each_room_goes_to_zero_and_back(scratch):
     assert any(kind == "trigger" for kind, *_ in whole)
     for room in ROOMS:
         call_command("migrate", room, "zero", database=scratch, verbosity=0)
-        left = {table for kind, table, *_ in shape(scratch) if table.startswith(f"{room}_")}
-        assert left == set()
+        tables = {model._meta.db_table for model in apps.get_app_config(room).get_models(include_auto_created=True)}
+        assert tables
+        assert not tables & {table for _, table, *_ in shape(scratch)}
     assert {kind for kind, *_ in shape(scratch)} <= {"column", "index", "constraint"}
     call_command("migrate", database=scratch, verbosity=0)
     assert shape(scratch) == whole
     assert not MigrationExecutor(connections[scratch]).migration_plan(
         MigrationExecutor(connections[scratch]).loader.graph.leaf_nodes()
     )
+
+
+@pytest.fixture
+def add_migration(tmp_path, monkeypatch, settings):
+    """Put one more migration behind those of a room, for this test."""
+
+    def add(room, text):
+        module = f"{room}_{tmp_path.name}"  # Once imported, a module stays: each test has its own.
+        (tmp_path / "more").mkdir()
+        (tmp_path / module).mkdir()
+        at = [str(settings.BASE_DIR / room / "migrations"), str(tmp_path / "more")]
+        (tmp_path / module / "__init__.py").write_text(f"__path__ = {at!r}\n")
+        last = MigrationLoader(None).graph.leaf_nodes(room)[0]
+        heading = f"""
+            from django.contrib.postgres.operations import (
+                AddConstraintNotValid, AddIndexConcurrently, ValidateConstraint,
+            )
+            from django.db import migrations, models
+
+            class Migration(migrations.Migration):
+                dependencies = [{last!r}]
+            """
+        (tmp_path / "more" / "0999_more.py").write_text(dedent(heading) + indent(dedent(text), "    "))
+        monkeypatch.syspath_prepend(tmp_path)
+        settings.MIGRATION_MODULES = {room: module}
+
+    return add
+
+
+@contextmanager
+def somebody(alias, statement):
+    """Another session, whose transaction is open and has done something."""
+    with psycopg.connect(**connections[alias].get_connection_params()) as session:
+        session.execute(statement)
+        yield session
+
+
+def test_a_migration_that_waits_for_a_lock_gives_up_and_nobody_waits_behind_it(scratch):
+    call_command("migrate", "journal", database=scratch, verbosity=0)
+    whole = shape(scratch)
+    with connections[scratch].cursor() as cursor:
+        cursor.execute("SET lock_timeout = '100ms'")
+    with somebody(scratch, "SELECT count(*) FROM journal_change"):
+        with pytest.raises(CommandError, match=r"journal\.0\w+ waited 100ms for a lock") as error:
+            call_command("migrate", "journal", "zero", database=scratch, verbosity=0)
+        with somebody(scratch, "LOCK TABLE journal_change IN ROW EXCLUSIVE MODE NOWAIT"):
+            pass
+    assert "MIGRATION_LOCK_TIMEOUT_SECONDS" in str(error.value)
+    assert "half-built" not in str(error.value)
+    call_command("migrate", "journal", database=scratch, verbosity=0)
+    assert shape(scratch) == whole
+
+
+def test_an_index_that_was_left_half_built_is_named(scratch, add_migration):
+    """Built outside a transaction, it stays when its statement gives up."""
+    call_command("migrate", "journal", database=scratch, verbosity=0)
+    add_migration(
+        "journal",
+        """
+        atomic = False
+        operations = [AddIndexConcurrently("change", models.Index(fields=["actor_id"], name="by_actor"))]
+        """,
+    )
+    with connections[scratch].cursor() as cursor:
+        cursor.execute("SET lock_timeout = '100ms'")
+    with (
+        somebody(scratch, "LOCK TABLE journal_change IN ROW EXCLUSIVE MODE"),
+        pytest.raises(CommandError, match=r"journal.0999_more waited .* drop first .*: by_actor\."),
+    ):
+        call_command("migrate", "journal", database=scratch, verbosity=0)
+
+
+def test_what_fails_otherwise_is_told_as_it_is(scratch, add_migration):
+    add_migration("journal", 'operations = [migrations.RunSQL("SELECT pg_terminate_backend(pg_backend_pid())")]')
+    with pytest.raises(OperationalError, match="terminating connection"):
+        call_command("migrate", "journal", database=scratch, verbosity=0)
+
+
+@pytest.mark.slow
+def test_how_long_a_migration_waits_is_a_setting(scratch):
+    with connections[scratch].cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone() == ("5s",)
+    asked = "from django.conf import settings; print(settings.DATABASES['owner']['OPTIONS']['options'])"
+    run = partial(subprocess.run, [sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "memory_project.settings"}
+    set_otherwise = run(env={**environment, "MIGRATION_LOCK_TIMEOUT_SECONDS": "0.25"})
+    assert "-c lock_timeout=250ms" in set_otherwise.stdout
+    assert (
+        "MIGRATION_LOCK_TIMEOUT_SECONDS must be"
+        in run(env={**environment, "MIGRATION_LOCK_TIMEOUT_SECONDS": "0"}).stderr
+    )
+
+
+UNSAFE = {
+    "an index that blocks writes while it is built": (
+        'migrations.AddIndex("change", models.Index(fields=["actor_id"], name="by_actor"))',
+        "require-concurrent-index-creation",
+    ),
+    "an index that blocks reads while it goes": (
+        'migrations.RemoveIndex("change", "change_by_time")',
+        "require-concurrent-index-deletion",
+    ),
+    "a constraint that is checked under a lock": (
+        'migrations.AddConstraint("change", models.CheckConstraint(condition=models.Q(rev__gt=1), name="later"))',
+        "constraint-missing-not-valid",
+    ),
+    "a foreign key that is checked under a lock": (
+        'migrations.AddField("change", "by", models.ForeignKey("self", null=True, on_delete=models.CASCADE))',
+        "adding-foreign-key-constraint",
+    ),
+    "a foreign key by hand": (
+        'migrations.RunSQL("ALTER TABLE journal_change ADD CONSTRAINT x FOREIGN KEY (id) REFERENCES journal_ledger")',
+        "constraint-missing-not-valid",
+    ),
+    "a constraint that is valid in the transaction that adds it": (
+        'AddConstraintNotValid("change", models.CheckConstraint(condition=models.Q(rev__gt=1), name="later")),'
+        'ValidateConstraint("change", "later")',
+        "constraint-missing-not-valid",
+    ),
+    "a unique constraint": (
+        'migrations.AddConstraint("change", models.UniqueConstraint(fields=["at"], name="once"))',
+        "disallowed-unique-constraint",
+    ),
+    "a column that the running version does not fill": (
+        'migrations.RunSQL("ALTER TABLE journal_change ADD COLUMN x int NOT NULL")',
+        "adding-required-field",
+    ),
+    "a default that only the new version knows": (
+        'migrations.AddField("change", "x", models.IntegerField(default=0))',
+        "ban-drop-default",
+    ),
+    "a column that becomes required": (
+        'migrations.AlterField("change", "old_version", models.PositiveIntegerField())',
+        "adding-not-nullable-field",
+    ),
+    "another type": ('migrations.AlterField("change", "meta", models.TextField())', "changing-column-type"),
+    "another name": ('migrations.RenameField("change", "meta", "more")', "renaming-column"),
+    "another table name": ('migrations.AlterModelTable("change", "changes")', "renaming-table"),
+    "a column less": ('migrations.RemoveField("change", "meta")', "ban-drop-column"),
+    "a table less": ('migrations.DeleteModel("Change")', "ban-drop-table"),
+}
+SAFE = {
+    "a table with keys and indexes": """
+        operations = [
+            migrations.CreateModel("Note", [("change", models.ForeignKey("journal.Change", models.CASCADE))]),
+            migrations.AddIndex("note", models.Index(fields=["change"], name="note_by_change")),
+        ]
+        """,
+    "an index that is built beside writes": """
+        atomic = False
+        operations = [AddIndexConcurrently("change", models.Index(fields=["actor_id"], name="by_actor"))]
+        """,
+    "a constraint for what comes": """
+        operations = [
+            AddConstraintNotValid("change", models.CheckConstraint(condition=models.Q(rev__gt=1), name="later"))
+        ]
+        """,
+    "a check of what is there": """
+        operations = [migrations.RunSQL("ALTER TABLE journal_change VALIDATE CONSTRAINT change_rev_from_one")]
+        """,
+    "a column that the database fills": """
+        operations = [migrations.AddField("change", "x", models.IntegerField(default=0, db_default=0))]
+        """,
+    "a column that may be empty": """
+        operations = [migrations.AddField("change", "x", models.TextField(null=True))]
+        """,
+    "what it says is safe, and why": """
+        allowed = {"ban-drop-column": "no release since the last reads it"}
+        operations = [migrations.RemoveField("change", "meta")]
+        """,
+    "choices, which the database does not know": """
+        operations = [migrations.AlterField("change", "event", models.CharField(max_length=12, choices=[("A", "a")]))]
+        """,
+}
+
+
+@pytest.mark.parametrize(("operation", "rule"), UNSAFE.values(), ids=UNSAFE)
+def test_what_blocks_or_breaks_the_running_version_is_refused(scratch, add_migration, capsys, operation, rule):
+    add_migration("journal", f"operations = [{operation}]")
+    with pytest.raises(CommandError, match="Unsafe"):
+        call_command("lint_migrations", database=scratch)
+    told = capsys.readouterr().err
+    assert rule in told
+    assert "journal/migrations/0999_more" in told
+
+
+@pytest.mark.parametrize("body", SAFE.values(), ids=SAFE)
+def test_what_does_neither_is_not(scratch, add_migration, capsys, body):
+    add_migration("journal", body)
+    call_command("lint_migrations", database=scratch)
+    assert "0999_more" not in capsys.readouterr().err
+
+
+def test_our_own_migrations_are_safe(scratch, capsys):
+    call_command("lint_migrations", database=scratch)
+    assert " migrations are safe" in capsys.readouterr().out
+    # An initial one makes the tables that it changes: it comes before all that find rows.
+    migrations = MigrationLoader(None).disk_migrations
+    for room in ROOMS:
+        is_later = [not migrations[key].initial for key in sorted(migrations) if key[0] == room]
+        assert is_later == sorted(is_later)
 
 
 def test_every_room_with_tables_is_tried():
@@ -78,51 +289,3 @@ def test_every_room_with_tables_is_tried():
 @pytest.mark.django_db
 def test_models_and_migrations_agree():
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)
-
-
-def test_wordings_of_before_are_given_their_writers(scratch):
-    """What the first one came with is known from the fact, or from the summary when the fact was reworded since."""
-    # No more than what the rows are written into.
-    call_command("migrate", "conversations", database=scratch, verbosity=0)
-    call_command("migrate", "facts", "0003", database=scratch, verbosity=0)
-    with connections[scratch].cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO accounts_user (id, password, is_superuser, username, email, is_staff, is_active, date_joined,
-                display_name)
-            VALUES ('00000000-0000-0000-0000-00000000000a', '', false, 'ana', '', false, true, now(), '');
-            INSERT INTO accounts_legacy (id, name, created_at)
-            VALUES ('00000000-0000-0000-0000-00000000000b', 'Rosa', now());
-            INSERT INTO conversations_conversation (id, user_id, title, channel, external_id, private, message_count,
-                summarized_upto, created_at, brought_messages)
-            VALUES ('00000000-0000-0000-0000-00000000000c', '00000000-0000-0000-0000-00000000000a', '', '', '', false,
-                9, 9, now(), 0);
-            CREATE FUNCTION pg_temp.fact(made uuid, writer text, number int) RETURNS void LANGUAGE sql AS $$
-            INSERT INTO facts_legacyfact (id, legacy_id, user_id, category, content, fingerprint, visibility, state,
-                state_reason, version, tokens, written_by, source_conversation_id, source_index, extracted_at,
-                updated_at, active_since, index_attempts, index_not_before, embedding_model, search_config, search_text,
-                search_length)
-            SELECT made, '00000000-0000-0000-0000-00000000000b', '00000000-0000-0000-0000-00000000000a', 'habit',
-                'Rosa sang.', '', 'private', 'active', '', number, 1, writer,
-                '00000000-0000-0000-0000-00000000000c', 3, now(), now(), now(), 0, now(), '', 'simple', '', 1 $$;
-            SELECT pg_temp.fact('00000000-0000-0000-0000-000000000001', 'rules', 1),
-                pg_temp.fact('00000000-0000-0000-0000-000000000002', '', 3),
-                pg_temp.fact('00000000-0000-0000-0000-000000000003', '', 1);
-            INSERT INTO conversations_conversationchunk (id, conversation_id, user_id, private, content, written_by,
-                message_range_start, message_range_end, created_at, embedding, embedding_model, search_config,
-                search_text, search_length)
-            SELECT id, '00000000-0000-0000-0000-00000000000c', '00000000-0000-0000-0000-00000000000a', false, 'x',
-                'model ' || n, n * 3, n * 3 + 3, now(),
-                '[1]', 'm', 'simple', '', 1
-            FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(0, 2) n) AS made;
-            INSERT INTO facts_factversion (fact_id, number, content, category, actor_kind, actor_id, created_at)
-            SELECT ('00000000-0000-0000-0000-00000000000' || fact)::uuid, number, content, 'habit', kind, '', now()
-            FROM (VALUES (1, 1, 'a', 'agent'), (2, 1, 'a', 'job'), (2, 2, 'b', 'person'), (2, 3, 'a', 'person'),
-                (3, 1, 'a', 'person')) AS made (fact, number, content, kind)
-            """
-        )
-    call_command("migrate", "facts", "0004", database=scratch, verbosity=0)
-    with connections[scratch].cursor() as cursor:
-        cursor.execute("SELECT right(fact_id::text, 1), number, written_by FROM facts_factversion ORDER BY 1, 2")
-        found = cursor.fetchall()
-    assert found == [("1", 1, "rules"), ("2", 1, "model 1"), ("2", 2, ""), ("2", 3, "model 1"), ("3", 1, "")]

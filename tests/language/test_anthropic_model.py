@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from language.anthropic_model import AnthropicModel, Endpoint, call, prompts
 from language.anthropic_model.answers import find_quote
-from language.anthropic_model.errors import (
+from language.anthropic_model.call import (
     ModelAnswerCut,
     ModelAnswerRefused,
     ModelCallRejected,

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from language.anthropic_model import AnthropicModel, Endpoint, prompts
-from language.anthropic_model.condensing import read_condensed
-from language.anthropic_model.errors import (
+from language.anthropic_model.call import (
     ModelAnswerCut,
     ModelAnswerRefused,
     ModelCallRejected,
@@ -20,6 +19,7 @@ from language.anthropic_model.errors import (
     ModelTimedOut,
     ModelUnreachable,
 )
+from language.anthropic_model.condensing import read_condensed
 from language.base import (
     Condensed,
     KnownMemory,

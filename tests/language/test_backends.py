@@ -73,6 +73,7 @@ def test_a_worker_loads_its_embedder_before_its_processes_part(settings, asked):
     assert celery._preload in [each for _, receiver, *_ in worker_init.receivers for each in (receiver, receiver())]
 
 
+@pytest.mark.slow
 def test_the_web_server_loads_its_embedder_before_its_processes_part():
     done = subprocess.run(
         [sys.executable, "-c", "import sys, memory_project.wsgi; assert 'onnxruntime' in sys.modules"],

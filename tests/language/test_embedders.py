@@ -16,8 +16,8 @@ from language.base import Embedder, EmbedderUnavailable
 from language.embedders.e5 import embedder as e5
 from language.embedders.e5.embedder import MAX_CHARACTERS, BundledEmbedder, embedded_part
 from language.embedders.e5.weights import UnreadableWeights, read_weights
-from language.embedders.errors import EmbedderFailed, EmbedderNotLoaded
 from language.embedders.hashing import HashingEmbedder
+from language.embedders.http import EmbedderFailed, EmbedderNotLoaded
 
 ROOT = Path(__file__).resolve().parents[2]
 AWKWARD = [
@@ -112,6 +112,7 @@ def _run(code, only=None, **environment):
     )
 
 
+@pytest.mark.slow
 def test_a_child_forked_after_first_use_can_embed():
     done = _run(
         """
@@ -128,6 +129,7 @@ def test_a_child_forked_after_first_use_can_embed():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_children_forked_while_other_threads_embed_can_embed():
     done = _run(
         """
@@ -163,6 +165,7 @@ def test_children_forked_while_other_threads_embed_can_embed():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_runtime_reports_to_nobody(tmp_path):
     """From 1.29 on it sends what it is used for to its maker, but not where it takes itself to be in a CI."""
     done = _run(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from language.backends import embedder_replaced, get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable
-from language.embedders import errors
+from language.embedders import http
 from language.embedders.choice import MOST_DIMENSIONS, Choice, read_choice
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import Endpoint, _retry_after
@@ -133,7 +133,7 @@ def test_without_texts_nothing_is_called(server, make):
 
 
 def test_without_a_key_none_is_sent(server, make):
-    with pytest.raises(errors.EmbedderKeyRefused):
+    with pytest.raises(http.EmbedderKeyRefused):
         make(key="").embed_query("bees")
     assert "authorization" not in server.requests[0].headers
 
@@ -190,7 +190,7 @@ def test_a_server_that_takes_shorter_texts_gets_the_beginning(server, make):
 
 def test_a_server_that_takes_nothing_ends_the_call(server, make):
     server.answers(error(400))
-    with pytest.raises(errors.EmbedderCallRejected):
+    with pytest.raises(http.EmbedderCallRejected):
         make().embed_passages([*TEXTS, "honey bee " * 2_000])
     assert len(server.requests) < 20
 
@@ -201,7 +201,7 @@ def test_a_server_that_takes_nothing_ends_the_call(server, make):
 @pytest.mark.parametrize("case", BROKEN)
 def test_an_answer_that_is_not_what_was_asked_for(server, make, case):
     server.answers(BROKEN[case])
-    with pytest.raises(errors.EmbedderAnswerInvalid):
+    with pytest.raises(http.EmbedderAnswerInvalid):
         make(retries=2).embed_passages(["She kept bees."])
     assert len(server.requests) == 1
 
@@ -209,17 +209,17 @@ def test_an_answer_that_is_not_what_was_asked_for(server, make, case):
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, errors.EmbedderCallRejected),
-        (401, errors.EmbedderKeyRefused),
-        (402, errors.EmbedderNotPaid),
-        (403, errors.EmbedderKeyRefused),
-        (404, errors.EmbedderNotFound),
-        (429, errors.EmbedderRateLimited),
-        (500, errors.EmbedderServerError),
-        (503, errors.EmbedderOverloaded),
-        (529, errors.EmbedderOverloaded),
-        (204, errors.EmbedderCallRejected),
-        (307, errors.EmbedderCallRejected),
+        (400, http.EmbedderCallRejected),
+        (401, http.EmbedderKeyRefused),
+        (402, http.EmbedderNotPaid),
+        (403, http.EmbedderKeyRefused),
+        (404, http.EmbedderNotFound),
+        (429, http.EmbedderRateLimited),
+        (500, http.EmbedderServerError),
+        (503, http.EmbedderOverloaded),
+        (529, http.EmbedderOverloaded),
+        (204, http.EmbedderCallRejected),
+        (307, http.EmbedderCallRejected),
     ],
 )
 def test_a_refusal_has_a_code_and_quotes_nothing(server, make, caplog, status, kind):
@@ -238,7 +238,7 @@ def test_a_refusal_has_a_code_and_quotes_nothing(server, make, caplog, status, k
 @pytest.mark.parametrize("ending", [scripted.cut, scripted.hang_up])
 def test_a_cut_connection(server, make, ending):
     server.answers(ending)
-    with pytest.raises(errors.EmbedderUnreachable):
+    with pytest.raises(http.EmbedderUnreachable):
         make().embed_query("bees")
 
 
@@ -246,13 +246,13 @@ def test_nobody_there():
     with serving() as gone:
         address = gone.base_url
     embedder = RemoteEmbedder(OPENAI, Endpoint(address, KEY, 0), LIMITS)
-    with pytest.raises(errors.EmbedderUnreachable):
+    with pytest.raises(http.EmbedderUnreachable):
         embedder.embed_query("bees")
 
 
 def test_an_address_that_is_none():
     embedder = RemoteEmbedder(OPENAI, Endpoint("http://[", KEY, 0), LIMITS)
-    with pytest.raises(errors.EmbedderUnreachable):
+    with pytest.raises(http.EmbedderUnreachable):
         embedder.embed_query("bees")
 
 
@@ -260,7 +260,7 @@ def test_an_address_that_is_none():
 def test_a_slow_server_is_given_up_in_time(server, make, slow):
     server.answers(slow)
     began = time.monotonic()
-    with pytest.raises((errors.EmbedderTimedOut, errors.EmbedderUnreachable)):
+    with pytest.raises((http.EmbedderTimedOut, http.EmbedderUnreachable)):
         make(retries=3, limits={"query_seconds": 0.5}).embed_query("bees")
     assert time.monotonic() - began < 5
     assert server.gone.wait(5), "the connection is closed too"
@@ -269,20 +269,20 @@ def test_a_slow_server_is_given_up_in_time(server, make, slow):
 def test_several_calls_share_the_time(server, make):
     server.answers(embedded, scripted.silent)
     began = time.monotonic()
-    with pytest.raises(errors.EmbedderTimedOut):
+    with pytest.raises(http.EmbedderTimedOut):
         make(limits={"texts": 1, "passage_seconds": 0.5}).embed_passages(TEXTS)
     assert time.monotonic() - began < 5
 
 
 def test_time_that_is_over_before_a_call(server, make):
-    with pytest.raises(errors.EmbedderTimedOut):
+    with pytest.raises(http.EmbedderTimedOut):
         make(limits={"passage_seconds": 0}).embed_passages(TEXTS)
     assert not server.requests
 
 
 def test_an_answer_without_an_end_is_dropped(server, make):
     server.answers(scripted.endless)
-    with pytest.raises(errors.EmbedderAnswerInvalid):
+    with pytest.raises(http.EmbedderAnswerInvalid):
         make(retries=2).embed_query("bees")
     assert server.gone.wait(5)
     assert len(server.requests) == 1
@@ -297,14 +297,14 @@ def test_what_passes_is_tried_again(server, make, failure):
 
 def test_it_is_tried_as_often_as_the_settings_say(server, make):
     server.answers(error(529, retry_after="0.01"))
-    with pytest.raises(errors.EmbedderOverloaded):
+    with pytest.raises(http.EmbedderOverloaded):
         make(retries=2).embed_query("bees")
     assert len(server.requests) == 3
 
 
 def test_a_wrong_key_is_not_tried_again(server, make):
     server.answers(error(401))
-    with pytest.raises(errors.EmbedderKeyRefused):
+    with pytest.raises(http.EmbedderKeyRefused):
         make(retries=2).embed_query("bees")
     assert len(server.requests) == 1
 
@@ -319,7 +319,7 @@ def test_the_server_is_waited_for_as_long_as_it_asks(server, make):
 def test_a_wait_beyond_the_deadline_is_not_begun(server, make):
     server.answers(error(429, retry_after="3600"))
     began = time.monotonic()
-    with pytest.raises(errors.EmbedderRateLimited):
+    with pytest.raises(http.EmbedderRateLimited):
         make(retries=2).embed_query("bees")
     assert time.monotonic() - began < 5
     assert len(server.requests) == 1
@@ -370,7 +370,7 @@ def test_threads_share_one(server, make):
 
 
 def test_every_error_is_an_embedder_away_and_fits_a_job():
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    kinds = [kind for name, kind in vars(http).items() if name.startswith("Embedder") and isinstance(kind, type)]
     assert len(kinds) > 9
     assert all(issubclass(kind, EmbedderUnavailable) and len(kind.__name__) <= 60 for kind in kinds)
 

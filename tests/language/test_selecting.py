@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from language.anthropic_model import AnthropicModel, Endpoint
-from language.anthropic_model.selecting import read_selected
+from language.anthropic_model.condensing import read_selected
 from language.base import LanguageModel, ModelAnswerInvalid, ModelUnavailable, Passage
 from language.offline import OfflineModel
 from tests.language.messages_api import KEY, MODEL, error, message, serving

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from language.offline.third_person import in_third_person
-from memories.policy import check_third_person
+from language.offline.rewrite import in_third_person
+from statements.policy import check_third_person
 
 
 @pytest.mark.parametrize(

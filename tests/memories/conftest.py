@@ -11,7 +11,7 @@ from memories import actions
 from memories.records import NewMemory
 from tests import factories
 
-EMBEDDING = ("memories.wording", "memories.actions.upkeep")
+EMBEDDING = ("statements.wording", "statements.actions.upkeep")
 
 
 @pytest.fixture(autouse=True)

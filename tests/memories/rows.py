@@ -16,12 +16,16 @@ from journal.models import Ledger
 from journal.records import Actor
 from memories.lines import line_tokens, memory_line, place_line
 from memories.models import Memory, MemoryVersion, Place, PlaceMention, PlaceVersion
-from memories.models.memory import Worded
-from memories.policy import fingerprint
 from retrieval.text import prepare
+from statements.policy import fingerprint
 
 TEST = Actor("person", "test")
-MIRRORED = ["user_id", *(field.attname for field in Worded._meta.fields if not field.generated)]
+_COLUMNS = {field.attname for field in Memory._meta.concrete_fields if not field.generated} - {
+    "id",
+    "created_at",
+    "actor_id",
+}
+MIRRORED = sorted(_COLUMNS & {field.attname for field in MemoryVersion._meta.concrete_fields})
 
 
 def remember(person, *contents, write=None, **columns):

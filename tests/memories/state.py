@@ -40,7 +40,7 @@ def check(owner):
     proposed = set(Memory.objects.filter(user=owner, state="proposed").values_list("pk", flat=True))
     creates = Proposal.objects.filter(user=owner, kind="create", state="waiting")
     assert set(creates.values_list("memory_id", flat=True)) == proposed
-    assert not Proposal.objects.filter(user=owner, state="lapsed").exclude(values={}, before={}).exists()
+    assert not Proposal.objects.filter(user=owner, state="lapsed").exclude(values={}).exists()
 
 
 def check_log(owner):

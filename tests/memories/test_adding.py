@@ -4,13 +4,15 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 
 from conversations.actions import conversation_create
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, Refused
 from journal.models import Change
 from memories import actions
-from memories.models import Memory, MemoryUse, MemoryVersion, Proposal, Relation, Tombstone
+from memories.models import Memory, MemoryUse, MemoryVersion, Proposal, Relation
+from statements.models import Suppression
 from tests import factories
 
 from .state import changes, check, now, versions
@@ -153,7 +155,7 @@ class TestAnAgent:
             add(bot, "The user KEEPS bees behind the house")
         assert caught.value.code == "rejected_before"
         add(me, BEES)
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert add(bot, BEES).outcome == "reinforced"
 
     def test_what_it_is_about_already_is_named(self, me, bot, add):
@@ -427,17 +429,15 @@ class TestIds:
     def test_one_that_is_taken_is_replaced(self, me, owner, add, monkeypatch):
         first = add(me, BEES).memory
         given = iter([first.pk, first.pk, "freeOne1"])
-        monkeypatch.setattr("memories.actions.single.new_memory_id", lambda: next(given))
+        monkeypatch.setattr("memories.actions.inserting.new_memory_id", lambda: next(given))
         assert add(me, "The user keeps hens.").memory.pk == "freeOne1"
         assert Change.objects.last().object_id == "freeOne1"
         check(owner)
 
     def test_after_five_tries_nothing_was_written(self, me, owner, add, monkeypatch):
         first = add(me, BEES).memory
-        monkeypatch.setattr("memories.actions.single.new_memory_id", lambda: first.pk)
-        from django.db import IntegrityError, transaction
-
-        with pytest.raises(IntegrityError), transaction.atomic():
+        monkeypatch.setattr("memories.actions.inserting.new_memory_id", lambda: first.pk)
+        with pytest.raises(IntegrityError):
             add(me, "The user keeps hens.")
         assert Memory.objects.count() == 1
         check(owner)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Change
 from memories import actions
+from memories.admin import MemoryAdmin
 from memories.block import memory_block
 from memories.models import Disclosure, Memory, Relation
 from tests import factories
@@ -36,7 +37,7 @@ LISTS = [
     "memoryplansource",
     "proposal",
     "proposalevidence",
-    "tombstone",
+    "suppression",
 ]
 
 
@@ -85,14 +86,19 @@ def told(client):
     return [str(message) for message in client.get(MEMORIES).context["messages"]]
 
 
+def room_of(name):
+    return "statements" if name == "suppression" else "memories"
+
+
 def rows_of(name):
-    return apps.get_model("memories", name).objects
+    return apps.get_model(room_of(name), name).objects
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_no_list_and_no_page_shows_what_is_remembered(desk, everything, name):
     assert rows_of(name).exists()
-    paths = [f"/admin/memories/{name}/", *(f"/admin/memories/{name}/{row.pk}/change/" for row in rows_of(name).all())]
+    table = f"/admin/{room_of(name)}/{name}/"
+    paths = [table, *(f"{table}{row.pk}/change/" for row in rows_of(name).all())]
     for path in paths:
         answer = desk.get(path)
         assert answer.status_code == 200
@@ -103,9 +109,9 @@ def test_no_list_and_no_page_shows_what_is_remembered(desk, everything, name):
 @pytest.mark.parametrize("name", LISTS)
 def test_nothing_is_edited(desk, everything, name):
     row, before = rows_of(name).first(), rows_of(name).count()
-    assert desk.post(f"/admin/memories/{name}/{row.pk}/change/", {"content": "x"}).status_code == 403
-    assert desk.get(f"/admin/memories/{name}/add/").status_code == 403
-    assert desk.post(f"/admin/memories/{name}/{row.pk}/delete/").status_code == 403
+    assert desk.post(f"/admin/{room_of(name)}/{name}/{row.pk}/change/", {"content": "x"}).status_code == 403
+    assert desk.get(f"/admin/{room_of(name)}/{name}/add/").status_code == 403
+    assert desk.post(f"/admin/{room_of(name)}/{name}/{row.pk}/delete/").status_code == 403
     assert rows_of(name).count() == before
 
 
@@ -114,7 +120,7 @@ def test_rows_are_found_by_their_person_and_not_by_their_words(desk, everything,
     row = str(rows_of(name).first().pk)
 
     def finds(search):
-        page = desk.get(f"/admin/memories/{name}/", {"q": search})
+        page = desk.get(f"/admin/{room_of(name)}/{name}/", {"q": search})
         assert page.status_code == 200
         return f"/{name}/{row}/change/" in page.content.decode()
 
@@ -135,7 +141,7 @@ def test_the_list_is_narrowed_to_a_category(desk, bees, asked, found):
 @pytest.mark.parametrize("name", ["memory", "memoryversion", "memoryevidence", "memoryuse", "relation", "proposal"])
 def test_rows_are_found_by_the_memory_s_short_id(desk, everything, me, add, name):
     other = add(me, "The user plays chess.").memory
-    found = desk.get(f"/admin/memories/{name}/", {"q": everything.pk}).content.decode()
+    found = desk.get(f"/admin/{room_of(name)}/{name}/", {"q": everything.pk}).content.decode()
     assert f"/admin/memories/memory/{everything.pk}/change/" in found
     assert f"/admin/memories/memory/{other.pk}/change/" not in found
 
@@ -210,7 +216,7 @@ class TestOpening:
         def gone(*args):
             raise NotFound("There is no such memory.")
 
-        monkeypatch.setattr("memories.admin.memories.actions.memory_open", gone)
+        monkeypatch.setitem(MemoryAdmin.moderation, "open", gone)
         press(desk, "open", bees, reason="look")
         assert told(desk) == ["There is no such memory."]
 
@@ -291,7 +297,9 @@ class TestQuarantine:
         assert page.index("One of two.") < page.index("Two of two.")
 
 
-@pytest.mark.parametrize("path", [*(f"{name}/" for name in LISTS), "memory/?state__exact=quarantined"])
+@pytest.mark.parametrize(
+    "path", [*(f"{room_of(name)}/{name}/" for name in LISTS), "memories/memory/?state__exact=quarantined"]
+)
 def test_lists_take_five_queries_however_long(desk, everything, me, cautious, owner, add, path):
     message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner), content="So it is.")
     for number in range(3):
@@ -301,7 +309,7 @@ def test_lists_take_five_queries_however_long(desk, everything, me, cautious, ow
         press(desk, "quarantine", add(me, f"The user owns {number} forks.").memory, reason="look")
         actions.memory_reject(me, add(me, f"The user owns {number} cups.").memory.pk)
     with CaptureQueriesContext(connection) as asked:
-        desk.get(f"/admin/memories/{path}")
+        desk.get(f"/admin/{path}")
     assert len(asked) == 5, "\n".join(each["sql"][:200] for each in asked)
 
 

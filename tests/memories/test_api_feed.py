@@ -3,6 +3,7 @@
 import pytest
 
 from memories.models import Memory
+from statements.actions import statements_purge
 from tests import factories
 from tests.conftest import with_key
 from tests.factories import rev_of
@@ -166,13 +167,13 @@ class TestWhatAgentsAreTold:
 
 
 def test_a_purge_is_in_every_feed(api, owner, agent):
-    from memories.actions import memories_purge
+    from memories.models import MEMORY
 
     made = add(api(owner))
     reached = feed(api(agent))["next_after"]
     api(owner).delete(url(made))
     Memory.objects.update(purge_at=Memory.objects.get().deleted_at)
-    memories_purge()
+    statements_purge(MEMORY)
     assert not Memory.objects.exists()
     assert [event for event, _ in events(api(owner))] == ["ADD", "DELETE", "PURGE"]
     assert ("PURGE", made["id"]) in events(api(agent), f"?after={reached}")

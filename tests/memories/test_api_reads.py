@@ -1,5 +1,6 @@
 """Reading memories over REST: lists and their filters, topics, one memory, the prompt block, the document."""
 
+import random
 from datetime import timedelta
 
 import pytest
@@ -8,8 +9,9 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from conversations.models import Conversation
-from memories.models import MemoryEvidence, Place, PlaceMention
+from memories.models import Memory, MemoryEvidence, Place, PlaceMention
 from tests import factories
+from tests.assistant.querying import START, random_memories
 from tests.conftest import with_key
 
 from .rest import URL, contents, url
@@ -126,8 +128,9 @@ class TestLists:
         assert (page["count"], page["next"], len(page["results"])) == (4, None, 1)
         assert "per_page=3" in page["previous"]
         assert contents(api(owner).get(page["previous"])) == self.ACTIVE[:3]
-        for wrong in ("?page=9", "?page=0", "?page=x"):
-            assert api(owner).get(f"{URL}{wrong}").status_code == 404
+        assert api(owner).get(f"{URL}?page=9").status_code == 404
+        for wrong in ("?page=0", "?page=x"):
+            assert list(api(owner).get(f"{URL}{wrong}").json()) == ["page"]
 
     def test_an_agent_sees_its_categories_and_nothing_that_waits_but_its_own(self, memories, api, owner):
         supervisor = with_key(factories.AgentFactory(owner=owner, role="supervisor"))
@@ -181,6 +184,29 @@ class TestLists:
         assert api(agent).get(URL).json()["results"][0]["source_conversation"] == str(talk.pk)
         factories.GrantFactory._meta.model.objects.filter(agent=agent).update(sources=["facts"])
         assert api(agent).get(URL).json()["results"][0]["source_conversation"] is None
+
+
+@pytest.mark.parametrize("reads_turns", [True, False])
+def test_a_list_shows_memories_as_the_serializer_does(api, owner, agent, reads_turns):
+    """Byte for byte: a page is made of plain rows, a single memory is not."""
+    memories = random_memories(owner, random.Random(3), 60)
+    talk = factories.ConversationFactory(user=owner)
+    Memory.objects.filter(pk__in=[each.pk for each in memories[:30]]).update(
+        source_conversation=talk, valid_from=START, valid_to=START + timedelta(microseconds=1), reviewed_at=START
+    )
+    client = api(owner)
+    if not reads_turns:
+        factories.GrantFactory(user=owner, agent=agent, sources=["facts"])
+        client = api(agent)
+    listed = client.get(f"{URL}?state=all&per_page=100").json()["results"]
+    assert len(listed) == 60 if reads_turns else 20 < len(listed) < 60
+    for each in listed:
+        alone = client.get(f"{URL}{each['id']}/").json()
+        del alone["versions"]
+        assert list(each.items()) == list(alone.items())
+        assert (each["source_conversation"] is None) == (
+            not reads_turns or each["id"] not in {memory.pk for memory in memories[:30]}
+        )
 
 
 class TestKeptLists:

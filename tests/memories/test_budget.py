@@ -15,7 +15,8 @@ from journal.exceptions import Gated
 from journal.models import Change, Ledger
 from memories.actions.budget import block_evict
 from memories.block import memory_block
-from memories.models import Memory, MemoryVersion, Tombstone
+from memories.models import Memory, MemoryVersion
+from statements.models import Suppression
 from tests import factories
 
 from .rows import TEST, counted, place, recount, remember
@@ -86,7 +87,7 @@ def test_what_goes_can_be_restored(owner, settings):
     assert (gone.state, gone.deleted_why, gone.active_rev, gone.version) == ("archived", "evicted", None, 1)
     assert gone.purge_at - gone.deleted_at == timedelta(days=settings.ARCHIVE_DAYS)
     assert MemoryVersion.objects.filter(memory=gone, recorded_to=None).count() == 1
-    assert not Tombstone.objects.exists()
+    assert not Suppression.objects.exists()
     assert gone.pk not in memory_block(principal_for_person(owner.pk)).ids
 
 
@@ -156,7 +157,7 @@ few = st.lists(
 )
 
 
-@how(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@how(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(columns=few, limit=st.integers(1, 300), kept=st.sets(st.integers(0, 11)))
 def test_no_more_goes_than_has_to_and_the_sums_are_exact(db, settings, columns, limit, kept):
     settings.MEMORY_BLOCK_TOKENS = limit

@@ -9,7 +9,8 @@ from accounts.queries import principal_for_person
 from journal.exceptions import NotAllowed, Refused
 from journal.models import Change
 from memories import actions
-from memories.models import Memory, Proposal, Tombstone
+from memories.models import Memory, Proposal
+from statements.models import Suppression
 from tests import factories
 
 from .rows import remember
@@ -47,7 +48,7 @@ def test_each_id_has_its_answer_in_the_order_asked(me, moderator, cautious, owne
         (before + 2, "DELETE", waiting.pk, {"why": "person", "was": "proposed"}),
         (before + 3, "DELETE", active.pk, {"why": "person"}),
     ]
-    assert set(Tombstone.objects.values_list("object_id", flat=True)) == {gone.pk, held.pk, waiting.pk, active.pk}
+    assert set(Suppression.objects.values_list("object_id", flat=True)) == {gone.pk, held.pk, waiting.pk, active.pk}
     assert Proposal.objects.get().state == "rejected"
     assert now(theirs).state == "active"
     check(owner)
@@ -61,21 +62,21 @@ def test_each_can_be_fetched_back_as_it_was(me, moderator, owner, add):
     for memory in memories:
         actions.memory_restore(me, memory.pk)
     assert [now(memory).state for memory in memories] == ["quarantined", "active", "active"]
-    assert not Tombstone.objects.exists()
+    assert not Suppression.objects.exists()
     check(owner)
 
 
-def test_the_same_words_twice_leave_one_tombstone(me, owner, add):
+def test_the_same_words_twice_leave_one_suppression(me, owner, add):
     memories = [add(me, "Keeps bees.", subject=name).memory for name in ("Alec", "Sarah")]
     actions.memories_delete(me, [memory.pk for memory in memories])
-    assert Tombstone.objects.count() == 1
+    assert Suppression.objects.count() == 1
     actions.memory_restore(me, memories[0].pk)
     actions.memory_archive(me, memories[0].pk)
-    assert Tombstone.objects.count() == 1
+    assert Suppression.objects.count() == 1
     check(owner)
 
 
-def test_an_agents_leave_no_tombstone_and_wait_where_the_person_reviews_before(me, bot, cautious, owner, add):
+def test_an_agents_leave_no_suppression_and_wait_where_the_person_reviews_before(me, bot, cautious, owner, add):
     memories = [add(me, f"The user keeps {n} hens.").memory for n in range(3)]
     city = add(me, "The user lives in Lisbon.", field="city").memory
     assert outcomes(actions.memories_delete(bot, [memories[0].pk, city.pk])) == [
@@ -83,7 +84,7 @@ def test_an_agents_leave_no_tombstone_and_wait_where_the_person_reviews_before(m
         (city.pk, "proposed"),
     ]
     assert now(memories[0]).deleted_why == "agent"
-    assert not Tombstone.objects.exists()
+    assert not Suppression.objects.exists()
     for _ in range(2):
         found = outcomes(actions.memories_delete(cautious, [memory.pk for memory in memories]))
         assert [outcome for _, outcome in found] == ["skipped", "proposed", "proposed"]

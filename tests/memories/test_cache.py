@@ -292,6 +292,7 @@ def no_queries():
         yield
 
 
+@pytest.mark.slow
 def test_with_valkey_killed_every_call_answers_from_the_database(api, owner, agent, own_valkey):
     (memory,) = remember(owner, "Likes trains.")
     talk = f"/api/v1/conversations/{factories.ConversationFactory(user=owner).pk}/"

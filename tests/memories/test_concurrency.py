@@ -17,7 +17,7 @@ from tests import factories
 
 from .state import check, now, versions
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 THREADS = 16
 WRITES = 200
@@ -57,7 +57,6 @@ def nothing_is_lost(acknowledged):
     assert acknowledged
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_sixteen_threads_write_to_one_person(owner, agent, at_once, settings):
     settings.MEMORY_BLOCK_TOKENS = 3_000
@@ -76,7 +75,6 @@ def test_sixteen_threads_write_to_one_person(owner, agent, at_once, settings):
     assert Memory.objects.filter(deleted_why="evicted").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_sixteen_threads_write_to_different_people(at_once):
     people = [factories.UserFactory() for _ in range(THREADS)]

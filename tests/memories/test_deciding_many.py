@@ -6,10 +6,13 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.queries import principal_for_person
 from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
-from journal.models import Change
+from journal.models import Change, UndoStep
+from journal.undo import undo
 from memories import actions
-from memories.models import Memory, Proposal, Tombstone
+from memories.models import MEMORY, Memory, Proposal
 from memories.policy.writing import standing
+from statements.actions import statements_purge
+from statements.models import Suppression
 from tests.factories import rev_of
 
 from .rows import remember
@@ -78,32 +81,33 @@ def test_what_is_weighed_happens_and_can_be_taken_back(me, owner, each, decision
         assert (result.first_rev, result.last_rev) == (0, 0)
         return
     assert (result.first_rev, result.last_rev) == (at + 1, at + result.done)
-    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
-    assert undone.outcomes == dict.fromkeys(result.ids, "done")
+    undone = undo(me, result.first_rev, result.last_rev)
+    assert {memory_id for _, memory_id in undone.objects} == set(result.ids)
+    assert not undone.left
     assert as_they_stand(each) == before
     check(owner)
 
 
-def test_rejecting_keeps_the_reason_and_taking_it_back_lifts_the_tombstone(me, each):
+def test_rejecting_keeps_the_reason_and_taking_it_back_lifts_the_suppression(me, each):
     result = actions.memories_decide(me, as_wanted([each["waiting"]]), "reject", reason=" Not  so ")
     assert now(each["waiting"]).state_reason == "Not so"
-    assert Tombstone.objects.filter(object_id=each["waiting"].pk).exists()
-    actions.memories_undo(me, result.first_rev, result.last_rev)
-    assert not Tombstone.objects.filter(object_id=each["waiting"].pk).exists()
+    assert Suppression.objects.filter(object_id=each["waiting"].pk).exists()
+    undo(me, result.first_rev, result.last_rev)
+    assert not Suppression.objects.filter(object_id=each["waiting"].pk).exists()
 
 
-def test_what_an_agent_put_away_is_so_again_without_a_tombstone(me, each):
+def test_what_an_agent_put_away_is_so_again_without_a_suppression(me, each):
     result = actions.memories_decide(me, as_wanted([each["archived"], each["rejected"]]), "restore")
-    actions.memories_undo(me, result.first_rev, result.last_rev)
+    undo(me, result.first_rev, result.last_rev)
     assert (now(each["archived"]).deleted_why, now(each["rejected"]).deleted_why) == ("agent", "rejected")
-    assert set(Tombstone.objects.values_list("object_id", flat=True)) == {each["rejected"].pk}
+    assert set(Suppression.objects.values_list("object_id", flat=True)) == {each["rejected"].pk}
 
 
 def test_what_waited_waits_again_with_its_proposal(me, each):
     for decision in ("approve", "reject", "archive"):
         result = actions.memories_decide(me, as_wanted([each["proposed"]]), decision)
         assert not Proposal.objects.waiting().exists()
-        actions.memories_undo(me, result.first_rev, result.last_rev)
+        undo(me, result.first_rev, result.last_rev)
         assert Proposal.objects.waiting().get().memory_id == each["proposed"].pk
 
 
@@ -111,7 +115,7 @@ def test_what_staff_refused_is_held_back_when_restored_and_refused_when_that_is_
     actions.memory_refuse(moderator, each["quarantined"].pk, "An order")
     result = actions.memories_decide(me, as_wanted([each["quarantined"]]), "restore")
     assert now(each["quarantined"]).state == "quarantined"
-    actions.memories_undo(me, result.first_rev, result.last_rev)
+    undo(me, result.first_rev, result.last_rev)
     assert (now(each["quarantined"]).state, now(each["quarantined"]).deleted_why) == ("rejected", "staff")
 
 
@@ -131,16 +135,15 @@ def test_what_changed_since_is_not_taken_back(me, moderator, owner, each):
     result = actions.memories_decide(me, wanted, "pin")
     actions.memory_update(me, each["reviewed"].pk, "The user plays the viola.")
     actions.memory_pin(me, each["waiting"].pk, False)
-    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
-    assert undone.outcomes == {
-        each["proposed"].pk: "done",
-        each["waiting"].pk: "changed",
-        each["reviewed"].pk: "changed",
-    }
+    undone = undo(me, result.first_rev, result.last_rev)
+    assert undone.objects == [("memory", each["proposed"].pk)]
+    assert [left.why for left in undone.left] == ["built_on", "built_on"]
     result = actions.memories_decide(me, as_wanted([each["waiting"]]), "archive")
     Memory.objects.filter(pk=each["waiting"].pk).update(purge_at="2020-01-01T00:00Z")
-    actions.memories_purge()
-    assert actions.memories_undo(me, result.first_rev, result.last_rev).outcomes == {each["waiting"].pk: "not_there"}
+    statements_purge(MEMORY)
+    assert not UndoStep.objects.filter(object_id=each["waiting"].pk).exists()
+    undone = undo(me, result.first_rev, result.last_rev)
+    assert (undone.undone, [left.why for left in undone.left]) == (0, ["not_undoable"])
     check(owner)
 
 
@@ -148,8 +151,8 @@ def test_what_was_said_again_meanwhile_is_not_brought_back_twice(me, owner, each
     result = actions.memories_decide(me, as_wanted([each["reviewed"], each["waiting"]]), "archive")
     again = add(me, "The user plays the cello.").memory
     assert again.pk != each["reviewed"].pk
-    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
-    assert undone.skipped == {"similar_exists": 1}
+    undone = undo(me, result.first_rev, result.last_rev)
+    assert [left.why for left in undone.left] == ["similar_exists"]
     assert actions.memories_decide(me, as_wanted([each["reviewed"]]), "restore").skipped == {"similar_exists": 1}
     check(owner)
 
@@ -161,8 +164,8 @@ def test_values_of_one_field_give_way_to_each_other_and_come_back(me, owner, bot
     result = actions.memories_decide(me, as_wanted([lisbon, porto]), "approve")
     assert result.outcomes == {lisbon.pk: "nothing_to_do", porto.pk: "done"}
     assert (now(lisbon).state, now(porto).state) == ("archived", "active")
-    undone = actions.memories_undo(me, result.first_rev, result.last_rev)
-    assert undone.done == 1
+    undone = undo(me, result.first_rev, result.last_rev)
+    assert {memory_id for _, memory_id in undone.objects} == {lisbon.pk, porto.pk}
     assert (now(lisbon).state, now(porto).state) == ("active", "proposed")
     check(owner)
 
@@ -180,7 +183,7 @@ def test_a_doubt_that_an_approval_settles_is_back_when_that_is_undone(me, each):
     Memory.objects.filter(pk=each["reviewed"].pk).update(needs_check=True)
     result = actions.memories_decide(me, as_wanted([each["reviewed"]]), "approve")
     assert not now(each["reviewed"]).needs_check
-    actions.memories_undo(me, result.first_rev, result.last_rev)
+    undo(me, result.first_rev, result.last_rev)
     assert now(each["reviewed"]).needs_check
     assert standing(now(each["reviewed"])) == "reviewed"
 
@@ -193,14 +196,15 @@ def test_only_the_person_decides_about_many(me, bot, backend, moderator, strange
         for call in (
             lambda who: actions.memories_weigh(who, wanted, "archive"),
             lambda who: actions.memories_decide(who, wanted, "archive"),
-            lambda who: actions.memories_undo(who, result.first_rev, result.last_rev),
         ):
             with pytest.raises(NotYoursToDecide):
                 call(principal)
+        with pytest.raises(NotFound):
+            undo(principal, result.first_rev, result.last_rev)
     other = principal_for_person(stranger.pk)
     assert set(actions.memories_decide(other, wanted, "archive").outcomes.values()) == {"not_there"}
     with pytest.raises(NotFound):
-        actions.memories_undo(other, result.first_rev, result.last_rev)
+        undo(other, result.first_rev, result.last_rev)
     assert rev_of(owner) == at
 
 
@@ -218,15 +222,10 @@ def test_what_is_no_decision_or_too_many_is_refused(me, owner, each):
     assert rev_of(owner) == at
 
 
-def test_revisions_that_hold_no_such_decision_hold_nothing_to_take_back(me, owner, each):
-    with pytest.raises(NotFound):
-        actions.memories_undo(me, 1, rev_of(owner))
-
-
 def test_undoing_is_logged_as_that(me, owner, each):
     result = actions.memories_decide(me, as_wanted([each["reviewed"], each["proposed"]]), "archive")
     before = rev_of(owner)
-    actions.memories_undo(me, result.first_rev, result.last_rev)
+    undo(me, result.first_rev, result.last_rev)
     log = Change.objects.of_owner(owner.pk).filter(rev__gt=before, object_type="memory")
     assert {(each.event, each.meta["undo"]) for each in log} == {("RESTORE", True)}
 

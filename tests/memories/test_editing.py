@@ -9,7 +9,8 @@ from django.utils import timezone
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
 from memories import actions
-from memories.models import Memory, MemoryUse, Proposal, Relation, Tombstone
+from memories.models import Memory, MemoryUse, Proposal, Relation
+from statements.models import Suppression
 from tests import factories
 
 from .state import changes, check, now, versions
@@ -117,7 +118,7 @@ class TestUpdate:
             actions.memory_update(bot, bees.pk, "The user keeps geese!")
         assert caught.value.code == "rejected_before"
         actions.memory_update(me, bees.pk, "The user keeps geese!")
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
 
     def test_it_is_related_anew(self, me, bot, bees, add, settings):
         settings.MEMORY_LINK_MIN_SIMILARITY = 0.6
@@ -355,25 +356,25 @@ class TestPin:
 
 
 class TestArchiveAndRestore:
-    def test_the_persons_own_leaves_a_tombstone_until_it_is_back(self, me, owner, bees):
+    def test_the_persons_own_leaves_a_suppression_until_it_is_back(self, me, owner, bees):
         actions.memory_archive(me, bees.pk, version=1)
         memory = now(bees)
         assert (memory.state, memory.deleted_why, memory.active_rev) == ("archived", "person", None)
         assert memory.purge_at - memory.deleted_at == timedelta(days=30)
-        stone = Tombstone.objects.get()
+        stone = Suppression.objects.get()
         assert (stone.object_id, stone.embedding_model) == (bees.pk, "hashing:384")
         check(owner)
         actions.memory_restore(me, bees.pk)
         memory = now(bees)
         assert (memory.state, memory.deleted_why, memory.purge_at, memory.active_rev) == ("active", "", None, 3)
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert changes(owner) == ["ADD", "DELETE", "RESTORE"]
         check(owner)
 
     def test_an_agents_leaves_none_and_it_fetches_it_back(self, bot, owner, bees):
         actions.memory_archive(bot, bees.pk)
         assert now(bees).deleted_why == "agent"
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert actions.memory_restore(bot, bees.pk).state == "active"
         check(owner)
 
@@ -486,9 +487,8 @@ class TestArchiveAndRestore:
         ("archived", actions.memory_restore),
         ("active", actions.memory_approve),
         ("active", actions.memory_reject),
-        ("archived", actions.memory_reopen),
     ],
-    ids=["update", "revert", "amend", "pin", "archive", "restore", "approve", "reject", "reopen"],
+    ids=["update", "revert", "amend", "pin", "archive", "restore", "approve", "reject"],
 )
 def test_every_change_takes_the_version_that_the_caller_saw(me, owner, bees, state, act):
     actions.memory_update(me, bees.pk, "The user keeps geese.")
@@ -536,3 +536,12 @@ class TestWhoMayNot:
     def test_not_one_that_never_was(self, act, me):
         with pytest.raises(NotFound):
             act(me, "Nowhere1")
+
+
+def test_going_back_asks_the_embedder_nothing(me, add, away):
+    memory = add(me, "The user keeps bees.").memory
+    vector = list(now(memory).embedding)
+    actions.memory_update(me, memory.pk, "The user keeps hens.")
+    away()
+    actions.memory_revert(me, memory.pk, 1)
+    assert list(now(memory).embedding) == vector

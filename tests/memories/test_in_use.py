@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_job, principal_for_person
+from journal.undo import undo
 from memories import actions
 from memories.block import memory_block
 from memories.document import memory_document
@@ -58,7 +59,7 @@ def test_the_block_holds_what_was_reviewed_and_takes_the_rest_back_in(memories, 
     assert HENS not in text
     actions.memory_approve(me_now(), memories[1].pk)
     assert HENS in memory_block(me_now()).text
-    actions.memory_reopen(me_now(), memories[1].pk)
+    undo(me_now(), me_now().rev, me_now().rev)
     assert HENS not in memory_block(me_now()).text
     review("after")
     assert HENS in memory_block(me_now()).text

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
-from journal.actions import cancel_job, fail_job
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, Refused, TooMany
+from journal.leases import cancel_job, fail_job
 from journal.models import JobRun, OperationEvent
 from language.base import ModelUnavailable
 from memories import actions, strategies

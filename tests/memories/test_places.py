@@ -12,8 +12,9 @@ from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, NotYoursTo
 from journal.models import Change
 from memories import actions
 from memories.block import memory_block
-from memories.models import Memory, Place, PlaceMention, PlaceVersion, Proposal, Tombstone
+from memories.models import Memory, Place, PlaceMention, PlaceVersion, Proposal
 from memories.tasks import purge_memories
+from statements.models import Suppression
 from tests import factories
 
 from .rows import counted, recount, remember
@@ -186,7 +187,7 @@ def test_a_removed_place_leaves_the_block_and_comes_back(owner):
     with pytest.raises(Conflict):
         actions.place_restore(me(owner), place.pk)
     assert events(owner) == ["ADD", "DELETE", "RESTORE"]
-    assert not Tombstone.objects.exists()
+    assert not Suppression.objects.exists()
     check(owner)
 
 
@@ -263,7 +264,7 @@ def test_what_the_person_removed_no_agent_adds_again(owner, agent, time_machine)
         actions.places_purge()
     assert add(me(owner)).created
     actions.place_edit(by(agent), Place.objects.get().pk, notes="by the sea")
-    assert not Tombstone.objects.exists()
+    assert not Suppression.objects.exists()
 
 
 def test_fetching_back_is_for_the_person(owner, agent):
@@ -378,7 +379,7 @@ class TestReviewedBefore:
         with pytest.raises(NotFound):
             actions.proposal_approve(me(owner), removal.pk)
         actions.proposal_reject(me(owner), removal.pk)
-        assert Tombstone.objects.count() == 1  # of the removal by the person
+        assert Suppression.objects.count() == 1  # of the removal by the person
 
     def test_an_unanswered_proposal_lapses_without_a_trace(self, owner, agent, time_machine):
         time_machine.move_to(timezone.now())
@@ -417,7 +418,7 @@ def test_a_place_for_which_there_is_no_room_changes_nothing(owner, settings, how
         actions.place_remove(me(owner), place.pk)
     remember(owner, {"content": "Is allergic to nuts.", "tokens": 50, "pinned": True})
     settings.MEMORY_BLOCK_TOKENS = 50 if how == "restore" else 50 + place.tokens
-    before = list(Place.objects.values()), counted(owner), list(Tombstone.objects.values())
+    before = list(Place.objects.values()), counted(owner), list(Suppression.objects.values())
     with pytest.raises(Gated) as refused:
         {
             "add": lambda: add(me(owner), place_id="work"),
@@ -425,7 +426,7 @@ def test_a_place_for_which_there_is_no_room_changes_nothing(owner, settings, how
             "restore": lambda: actions.place_restore(me(owner), place.pk),
         }[how]()
     assert refused.value.code == "budget"
-    assert (list(Place.objects.values()), counted(owner), list(Tombstone.objects.values())) == before
+    assert (list(Place.objects.values()), counted(owner), list(Suppression.objects.values())) == before
     check(owner)
 
 

@@ -10,9 +10,13 @@ from django.utils import timezone
 from accounts.queries import principal_for_person
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
+from journal.undo import undo
 from memories import actions, tasks
-from memories.models import Memory, MemoryVersion, Proposal, ProposalEvidence, Tombstone
+from memories.models import MEMORY, Memory, MemoryVersion, Proposal, ProposalEvidence
+from statements.actions import statements_purge
+from statements.models import Suppression
 from tests import factories
+from tests.factories import rev_of
 
 from .state import changes, check, now, versions
 
@@ -107,14 +111,14 @@ class TestYes:
     def test_to_putting_away(self, me, owner, bees, archive):
         actions.proposal_approve(me, archive.pk)
         assert (now(bees).state, now(bees).deleted_why) == ("archived", "agent")
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         check(owner)
 
     def test_of_what_the_person_rejected_before(self, me, cautious, owner, bees, update, add):
         hens = add(cautious, HENS).memory
         actions.memory_reject(me, hens.pk)
         actions.proposal_approve(me, update.pk)
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert now(bees).content == HENS
 
     @pytest.mark.parametrize("kind", ["update", "archive"])
@@ -172,13 +176,13 @@ class TestNo:
     def test_to_a_new_memory_is_the_same_as_rejecting_it(self, me, owner, create):
         assert actions.proposal_reject(me, create.pk, "no").state == "rejected"
         assert (now(create.memory_id).state, now(create.memory_id).state_reason) == ("rejected", "no")
-        assert Tombstone.objects.get().object_id == create.memory_id
+        assert Suppression.objects.get().object_id == create.memory_id
         check(owner)
 
     def test_to_another_wording_keeps_it_away(self, me, bot, owner, bees, update, add):
         proposal = actions.proposal_reject(me, update.pk)
         assert (proposal.state, proposal.values, now(bees).content) == ("rejected", {"content": HENS}, BEES)
-        stone = Tombstone.objects.get()
+        stone = Suppression.objects.get()
         assert (stone.object_id, stone.embedding_model) == (str(update.pk), "hashing:384")
         change = Change.objects.last()
         assert (change.event, change.object_type, change.object_id) == ("REJECT", "proposal", str(update.pk))
@@ -194,7 +198,7 @@ class TestNo:
             else actions.memory_amend(cautious, bees.pk, importance=5).proposal
         )
         actions.proposal_reject(me, proposal.pk)
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert now(bees).state == "active"
 
 
@@ -207,8 +211,9 @@ def test_other_words_are_those_of_whoever_approves(me, backend, service, bees, c
 class TestDecidedOnce:
     def test_one_that_is_taken_back_may_wait_beside_its_like(self, me, cautious, owner, bees, archive):
         actions.proposal_reject(me, archive.pk)
+        at = rev_of(owner)
         assert actions.memory_archive(cautious, bees.pk).proposal != archive
-        actions.proposal_reopen(me, archive.pk)
+        undo(me, at, at)
         assert actions.memory_archive(cautious, bees.pk).proposal == archive
         assert Proposal.objects.waiting().count() == 2
         check(owner)
@@ -239,7 +244,7 @@ class TestLapse:
             tasks.lapse_proposals()
         assert not Memory.objects.filter(pk=create.memory_id).exists()
         assert not MemoryVersion.objects.filter(memory=create.memory_id).exists()
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert not ProposalEvidence.objects.exists()
         assert set(Proposal.objects.values_list("state", flat=True)) == {"lapsed"}
         assert now(bees).content == BEES
@@ -270,7 +275,7 @@ class TestLapse:
 def test_a_memory_that_goes_for_good_takes_its_proposals_along(me, owner, bees, update):
     actions.memory_archive(me, bees.pk)
     Memory.objects.update(purge_at=timezone.now())
-    assert actions.memories_purge() == 1
+    assert statements_purge(MEMORY) == 1
     assert not Proposal.objects.exists()
     check(owner)
 

@@ -10,10 +10,11 @@ from accounts.queries import principal_for_job
 from journal.actions import ledger_write
 from journal.exceptions import Gated
 from memories import actions
-from memories.actions import Manner, admit_new, prepare_new, record_new
-from memories.models import Memory, MemoryUse, Proposal, Relation, Tombstone
-from memories.records import NewMemory, Said
-from memories.wording import Embedded
+from memories.actions import admit_new, prepare_new, record_new
+from memories.models import Memory, MemoryUse, Proposal, Relation
+from memories.records import NewMemory, Said, WritePolicy
+from statements.models import Suppression
+from statements.wording import Embedded
 from tests import factories
 
 from .state import changes, check, now, versions
@@ -35,14 +36,14 @@ def _near(settings):
 def record(owner):
     """``record(content, verdicts)``: what the summariser does with a candidate. Returns the Outcome."""
 
-    def record(content, verdicts, *, category="context", said=(), **manner):
+    def record(content, verdicts, *, category="context", said=(), **policy):
         principal = principal_for_job(owner.pk)
-        filing = {name: manner.pop(name) for name in ("field", "subject") if name in manner}
+        filing = {name: policy.pop(name) for name in ("field", "subject") if name in policy}
         admitted, held_back = admit_new(principal, NewMemory(content, category, **filing), timezone.now())
         text = Embedded.of(admitted.content)
         prepared = prepare_new(principal, owner.pk, admitted, text, written_by="offline rules 1", held_back=held_back)
         with ledger_write(principal.actor, owner.pk) as write:
-            return record_new(write, principal, prepared, Manner(verdicts=verdicts, **manner), said=said)
+            return record_new(write, principal, prepared, WritePolicy(verdicts=verdicts, **policy), said=said)
 
     return record
 
@@ -106,7 +107,7 @@ class TestAContradiction:
         edge = Relation.objects.get()
         assert (edge.from_memory_id, edge.to_memory_id, edge.type) == (outcome.memory.pk, lisbon.pk, "supersedes")
         assert not now(outcome.memory).needs_check
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         assert changes(owner) == ["ADD", "DELETE", "ADD"]
         check(owner)
 
@@ -156,7 +157,7 @@ def test_what_was_deleted_stays_away_unless_the_person_asks_for_it(me, owner, ad
     with pytest.raises(Gated):
         record(LISBON, {})
     assert record(LISBON, {}, consent=True).outcome == "created"
-    assert not Tombstone.objects.exists()
+    assert not Suppression.objects.exists()
     check(owner)
 
 
@@ -165,7 +166,7 @@ def test_what_is_held_back_brings_nothing_deleted_back_even_where_the_person_ask
     actions.memory_archive(me, add(me, order).memory.pk)
     with pytest.raises(Gated):
         record(order, {}, consent=True)
-    assert Tombstone.objects.count() == 1
+    assert Suppression.objects.count() == 1
     check(owner)
 
 

@@ -9,7 +9,9 @@ from django.utils import timezone
 from assistant.reembedding import reembed, waiting_for
 from language.embedders.hashing import HashingEmbedder
 from memories import actions
-from memories.models import Memory, MemoryVersion, Relation, Tombstone
+from memories.models import MEMORY, Memory, MemoryVersion, Relation
+from statements.actions import statements_purge
+from statements.models import Suppression
 
 from .state import changes, check, now
 
@@ -25,7 +27,7 @@ def switch(monkeypatch):
     """``switch()`` makes another embedder the deployment's."""
 
     def switch():
-        for module in ("assistant.reembedding", "memories.wording", "memories.actions.upkeep"):
+        for module in ("assistant.reembedding", "statements.wording", "statements.actions.upkeep"):
             monkeypatch.setattr(f"{module}.get_embedder", lambda: HashingEmbedder(256))
 
     return switch
@@ -42,7 +44,7 @@ def test_they_move_and_take_no_revision(me, owner, add, switch):
     assert reembed().rows == {"memories": 2, "versions": 3}
     assert set(Memory.objects.values_list("embedding_model", flat=True)) == {NEW}
     assert set(MemoryVersion.objects.values_list("embedding_model", flat=True)) == {NEW}
-    stone = Tombstone.objects.get()
+    stone = Suppression.objects.get()
     assert (stone.embedding_model, stone.embedding) == (NEW, now(buried).embedding)
     assert changes(owner) == before
     assert sum(waiting_for(NEW).rows.values()) == 0
@@ -53,11 +55,11 @@ def test_the_mark_of_a_memory_that_is_gone_keeps_its_vector(me, owner, add, swit
     memory = add(me, BEES).memory
     actions.memory_archive(me, memory.pk)
     Memory.objects.update(purge_at=timezone.now())
-    actions.memories_purge()
+    statements_purge(MEMORY)
     switch()
     assert waiting_for(NEW).stones == 1
     reembed()
-    assert Tombstone.objects.get().embedding_model == OLD
+    assert Suppression.objects.get().embedding_model == OLD
 
 
 def test_what_came_before_the_move_is_compared_again_after_it(me, owner, add, switch, settings):

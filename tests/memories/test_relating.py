@@ -12,8 +12,9 @@ from journal.actions import ledger_write
 from journal.models import Change
 from journal.records import Actor
 from memories import actions
-from memories.models import Memory, Relation, Tombstone
-from memories.policy import fingerprint
+from memories.models import Memory, Relation
+from statements.models import Suppression
+from statements.policy import fingerprint
 
 from .rows import remember
 from .state import check, now
@@ -188,8 +189,8 @@ class TestVectorsThatComeLater:
         gone = {"deleted_at": timezone.now(), "purge_at": timezone.now(), "deleted_why": "person"}
         (memory,) = remember(owner, "The user keeps bees.", state="archived", **gone)
         values = {"user": owner, "object_id": memory.pk, "embedding_model": ""}
-        same = Tombstone.objects.create(fingerprint=memory.fingerprint, **values)
-        other = Tombstone.objects.create(fingerprint=fingerprint(owner.pk, "Something else."), **values)
+        same = Suppression.objects.create(fingerprint=memory.fingerprint, **values)
+        other = Suppression.objects.create(fingerprint=fingerprint(owner.pk, "Something else."), **values)
         assert actions.memories_index() == 1
         same.refresh_from_db()
         other.refresh_from_db()

@@ -10,11 +10,13 @@ from django.utils import timezone
 from accounts.actions import user_set_active
 from accounts.models import User
 from accounts.queries import principal_for_person
-from assistant.actions import sweep
+from assistant.learn.summarizing import sweep
 from journal.models import Change, OperationEvent
 from memories import actions, tasks
-from memories.models import Memory, MemoryVersion, Relation, Tombstone
+from memories.models import MEMORY, Memory, MemoryVersion, Relation
 from memory_project.celery import app
+from statements.actions import statements_purge
+from statements.models import Suppression
 from tests import factories
 
 from .state import changes, check, now, versions
@@ -77,7 +79,7 @@ class TestIndexing:
         check(owner)
 
     def test_what_was_rejected_in_similar_words_is_rejected(self, me, bot, owner, add, away, settings):
-        settings.TOMBSTONE_SIMILARITY = 0.6
+        settings.SUPPRESSION_SIMILARITY = 0.6
         actions.memory_reject(me, add(bot, BEES).memory.pk)
         away()
         late, own = add(bot, BEES_TOO).memory, add(me, HENS).memory
@@ -85,18 +87,18 @@ class TestIndexing:
         assert actions.memories_index() == 2
         assert (now(late).state, now(late).deleted_why) == ("rejected", "rejected")
         assert now(own).state == "active"
-        assert Tombstone.objects.get(object_id=late.pk).embedding_model == "hashing:384"
+        assert Suppression.objects.get(object_id=late.pk).embedding_model == "hashing:384"
         check(owner)
 
-    def test_a_tombstone_laid_without_a_vector_gets_it(self, me, bot, add, away, settings):
-        settings.TOMBSTONE_SIMILARITY = 0.6
+    def test_a_suppression_laid_without_a_vector_gets_it(self, me, bot, add, away, settings):
+        settings.SUPPRESSION_SIMILARITY = 0.6
         away()
         memory = add(me, BEES).memory
         actions.memory_archive(me, memory.pk)
-        assert Tombstone.objects.get().embedding is None
+        assert Suppression.objects.get().embedding is None
         away.back()
         actions.memories_index()
-        assert len(Tombstone.objects.get().embedding) == 384
+        assert len(Suppression.objects.get().embedding) == 384
 
     def test_what_an_agent_archived_has_none(self, bot, add, away):
         away()
@@ -105,7 +107,7 @@ class TestIndexing:
         away.back()
         actions.memories_index()
         assert now(memory).embedding is not None
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
 
     def test_what_was_reworded_while_it_was_embedded_is_left(self, me, owner, add, away, monkeypatch):
         away()
@@ -120,7 +122,7 @@ class TestIndexing:
                 actions.memory_update(me, memory.pk, HENS)
                 return get_embedder().embed_passages(texts)
 
-        monkeypatch.setattr("memories.actions.upkeep.get_embedder", Slow)
+        monkeypatch.setattr("statements.actions.upkeep.get_embedder", Slow)
         assert actions.memories_index() == 0
         assert now(memory).embedding_model == "hashing:384"
         assert versions(memory)[0].embedding is None
@@ -139,7 +141,7 @@ class TestIndexing:
                 User.objects.filter(pk=owner.pk).update(is_active=False)
                 return get_embedder().embed_passages(texts)
 
-        monkeypatch.setattr("memories.actions.upkeep.get_embedder", Slow)
+        monkeypatch.setattr("statements.actions.upkeep.get_embedder", Slow)
         assert actions.memories_index() == 0
 
     def test_people_who_are_kept_out_wait(self, me, moderator, owner, add, away):
@@ -158,7 +160,7 @@ class TestIndexing:
         assert sweep()["memories"] == 1
 
     def test_many_go_in_batches(self, me, owner, add, away, monkeypatch):
-        monkeypatch.setattr("memories.actions.upkeep.INDEX_BATCH", 2)
+        monkeypatch.setattr("statements.actions.upkeep.INDEX_BATCH", 2)
         away()
         for number in range(5):
             add(me, f"The user keeps {number} hens.")
@@ -179,7 +181,7 @@ class TestExpiry:
         assert {(now(memory).state, now(memory).deleted_why) for memory in [*going, theirs]} == {("archived", "ttl")}
         assert now(staying).state == "active"
         assert changes(owner)[-3:] == ["TTL"] * 3
-        assert not Tombstone.objects.exists()
+        assert not Suppression.objects.exists()
         check(owner)
         check(stranger)
 
@@ -203,30 +205,30 @@ class TestExpiry:
 
 
 class TestPurge:
-    def test_after_thirty_days_it_is_gone_for_good_and_the_tombstone_stays(self, me, bot, owner, add):
+    def test_after_thirty_days_it_is_gone_for_good_and_the_suppression_stays(self, me, bot, owner, add):
         deleted, rejected, kept = (add(me, f"The user keeps {n} hens.").memory for n in range(3))
         actions.memory_update(me, deleted.pk, BEES)
         actions.memory_archive(me, deleted.pk)
         actions.memory_reject(me, rejected.pk)
         with time_machine.travel(timezone.now() + timedelta(days=29)):
-            assert actions.memories_purge() == 0
+            assert statements_purge(MEMORY) == 0
         with time_machine.travel(timezone.now() + timedelta(days=30, seconds=1)):
             tasks.purge_memories()
         assert list(Memory.objects.values_list("pk", flat=True)) == [kept.pk]
         assert set(MemoryVersion.objects.values_list("memory_id", flat=True)) == {kept.pk}
-        assert Tombstone.objects.count() == 2
+        assert Suppression.objects.count() == 2
         purged = Change.objects.filter(event="PURGE").values_list("object_id", "old_version", "new_version")
         assert set(purged) == {(deleted.pk, 2, None), (rejected.pk, 1, None)}
         check(owner)
 
     def test_in_batches_of_one_person(self, me, owner, stranger, add, monkeypatch):
-        monkeypatch.setattr("memories.actions.upkeep.PURGE_BATCH", 2)
+        monkeypatch.setattr("statements.actions.upkeep.PURGE_BATCH", 2)
         for person in (owner, stranger):
             principal = principal_for_person(person.pk)
             for number in range(3):
                 actions.memory_archive(principal, add(principal, f"Somebody keeps {number} hens.").memory.pk)
         Memory.objects.update(purge_at=timezone.now())
-        assert actions.memories_purge() == 6
+        assert statements_purge(MEMORY) == 6
         check(owner)
         check(stranger)
 
@@ -237,13 +239,17 @@ class TestPurge:
         assert Relation.objects.count() == 1
         actions.memory_archive(bot, first.pk)
         Memory.objects.filter(pk=first.pk).update(purge_at=timezone.now())
-        assert actions.memories_purge() == 1
+        assert statements_purge(MEMORY) == 1
         assert not Relation.objects.exists()
         assert now(second).state == "active"
         check(owner)
 
 
-@pytest.mark.parametrize("job", ["proposals_lapse", "memories_expire", "memories_purge"])
+@pytest.mark.parametrize(
+    "job",
+    [actions.proposals_lapse, actions.memories_expire, lambda: statements_purge(MEMORY)],
+    ids=["lapse", "expire", "purge"],
+)
 def test_who_is_erased_while_a_job_runs_is_passed_over(me, owner, cautious, add, job, monkeypatch):
     add(cautious, BEES)
     memory = add(me, HENS).memory
@@ -255,10 +261,10 @@ def test_who_is_erased_while_a_job_runs_is_passed_over(me, owner, cautious, add,
     def gone(*args):
         raise NotFound("Not found.")
 
-    for module in ("upkeep", "proposals"):
-        monkeypatch.setattr(f"memories.actions.{module}.ledger_write", gone)
+    for module in ("memories.actions.upkeep", "memories.actions.proposals", "statements.actions.upkeep"):
+        monkeypatch.setattr(f"{module}.ledger_write", gone)
     with time_machine.travel(timezone.now() + timedelta(days=8)):
-        assert getattr(actions, job)() == 0
+        assert job() == 0
 
 
 def test_every_task_of_the_schedule_is_there():

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
-from journal import actions as jobs
+from journal import leases as jobs
 from journal.models import Change
 from memories.actions import memory_add, memory_quarantine
 from memories.records import NewMemory
@@ -102,7 +102,7 @@ class TestTheDoor:
                 assert client.get(path + choice["query_string"]).status_code == 200, choice
 
     def test_a_list_of_another_kind_would_not_guard_its_columns(self):
-        from journal.admin import RecordAdmin
+        from web.admin import RecordAdmin
 
         assert all(isinstance(each, RecordAdmin) for each in admin.site._registry.values())
 

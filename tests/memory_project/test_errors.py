@@ -15,12 +15,12 @@ from psycopg_pool import PoolTimeout
 from rest_framework.exceptions import NotFound as DrfNotFound
 
 from accounts import api as accounts_api
-from accounts.errors import answer_error, is_outage
-from accounts.throttling import PrincipalRateThrottle
 from journal.exceptions import Unavailable
 from language.base import EmbedderUnavailable
 from memory_project import health
 from tests import factories
+from web.errors import answer_error, is_outage
+from web.throttling import PrincipalRateThrottle
 
 LEGACIES = "/api/v1/legacies/"
 
@@ -131,7 +131,7 @@ class TestRateLimit:
     @pytest.fixture(autouse=True)
     def two_a_minute(self, monkeypatch):
         monkeypatch.setattr(PrincipalRateThrottle, "rate", "2/min", raising=False)
-        monkeypatch.setattr("accounts.throttling.time.time", lambda: 1_800_000_030.0)
+        monkeypatch.setattr("web.throttling.time.time", lambda: 1_800_000_030.0)
 
     def test_too_many_are_told_when_to_come_back(self, api, owner, stranger):
         statuses = [api(owner).get(LEGACIES).status_code for _ in range(3)]
@@ -173,6 +173,7 @@ print(json.dumps([get("/health/live"), *answers]))
 """
 
 
+@pytest.mark.slow
 def test_with_the_database_away_every_answer_is_503_and_short(tmp_path):
     """A process of its own, so that this one's connections stay as they are."""
     environment = {

@@ -1,4 +1,4 @@
-"""What logs say of a database error: which rule was broken, and nothing of the row that broke it."""
+"""What logs say: a line for each request that matters, and of a database error nothing of the row that broke a rule."""
 
 import io
 import json
@@ -64,7 +64,7 @@ def test_a_traceback_names_the_rule_and_goes_on_after_it(broken, logged):
         except IntegrityError as error:
             raise RuntimeError("could not be stored") from error
     except RuntimeError:
-        logging.getLogger("django.request").exception("Internal Server Error: %s", "/")
+        logging.getLogger("django.tasks").exception("Task %s failed", "1")
     assert holds_nothing_private(logged())
     assert "RuntimeError: could not be stored" in logged()
 
@@ -109,3 +109,55 @@ def test_other_texts_stay_as_they_are(logged):
     assert "HINT: and CONTEXT:" in logged()
     if logged().startswith("{"):
         assert json.loads(logged())["event"] == "DETAIL: all of\nit, with HINT: and CONTEXT:"
+
+
+class TestRequests:
+    """One line each, at its end, and none for what programs ask every few seconds."""
+
+    @pytest.fixture
+    def lines(self, caplog):
+        caplog.set_level("INFO")
+        return lambda: [record.msg for record in caplog.records]
+
+    def test_one_line_says_who_asked_for_what_and_how_it_ended(self, api, agent, lines):
+        api(agent).get("/api/v1/legacies/")
+        (line,) = lines()
+        assert (line["event"], line["code"], line["request"]) == ("request_finished", 200, "GET /api/v1/legacies/")
+        assert line["actor"] == f"agent:{agent.pk}"
+        assert line["ms"] >= 0
+
+    @pytest.mark.parametrize("path", ["/nowhere", "/static/nowhere.css", "/api/v1/legacies/"])
+    def test_so_does_one_that_is_refused(self, api, lines, path):
+        code = api().get(path).status_code
+        assert [(line["code"], line["level"]) for line in lines()] == [(code, "warning")]
+
+    def test_and_one_that_fails_with_its_traceback(self, client, lines, monkeypatch):
+        client.raise_request_exception = False
+        monkeypatch.setattr("memory_project.health._check_broker", lambda: 1 / 0)
+        assert client.get("/health/ready").status_code == 500
+        (line,) = lines()
+        assert (line["event"], line["code"]) == ("request_failed", 500)
+        assert "ZeroDivisionError" in line["exception"]
+
+    def test_probes_and_polls_are_not_noted(self, api, client, owner, lines):
+        job = factories.JobRunFactory(user_id=owner.pk)
+        for answer in (
+            client.get("/health/live"),
+            client.head("/health/ready"),
+            api(owner).get("/api/v1/changes/"),
+            api(owner).get(f"/api/v1/jobs/{job.pk}/"),
+        ):
+            assert answer.status_code == 200
+        assert lines() == []
+
+    def test_unless_they_fail(self, api, client, lines, monkeypatch):
+        monkeypatch.setattr("memory_project.health._check_database", lambda: "away")
+        assert client.get("/health/ready").status_code == 503
+        assert api().get("/api/v1/changes/").status_code == 401
+        assert [line["code"] for line in lines()] == [503, 401]
+
+    def test_nor_does_what_one_asked_for_reach_the_line_of_the_next(self, api, client, agent, lines):
+        api(agent).get("/api/v1/changes/")
+        client.get("/nowhere")
+        (line,) = lines()
+        assert "actor" not in line

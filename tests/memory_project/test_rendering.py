@@ -12,7 +12,7 @@ from django.utils.functional import lazystr
 from django.utils.safestring import mark_safe
 from rest_framework.exceptions import ErrorDetail
 
-from memory_project.rendering import OrjsonRenderer
+from web.json import OrjsonRenderer
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,70 @@ def test_every_address_is_below_the_version(schema):
 def test_every_operation_says_what_it_does_and_how_it_fails(schema):
     for method, path, operation in operations(schema):
         assert operation.get("description"), (method, path)
-        assert {"401", "403", "404", "429", "503"} <= operation["responses"].keys(), (method, path)
+        assert 8 < len(operation.get("summary", "")) <= 120, (method, path)
+        assert {"400", "401", "403", "404", "429", "503"} <= operation["responses"].keys(), (method, path)
+        assert ("requestBody" in operation) == ("413" in operation["responses"]), (method, path)
+        if method != "get":
+            assert {"409", "422"} <= operation["responses"].keys(), (method, path)
         assert any(status.startswith("2") for status in operation["responses"]), (method, path)
         assert {"agentKey", "session"} == {name for way in operation["security"] for name in way}, (method, path)
+
+
+def test_no_two_operations_read_alike(schema):
+    summaries = [operation["summary"] for _, path, operation in operations(schema) if not path.endswith("/history/")]
+    assert len(set(summaries)) == len(summaries)
+
+
+def test_every_parameter_is_described_and_numbers_have_bounds(schema):
+    for method, path, operation in operations(schema):
+        for parameter in operation.get("parameters", []):
+            where = (method, path, parameter["name"])
+            assert parameter.get("description"), where
+            if parameter["schema"].get("type") == "integer":
+                assert "minimum" in parameter["schema"] or parameter["in"] == "path", where
+
+
+def bodies(schema):
+    """What requests carry: components by name, those inside others as well."""
+    found, left = {}, [operation.get("requestBody", {}) for _, _, operation in operations(schema)]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            name = each.get("$ref", "").rpartition("/")[2]
+            if name and name not in found:
+                found[name] = schema["components"]["schemas"][name]
+                left.append(found[name])
+            left += each.values()
+        elif isinstance(each, list):
+            left += each
+    return {name: component for name, component in found.items() if component.get("type") == "object"}
+
+
+def test_a_body_has_no_other_fields_than_the_schema_s_and_they_have_bounds(schema):
+    assert len(bodies(schema)) > 30
+    for name, component in bodies(schema).items():
+        assert component["additionalProperties"] is False, name
+        for field, value in component["properties"].items():
+            types = value.get("type", [])
+            if "integer" in types or "number" in types:
+                assert {"minimum", "maximum"} <= value.keys(), (name, field)
+            if "array" in types:
+                assert "maxItems" in value, (name, field)
+
+
+def test_what_a_change_needs_is_required_and_what_it_may_leave_out_is_not(schema):
+    required = {name: set(each.get("required", ())) for name, each in schema["components"]["schemas"].items()}
+    assert required["VisibilityRequest"] == {"visibility"}
+    assert required["RewordRequest"] == {"content"}
+    assert required["GrantRequest"] == required["PreferencesRequest"] == set()
+
+
+def test_an_answer_has_all_its_fields_and_says_which_can_be_null(schema):
+    version = schema["components"]["schemas"]["MemoryVersion"]
+    assert version["properties"]["ended_at"]["type"] == ["string", "null"]
+    for name in ("MemoryVersion", "Memory", "Fact", "Preferences", "Conversation", "Grant"):
+        component = schema["components"]["schemas"][name]
+        assert set(component["required"]) == component["properties"].keys(), name
 
 
 def test_posts_that_write_take_an_idempotency_key(schema):

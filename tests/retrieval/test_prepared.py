@@ -115,9 +115,9 @@ def test_the_server_keeps_a_lasting_statement_unless_told_not_to(owner, settings
     settings.DATABASE_PREPARES = prepares
     (memory,) = embedded(owner, "Likes 100% of boats, says O'Neill.")
     shape = present_shape(principal_for_person(owner.pk), Narrowing())
+    connection.connection._prepared.clear()
     with connection.cursor() as cursor:
         cursor.execute("DEALLOCATE ALL")
-    connection.connection._prepared.clear()
     with mock.patch.object(connection.connection._prepared, "prepared_max", 1_000):
         assert read_columns(shape, [memory.pk], ("content",)) == [(memory.pk, "Likes 100% of boats, says O'Neill.")]
         with connection.cursor() as cursor:

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from retrieval.names import NamesIn
 from retrieval.reranking import Candidate, scores_in_context
+from retrieval.text import NamesIn
 from retrieval.weights import Weights
 
 WEIGHTS = Weights(neighbours=0.5, further_neighbours=0.25, context_words=60, speaker=0.8)

@@ -66,7 +66,7 @@ DRAWN_ROW = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     drawn=st.lists(DRAWN_ROW, max_size=12),
     text=st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=4).map(" ".join),

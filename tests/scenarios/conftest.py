@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from assistant.actions import maybe_summarize
+from assistant.learn.summarizing import maybe_summarize
 from tests.memories.state import check
 
 

@@ -222,7 +222,7 @@ def test_crud_users_are_isolated(api, program, manage, owner, stranger, other_ag
 @pytest.mark.parametrize(
     ("operation", "arguments", "fails"),
     [
-        ("add_fact", {"content": "The user's name is Alex."}, "memories.models.MemoryVersion.save"),
+        ("add_fact", {"content": "The user's name is Alex."}, "memories.actions.candidates.memories_insert"),
         ("deactivate_fact", {}, "memories.models.Memory.save"),
         ("add_poi", {"place_id": "home", "place_name": "Home"}, "memories.models.PlaceVersion.save"),
     ],

@@ -13,6 +13,7 @@ from accounts import actions, policy
 from accounts.models import Agent
 from accounts.principals import SCOPES, Principal
 from accounts.queries import principal_for_job
+from accounts.scope import acting_as
 from journal.exceptions import Refused
 
 
@@ -50,9 +51,9 @@ class Command(BaseCommand):
             policy.check_issuer(options["issuer"])
             options["name"] = policy.clean_name(options["name"], 100)
             user = actions.user_resolve(policy.LOCAL_ISSUER, options["user"])
-            principal = principal_for_job(user.pk)
-            agent = self._agent(principal, options)
-            key, credential = actions.agent_key_create(principal, agent.pk, scopes, expires_at=expires_at)
+            with acting_as(principal_for_job(user.pk)) as principal:
+                agent = self._agent(principal, options)
+                key, credential = actions.agent_key_create(principal, agent.pk, scopes, expires_at=expires_at)
         except Refused as error:
             raise CommandError(error.detail) from error
         if options["quiet"]:

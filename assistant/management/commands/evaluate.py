@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 from psycopg_pool import PoolTimeout
 
-from assistant.evaluation import (
+from benchmarks.evaluation import (
     CachingEmbedder,
     Case,
     VectorCacheError,
@@ -25,7 +25,7 @@ from assistant.evaluation import (
     parse_cases,
     turns_as_json,
 )
-from assistant.evaluation.figures import METRICS
+from benchmarks.evaluation.figures import METRICS
 from conversations.imports import ImportFileError, read_text
 from journal.progress import Progress
 from language.backends import get_embedder

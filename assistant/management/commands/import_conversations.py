@@ -21,19 +21,18 @@ from accounts.actions import legacy_create, user_resolve
 from accounts.models import Legacy, User
 from accounts.principals import Principal
 from accounts.queries import principal_for_person
-from assistant.actions import conversation_finish, maybe_summarize
+from accounts.scope import enter
+from assistant.imports.loading import Step, append_step, plan_step
+from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from conversations.actions import messages_index
 from conversations.imports import (
     FORMS,
     Form,
     ImportFileError,
     Member,
-    Step,
-    append_step,
     form_named,
     importable,
     members_of,
-    plan_step,
     recognised,
     survey_of,
 )
@@ -247,7 +246,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 def _principal_of(user: User) -> Principal:
     if not user.is_active:
         raise CommandError(f"The user {user.username} is deactivated.")
-    return principal_for_person(user.pk)
+    return enter(principal_for_person(user.pk))
 
 
 def _known_legacy(principal: Principal, name: str) -> Legacy | None:

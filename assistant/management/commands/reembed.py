@@ -12,8 +12,9 @@ from django.db import OperationalError
 from psycopg_pool import PoolTimeout
 
 from accounts.models import User
-from assistant.reembedding import BATCH, SOURCES, Moved, ReembedStopped, Waiting, reembed, waiting_for
+from assistant.reembedding import BATCH, SOURCES, Moved, Waiting, reembed, waiting_for
 from journal.exceptions import Conflict
+from journal.leases import LeaseLost
 from journal.progress import Progress
 from language.backends import get_embedder, get_embedder_before
 from language.base import EmbedderUnavailable
@@ -45,7 +46,7 @@ class Command(BaseCommand):
                 self._tell_moved(self._move(user_ids, options["batch"]))
         except Conflict as error:
             raise CommandError(error.detail) from error
-        except ReembedStopped as error:
+        except LeaseLost as error:
             raise CommandError(f"It was cancelled, or another one has taken it over. {AGAIN}") from error
         except EmbedderUnavailable as error:
             raise CommandError(f"{error} ({type(error).__name__}) {AGAIN}") from error

@@ -15,7 +15,7 @@ import numpy as np
 import structlog
 
 from language.base import Vectors
-from language.embedders.errors import EmbedderFailed, EmbedderNotLoaded
+from language.embedders.http import EmbedderFailed, EmbedderNotLoaded
 
 if TYPE_CHECKING:
     from language.embedders.e5.network import Network

@@ -1,0 +1,262 @@
+"""The work of an import, a turn at a time: check the file, write what is new, read it for facts; and the way back.
+
+A turn begins where the rows say that the last one ended, so a worker that is killed loses nothing: the file is checked
+whole before the first conversation is written, what was written is found again by its id in the file, and what was
+read for facts is no longer unread.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Cast
+
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as, current_principal
+from conversations.actions import conversation_close, conversation_remove, messages_index
+from conversations.imports import FORMS, ImportFileError, ParsedConversation, importable, survey_of
+from conversations.imports.sources import counted
+from conversations.models import Conversation, ConversationImport
+from facts.actions import facts_take_back
+from journal.actions import ledger_write
+from journal.exceptions import Conflict, NotFound
+from journal.leases import Lease, LeaseLost, claim_job, fail_job, finish_job, hold_job, working
+from journal.models import JobRun
+from memories.actions import memories_take_back
+
+from ..learn.summarizing import JOB as SUMMARIZE_JOB
+from ..learn.summarizing import maybe_summarize
+from .actions import ERROR_CHARACTERS, RUN_TASK, UNDO_JOB, import_end, import_note, import_upload_remove
+from .loading import append_step, plan_step
+from .storing import stored_members
+
+NOTES = 100
+UNREAD_IN_A_ROW = 3
+_KILOBYTE = 1_024
+
+State = ConversationImport.State
+
+
+class ModelAway(Exception):
+    """One conversation after another can't be read for facts: the model is away."""
+
+
+def run_import(job_id: UUID) -> None:
+    """Work on an import, or on taking one back, for one turn. Does nothing when somebody else does, or when it ended.
+
+    A file that can't be imported ends the job, with nothing written. With the database or the model away it is tried
+    again later, from where it was.
+    """
+    job = claim_job(job_id, lease_seconds=settings.IMPORT_LEASE_SECONDS)
+    if job is None:
+        return
+    upload = ConversationImport.objects.filter(pk=job.subject_id).first()
+    if upload is None or not upload.is_open:
+        fail_job(job, "gone")
+        return
+    with working(
+        job,
+        lease_seconds=settings.IMPORT_LEASE_SECONDS,
+        task=RUN_TASK,
+        turn_seconds=settings.IMPORT_SLICE_SECONDS,
+        expected=(ModelAway,),
+    ) as lease:
+        try:
+            with acting_as(principal_for_job(upload.user_id)):
+                if job.kind == UNDO_JOB:
+                    take_back(lease, upload)
+                else:
+                    _work_through(lease, upload)
+            _finish(job, upload, State.UNDONE if job.kind == UNDO_JOB else State.DONE)
+        except ImportFileError as error:
+            _fail(job, upload, "bad_file", str(error))
+        except NotFound:
+            _fail(job, upload, "gone", "You are no longer a member of this legacy, or your account was closed.")
+
+
+def _work_through(lease: Lease, upload: ConversationImport) -> None:
+    if upload.state in {State.WAITING, State.CHECKING}:
+        check(lease, upload)
+    if upload.state == State.WRITING:
+        write(lease, upload)
+    read(lease, upload)
+
+
+def _finish(job: JobRun, upload: ConversationImport, state: str) -> None:
+    with transaction.atomic():
+        _hold(upload.pk)
+        if hold_job(job):
+            import_end(upload.pk, state)
+            finish_job(job, **upload.outcome)
+
+
+def _fail(job: JobRun, upload: ConversationImport, code: str, reason: str) -> None:
+    with transaction.atomic():
+        _hold(upload.pk)
+        if fail_job(job, code):
+            import_end(upload.pk, State.FAILED, error=reason[:ERROR_CHARACTERS])
+
+
+def _hold(import_id: UUID) -> None:
+    """Lock an import before its job, as whoever cancels it does, so that neither waits for the other for ever."""
+    ConversationImport.objects.select_for_update().filter(pk=import_id).first()
+
+
+def check(lease: Lease, upload: ConversationImport) -> None:
+    """Read the whole file once and note what it holds. Raises ImportFileError; nothing was written then."""
+    _enter(upload, State.CHECKING)
+    total = sum(file["size"] for file in upload.files)
+    lease.keep(0, total // _KILOBYTE)
+    read = Counter[str]()
+    members = counted(stored_members(upload), lambda size: read.update({"bytes": size}))
+    survey = survey_of(FORMS[upload.form], members, lambda _: lease.report(read["bytes"] // _KILOBYTE))
+    found = {"conversations": survey.conversations, "messages": survey.messages, "skipped": dict(survey.skipped)}
+    notes = [*survey.notes, *([f"and {survey.more_notes:,} more like these"] if survey.more_notes else [])]
+    _note(upload, survey=found, notes=notes, state=State.WRITING)
+    lease.pause()
+
+
+def write(lease: Lease, upload: ConversationImport) -> None:
+    """Append what is not there yet, a conversation after the other. Raises NotFound when the legacy is not theirs."""
+    principal = current_principal()
+    lease.keep(upload.outcome.get("gone_through", 0), upload.survey["messages"])
+    conversations = FORMS[upload.form].read(stored_members(upload), upload.position)
+    for position, parsed in importable(conversations, after=upload.position):
+        _bring_in(lease, principal, upload, parsed)
+        _note(upload, position=position, outcome=upload.outcome, notes=upload.notes)
+        lease.pause()
+    brought = upload.conversations.aggregate(messages=Sum("message_count", default=0))
+    upload.outcome |= {"new": upload.conversations.count(), "new_messages": brought["messages"]}
+    upload.outcome["to_read"] = _unread(upload).count()
+    _note(upload, outcome=upload.outcome, state=State.READING)
+    import_upload_remove(upload)
+
+
+def _bring_in(lease: Lease, principal: Principal, upload: ConversationImport, parsed: ParsedConversation) -> None:
+    channel, legacy_id = upload.form, upload.legacy_id
+    done = upload.outcome.get("gone_through", 0)
+    step = plan_step(principal, parsed, channel=channel, legacy_id=legacy_id)
+    try:
+        for count in append_step(principal, step, channel=channel, legacy_id=legacy_id, brought_by_id=upload.pk):
+            done += count
+            lease.report(done)
+    except Conflict:
+        # Somebody appends to it at this moment: what they say stays, and what is missing comes with the next import.
+        step = plan_step(principal, parsed, channel=channel, legacy_id=legacy_id)
+    outcome = Counter(upload.outcome)
+    outcome["gone_through"] += len(parsed.messages)
+    if step.objection:
+        outcome["left_alone"] += 1
+        title = f" (“{parsed.title}”)" if parsed.title else ""
+        upload.notes = [*upload.notes, f"{parsed.place}{title}: left alone, {step.objection}"][:NOTES]
+    elif not step.missing:
+        outcome["unchanged"] += 1
+    elif step.conversation_id and not upload.conversations.filter(pk=step.conversation_id).exists():
+        outcome["continued"] += 1
+        outcome["continued_messages"] += step.missing
+    upload.outcome = dict(outcome)
+
+
+def read(lease: Lease, upload: ConversationImport) -> None:
+    """Index and summarise what was brought in, one conversation after the other, to its end.
+
+    One that can't be read now is left to the sweep. Raises ModelAway after three of them in a row.
+    """
+    principal = current_principal()
+    total = upload.outcome["to_read"]
+    lease.keep(max(0, total - _unread(upload).count()), total)
+    in_a_row = 0
+    while (conversation_id := _next_unread(upload)) is not None:
+        _read_one(lease, principal, conversation_id)
+        read_whole = not Conversation.objects.filter(
+            pk=conversation_id, message_count__gt=F("summarized_upto")
+        ).exists()
+        in_a_row = 0 if read_whole else in_a_row + 1
+        if in_a_row >= UNREAD_IN_A_ROW:
+            raise ModelAway
+        lease.report(max(0, total - _unread(upload).count()))
+        lease.pause()
+    unread = _unread(upload).count()
+    lease.keep(max(0, total - unread), total)
+    _note(upload, outcome={**upload.outcome, "unread": unread})
+
+
+def _read_one(lease: Lease, principal: Principal, conversation_id: UUID) -> None:
+    def go_on(count: int) -> None:
+        lease.report(lease.job.done)
+
+    messages_index(conversation_id, progress=go_on)
+    conversation_close(principal, conversation_id, follow_up=False)
+    maybe_summarize(conversation_id, progress=go_on)
+
+
+def _unread(upload: ConversationImport) -> QuerySet[Conversation]:
+    """Conversations of this kind with messages that no chunk covers."""
+    return Conversation.objects.filter(
+        user_id=upload.user_id, channel=upload.form, message_count__gt=F("summarized_upto")
+    )
+
+
+def _next_unread(upload: ConversationImport) -> UUID | None:
+    """One that was not tried and put off yet, and that nobody else works on."""
+    put_off = JobRun.objects.filter(kind=SUMMARIZE_JOB, subject_id=OuterRef("subject")).filter(
+        Q(state__in=["waiting", "running"]) | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
+    )
+    rows = _unread(upload).annotate(subject=Cast("pk", CharField())).filter(~Exists(put_off))
+    return rows.order_by("created_at", "pk").values_list("pk", flat=True).first()
+
+
+def take_back(lease: Lease, upload: ConversationImport) -> None:
+    """Remove the conversations that the import brought, and what was found in them alone.
+
+    One in which something else was said, by the person or by another import, stays.
+    """
+    _enter(upload, State.UNDOING)
+    principal = current_principal()
+    total = upload.outcome.setdefault("to_take_back", upload.conversations.count())
+    lease.keep(total - upload.conversations.count(), total)
+    as_brought = upload.conversations.filter(message_count=F("brought_messages")).order_by("pk")
+    while (conversation := as_brought.first()) is not None:
+        counts = _remove(principal, conversation)
+        if counts is not None:
+            outcome = Counter(upload.outcome)
+            outcome.update({"taken_back": 1, **counts})
+            _note(upload, outcome=dict(outcome))
+            lease.report(upload.outcome["taken_back"])
+        lease.pause()
+    left = upload.conversations.count()
+    lease.keep(total - left, total)
+    _note(upload, outcome={**upload.outcome, "not_taken_back": left})
+
+
+def _remove(principal: Principal, conversation: Conversation) -> dict[str, int] | None:
+    """How much of what was found went and how much stays; None if more was said before the ledger was locked."""
+    owners = [owner for owner in (conversation.user_id, conversation.legacy_id) if owner]
+    with ledger_write(principal.actor, *owners) as write:
+        locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        if not locked.is_as_brought:
+            return None
+        facts = facts_take_back(write, locked)
+        memories = memories_take_back(write, locked)
+        conversation_remove(write, locked)
+    return {
+        "facts_removed": facts[0],
+        "facts_kept": facts[1],
+        "memories_removed": memories[0],
+        "memories_kept": memories[1],
+    }
+
+
+def _enter(upload: ConversationImport, state: str) -> None:
+    if upload.state != state:
+        _note(upload, state=state)
+
+
+def _note(upload: ConversationImport, **values: object) -> None:
+    if not import_note(upload, **values):
+        raise LeaseLost

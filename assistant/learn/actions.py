@@ -1,0 +1,275 @@
+"""Reading messages by themselves for what to remember, and what a person decides about one: hold, decline, release.
+
+A message is to be read by itself where that was asked for when it came in, and when it was held. Its batch then leaves
+its memories to this reading. One worker at a time reads a conversation, its messages in order; what it claimed is
+found again by the messages' own marks, whatever happens to the worker or to the task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db.models import CharField, Exists, OuterRef, Q
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from accounts.categories import load as load_categories
+from accounts.policy import must_decide, must_write
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as
+from conversations.actions import messages_mark
+from conversations.models import Conversation, Message
+from journal.actions import LedgerWrite, ledger_write
+from journal.exceptions import NotFound, Refused
+from journal.leases import (
+    Lease,
+    claim_job,
+    finish_job,
+    open_job,
+    working,
+)
+from journal.models import JobRun
+from journal.queue import enqueue
+from language.backends import get_model
+from language.base import ExtractionRequest, LanguageError, LanguageModel, MemoryCandidate
+from memories.actions import memories_decline
+from statements.actions import suppression_add
+from statements.policy import check_form, check_sensitive
+from statements.wording import Embedded
+
+from .learning import Found, Part, find_memories, learns_memories, note_failure, note_refusals
+from .updates import telling
+from .writing import PlanWriter, learned_today, mention_places
+
+log = structlog.get_logger(__name__)
+
+JOB = "extract_messages"
+TASK = "assistant.extract_messages"
+
+
+def extract_messages(conversation_id: UUID) -> int:
+    """Read the messages of a conversation that are to be read by themselves, in order. Returns how many were read.
+
+    Only one worker at a time reads a conversation; the others return 0. A failure leaves the messages for a later try
+    and shows on the job.
+    """
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    if conversation is None:
+        return 0
+    waiting = JobRun.objects.filter(kind=JOB, subject_id=str(conversation_id), state=JobRun.State.WAITING)
+    if not _due(conversation) and not waiting.exists():
+        return 0
+    job = claim_job(
+        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
+    )
+    if job is None:
+        return 0
+    read = 0
+    with working(
+        job,
+        lease_seconds=settings.BATCH_LEASE_SECONDS,
+        expected=(LanguageError, NotFound),
+        failed=partial(note_failure, conversation, JOB),
+    ) as lease:
+        while due := _due(conversation):
+            with acting_as(principal_for_job(conversation.user_id)) as principal:
+                _read(lease, principal, conversation, due)
+            read += len(due)
+            lease.keep()
+        finish_job(job, messages=read)
+    # A message that came while the last one was written found the job taken; look once more.
+    if read and _due(conversation):
+        enqueue(TASK, conversation_id)
+    return read
+
+
+def unread_conversations(limit: int) -> list[UUID]:
+    """Conversations with messages that are to be read by themselves by now, and that nobody reads; oldest first."""
+    now = timezone.now()
+    taken = JobRun.objects.filter(kind=JOB, subject_id=OuterRef("subject")).filter(
+        Q(state="waiting", not_before__gt=now)
+        | Q(state="running", lease_until__gt=now)
+        | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
+    )
+    waiting = Message.objects.to_be_read(now).filter(conversation=OuterRef("pk"))
+    rows = Conversation.objects.filter(Exists(waiting), user__is_active=True)
+    rows = rows.annotate(subject=Cast("pk", CharField())).filter(~Exists(taken))
+    return list(rows.order_by("last_message_at").values_list("pk", flat=True)[:limit])
+
+
+def _due(conversation: Conversation) -> list[int]:
+    """The indices of the messages to read next: the first ones, no more than a batch has and not far apart."""
+    waiting = Message.objects.filter(conversation=conversation).to_be_read(timezone.now())
+    indices = list(waiting.order_by("index").values_list("index", flat=True)[: settings.SUMMARY_BATCH_MESSAGES])
+    return [index for index in indices if index < indices[0] + settings.SUMMARY_BATCH_MESSAGES]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Messages that are being read by themselves, by their indices, and the part that they are read in."""
+
+    due: Sequence[int]
+    part: Part
+
+
+def _read(lease: Lease, principal: Principal, conversation: Conversation, due: list[int]) -> None:
+    """Read messages with what was said just before them, and store what was found, or nothing."""
+    now = timezone.now()
+    around = Message.objects.filter(
+        conversation=conversation, index__gte=due[0] - settings.EXTRACTION_CONTEXT_MESSAGES, index__lte=due[-1]
+    )
+    around = around.filter(memory_off=False).without_vectors().order_by("index")
+    messages = [message for message in around if message.is_open(now)]
+    part = Part.of(conversation, messages, lambda message: message.index in due)
+    reading = _Reading(due, part)
+    if not part.said or not learns_memories(principal, conversation):
+        _write(lease, principal, conversation, reading, Found(""))
+        return
+    model = get_model()
+    with telling(conversation, len(part.said)) as told:
+        candidates = partial(_candidates, principal, model, part)
+        found = find_memories(principal, model, part, candidates=candidates, keep=lease.keep)
+        counts = _write(lease, principal, conversation, reading, found)
+        told.update(counts)
+    note_refusals(conversation, found)
+    log.info(
+        "messages_read",
+        conversation=str(conversation.pk),
+        messages=len(part.said),
+        memories=dict(counts),
+        input_tokens=found.usage.input_tokens,
+        output_tokens=found.usage.output_tokens,
+    )
+
+
+def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:
+    """What the model finds in a part without tools."""
+    request = ExtractionRequest(part.messages, principal.name, part.legacy_name, (), sorted(load_categories().by_name))
+    return model.extract(request).memories
+
+
+def _write(
+    lease: Lease, principal: Principal, conversation: Conversation, reading: _Reading, found: Found
+) -> Counter[str]:
+    """Store what was found and mark the messages as read. Returns what became of it."""
+    due, part = reading.due, reading.part
+    with ledger_write(principal.actor, conversation.user_id) as write:
+        lease.hold()
+        # As for a batch: what the person has decided while the model took its time counts.
+        principal = principal_for_job(conversation.user_id)
+        locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        rows = Message.objects.filter(conversation=locked, index__in=due).to_be_read(timezone.now())
+        messages = {message.index: message for message in rows.without_vectors()}
+        learns = learns_memories(principal, locked)
+        messages_mark(locked, list(messages), processed=learns, reading_due=None)
+        if not learns:
+            return Counter()
+        teaching = {index: message for index, message in messages.items() if index in part.said}
+        left = settings.EXTRACTED_PER_USER_AND_DAY - learned_today(locked.user_id)
+        most = min(settings.EXTRACTED_PER_USER_MESSAGE * len(teaching), left)
+        writer = PlanWriter(write, principal, locked, teaching, found.written_by, most)
+        writer.write_all(found.ready)
+        mention_places(write, principal, list(teaching.values()))
+    return writer.counts
+
+
+# --- What the person decides about a message --------------------------------------------------------------------
+
+
+def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Message:
+    """Keep a message from being learned from while the person is asked about it, for a day at most.
+
+    Then, or when it is released, it is read by itself. One that was read already, by itself or in a batch, or declined,
+    stays as it is. Raises NotAllowed, NotFound, Refused (400 ``not_the_users``).
+    """
+    with _marking(principal, conversation_id, index) as marking:
+        message = marking.message
+        # A batch leaves no mark on what it reads, and leaves alone what has a time to be read by itself.
+        in_a_batch = message.index < marking.conversation.summarized_upto and message.reading_due is None
+        if not (message.processed or message.declined or in_a_batch):
+            until = timezone.now() + timedelta(seconds=settings.HOLD_SECONDS)
+            marking.set(held_until=until, reading_due=until)
+    return message
+
+
+def message_decline(principal: Principal, conversation_id: UUID, index: int, candidate: str = "") -> Message:
+    """Never learn from a message: the person does not want it remembered.
+
+    What was learned from it alone, and nobody has looked at, is put away and can't be learned again. ``candidate`` is
+    what the person was asked about, in the words in which it would have been remembered: that can't be learned from
+    anything else either, until they say it themselves. Raises NotAllowed, NotFound, Refused (400 ``not_the_users``),
+    Gated (422).
+    """
+    text = _candidate_text(candidate) if candidate else None
+    with _marking(principal, conversation_id, index) as marking:
+        message, write = marking.message, marking.write
+        if text is not None:
+            suppression_add(write, message.user_id, text, message.pk)
+        if not message.declined:
+            marking.set(declined=True, held_until=None, reading_due=None)
+            write.change(message.user_id, "REJECT", "message", message.pk, conversation_id=conversation_id)
+            memories_decline(write, message)
+    return message
+
+
+def message_release(principal: Principal, conversation_id: UUID, index: int) -> Message:
+    """Let a message that was held be learned from: it is read by itself, at once. Also one that was declined.
+
+    Taking a decline back is for the person. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400
+    ``not_the_users``).
+    """
+    with _marking(principal, conversation_id, index) as marking:
+        message = marking.message
+        if message.declined:
+            must_decide(principal)
+        if message.declined or message.held_until is not None:
+            due = None if message.processed else timezone.now()
+            marking.set(declined=False, held_until=None, reading_due=due)
+            if due:
+                enqueue(TASK, conversation_id)
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class _Marking:
+    """A message whose person's ledger is locked."""
+
+    write: LedgerWrite
+    conversation: Conversation
+    message: Message
+
+    def set(self, **marks: bool | datetime | None) -> None:
+        """Change its marks."""
+        messages_mark(self.conversation, [self.message.index], **marks)
+        for name, value in marks.items():
+            setattr(self.message, name, value)
+
+
+@contextmanager
+def _marking(principal: Principal, conversation_id: UUID, index: int) -> Iterator[_Marking]:
+    user_id = must_write(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
+        said = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, index=index)
+        message = said.without_vectors().first()
+        if conversation is None or message is None:
+            raise NotFound("There is no such message.")
+        if message.role != Message.Role.USER:
+            raise Refused("Only what the person said is learned from.", code="not_the_users")
+        yield _Marking(write, conversation, message)
+        write.result("message", message.pk)
+
+
+def _candidate_text(candidate: str) -> Embedded:
+    text = check_form(candidate)
+    check_sensitive(text)
+    return Embedded.of(text)

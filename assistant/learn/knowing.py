@@ -1,0 +1,65 @@
+"""What a model is shown of what is remembered already, before it says what to remember."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from journal.models import Ledger
+from memories.models import Kind, Memory
+from memories.querysets import MemoryQuerySet
+from retrieval.budget import pack
+from retrieval.search import Corpus, hybrid_search
+
+from ..recall.search import QueryVector
+from .plan import Known
+
+NEAREST = 20
+QUERY_CHARACTERS = 2_000
+
+
+def known_memories(principal: Principal, said: Iterable[str]) -> list[Known]:
+    """The person's memories that count, as far as they may matter to what was said.
+
+    First those that stand in every prompt, in the order of the memory block, and within its budget; then, of those that
+    are only recalled, the nearest to what was said. Nothing that waits, was held back or put away, or has expired.
+    """
+    in_use = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now())
+    rows = in_use.filter(kind=Kind.SEMANTIC)
+    return [*_block(rows.filter(in_block=True)), *_nearest(principal, rows.filter(in_block=False), said)]
+
+
+def _block(rows: MemoryQuerySet) -> list[Known]:
+    found = _read(rows)
+    costs = {known.id: (created_at, tokens) for known, created_at, tokens in found}
+    newest = sorted(costs, key=lambda memory_id: costs[memory_id][0], reverse=True)
+    fit = set(pack(newest, settings.MEMORY_BLOCK_TOKENS, lambda memory_id: costs[memory_id][1]).kept)
+    in_order = sorted(found, key=lambda each: (each[0].category, each[1], each[0].id))
+    return [known for known, _, _ in in_order if known.id in fit]
+
+
+def _nearest(principal: Principal, rows: MemoryQuerySet, said: Iterable[str]) -> list[Known]:
+    ledger = Ledger.objects.get(pk=must_act_for(principal))
+    query = QueryVector("\n".join(said)[:QUERY_CHARACTERS])
+    hits = hybrid_search(rows, query.search(NEAREST, rows), Corpus(ledger.memories, ledger.memory_terms))
+    near = {known.id: known for known, _, _ in _read(rows.filter(pk__in=[hit.id for hit in hits]))}
+    return [near[hit.id] for hit in hits if hit.id in near]
+
+
+def _read(rows: MemoryQuerySet) -> list[tuple[Known, datetime, int]]:
+    """Each as the model is shown it, when it was first noted, and what its line costs."""
+    noted = F("versions__recorded_from")  # Of the current version: the others have ended.
+    found = rows.filter(versions__recorded_to__isnull=True).annotate(noted=noted)
+    columns = ("id", "category", "subject", "content", "field", "noted", "version", "kind", "created_at", "tokens")
+    return [
+        (Known(pk, category, subject, content, about, noted_at.date(), version, kind), created_at, tokens)
+        for pk, category, subject, content, about, noted_at, version, kind, created_at, tokens in found.values_list(
+            *columns
+        )
+    ]

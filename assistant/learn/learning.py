@@ -1,0 +1,157 @@
+"""Reading a part of a conversation for what to remember: what may teach something, who chooses, what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.categories import load as load_categories
+from accounts.principals import Principal
+from conversations.models import Conversation, Message
+from journal.actions import note_operation
+from language.base import EpisodeCandidate, LanguageModel, MemoryCandidate, ToolRequest, ToolRound, Usage, Utterance
+from language.fencing import without_fences
+from statements.policy import mask_sensitive
+
+from . import tools
+from .knowing import known_memories
+from .plan import MOST_EPISODES, Plan
+from .writing import Ready, make_ready
+
+_CALLS_A_CHANGE = 3
+"""How many calls a model may make for each change that may come of them: some are to mend others."""
+
+
+def learns_memories(principal: Principal, conversation: Conversation) -> bool:
+    """Whether anything said there may become a memory."""
+    return principal.has_memory and not conversation.private
+
+
+def as_read(message: Message) -> str:
+    """A message as a model reads it: without what came out of memory, and without secrets, which it would retell."""
+    return mask_sensitive(without_fences(message.content))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a conversation as it is read.
+
+    ``said`` holds by index the user's messages that may teach something, ``others`` why others can't, ``at`` when each
+    was said, ``off`` which were said with memory switched off: they teach nothing about anybody. A part that only says
+    again what came out of memory has no messages.
+    """
+
+    messages: tuple[Utterance, ...]
+    said: dict[int, str]
+    others: dict[int, str]
+    at: dict[int, datetime]
+    off: frozenset[int] = frozenset()
+    legacy_name: str | None = None
+
+    @classmethod
+    def of(cls, conversation: Conversation, messages: Sequence[Message], teaches: Callable[[Message], bool]) -> Part:
+        """Read messages that nobody declined or holds. ``teaches`` says which of the user's may teach something."""
+        read = [Utterance(m.index, m.role, m.speaker, as_read(m), m.at) for m in messages]
+        off = frozenset(m.index for m in messages if m.memory_off)
+        teaching = {m.index for m in messages if m.role == Message.Role.USER and teaches(m)} - off
+        return cls(
+            messages=tuple(utterance for utterance in read if utterance.content),
+            said={each.index: each.content for each in read if each.content and each.index in teaching},
+            others={
+                each.index: "was read before" if each.role == Message.Role.USER else "is not the user's"
+                for each in read
+                if each.index not in teaching
+            },
+            at={each.index: each.at for each in read},
+            off=off,
+            legacy_name=conversation.legacy.name if conversation.legacy else None,
+        )
+
+    @property
+    def most(self) -> int:
+        """How many changes can come of it."""
+        return settings.EXTRACTED_PER_USER_MESSAGE * len(self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a part: ready to be carried out, and how often the checks refused something, by reason."""
+
+    written_by: str
+    ready: tuple[Ready, ...] = ()
+    refused: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+def find_memories(
+    principal: Principal,
+    model: LanguageModel,
+    part: Part,
+    *,
+    candidates: Callable[[], Sequence[MemoryCandidate]],
+    episodes: Sequence[EpisodeCandidate] = (),
+    keep: Callable[[], object],
+) -> Found:
+    """Find what to remember, change or forget in a part, and make it ready. Call it outside any transaction.
+
+    The model chooses by tools, with sight of what is remembered; where the person has that switched off, what it found
+    without them (``candidates``) is only ever added. ``keep`` is called before each further question to the model.
+    Raises ModelUnavailable, ModelAnswerInvalid, and what ``keep`` raises.
+    """
+    now = timezone.now()
+    usage = Usage()
+    decides = principal.agentic_memory
+    plan = Plan(principal, part.said, (), part.most, now, part.others)
+    if decides:
+        plan.known = known_memories(principal, part.said.values())
+        usage = _choose(principal, model, part, plan, keep)
+    else:
+        for candidate in candidates():
+            plan.add_candidate(candidate)
+    told = Plan(principal, part.said, (), MOST_EPISODES, now)
+    for episode in episodes:
+        told.add_episode(episode, part.at)
+    keep()
+    ready = make_ready(principal, model, [*plan.steps, *told.steps], decides=decides)
+    return Found(model.name, tuple(ready), (*plan.refused, *told.refused), usage)
+
+
+def note_refusals(conversation: Conversation, found: Found) -> None:
+    """Log how often the checks refused what a model would have stored."""
+    for why in found.refused:
+        note_operation("extract", why[:20], "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
+
+
+def note_failure(conversation: Conversation, operation: str, error: Exception) -> None:
+    """Log that a job failed for now."""
+    note_operation("worker", operation, "error", user_id=conversation.user_id, thread_id=conversation.pk)
+
+
+def _choose(principal: Principal, model: LanguageModel, part: Part, plan: Plan, keep: Callable[[], object]) -> Usage:
+    """Let the model call tools until it has no more calls, or its rounds are over. Returns what that took."""
+    categories = sorted(load_categories().by_name)
+    request = ToolRequest(
+        messages=[utterance for utterance in part.messages if utterance.index not in part.off],
+        user_name=principal.name,
+        memories=[known.shown() for known in plan.known],
+        tools=tools.specs(categories),
+        memory_categories=categories,
+        most_calls=_CALLS_A_CHANGE * part.most,
+        legacy_name=part.legacy_name,
+    )
+    used = Usage()
+    for _ in range(settings.EXTRACTION_ROUNDS):
+        keep()
+        answer = model.choose_tools(request)
+        used = Usage(used.input_tokens + answer.usage.input_tokens, used.output_tokens + answer.usage.output_tokens)
+        if not answer.calls:
+            break
+        results = tuple(plan.answer(call) for call in answer.calls)
+        request = replace(request, rounds=(*request.rounds, ToolRound(answer.calls, results)))
+        if not request.calls_left:
+            break
+    return used

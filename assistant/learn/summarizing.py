@@ -1,0 +1,388 @@
+"""Summarising and extraction: what happens to a conversation after it was said.
+
+A batch goes through four steps: take it by lease, ask the model, embed, write everything in one transaction. Only the
+last one touches rows, and it checks first that the lease and the range are still as they were, so a batch that runs
+twice, or half, changes nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db.models import CharField, Exists, OuterRef, Q
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from accounts.categories import load as load_categories
+from accounts.models import Member
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as
+from conversations.actions import chunk_write, conversation_close
+from conversations.models import Conversation, Message
+from facts.actions import PreparedFact, prepare_extracted, record_extracted
+from facts.models import LegacyFact
+from journal.actions import ledger_write, note_operation
+from journal.exceptions import NotFound
+from journal.leases import (
+    Lease,
+    LeaseLost,
+    claim_job,
+    finish_job,
+    open_job,
+    working,
+)
+from journal.models import JobRun
+from journal.queue import enqueue
+from language.backends import get_embedder, get_model
+from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Vectors
+from memories.models import Memory
+from statements.policy import mask_sensitive
+
+from . import actions as extracting
+from .learning import (
+    Found,
+    Part,
+    find_memories,
+    learns_memories,
+    note_failure,
+    note_refusals,
+)
+from .updates import telling
+from .writing import PlanWriter, learned_today, mention_places
+
+log = structlog.get_logger(__name__)
+
+JOB = "summarize"
+SUMMARY_MAX_CHARACTERS = 2_000
+SWEEP_LIMIT = 500
+NOTHING_NEW = "These messages hold nothing new: they repeat what was recalled, or are not to be remembered."
+
+
+def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] = lambda count: None) -> int:
+    """Summarise what is due in a conversation and return how many chunks were written.
+
+    Due is the oldest batch of 20 while more than 30 messages are unsummarised; in a finished conversation everything.
+    Only one worker at a time works on a conversation; the others return 0. A failure leaves the messages for a later
+    try and shows on the job. ``progress`` is called after each batch with the number of messages in it.
+    """
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    if conversation is None or _is_cancelled(conversation):
+        return 0
+    waiting = JobRun.objects.filter(kind=JOB, subject_id=str(conversation_id), state=JobRun.State.WAITING)
+    if _due(conversation) is None and not waiting.exists():
+        return 0
+    job = claim_job(
+        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
+    )
+    if job is None:
+        return 0
+    written = 0
+    with working(
+        job,
+        lease_seconds=settings.BATCH_LEASE_SECONDS,
+        expected=(LanguageError, NotFound),
+        failed=partial(note_failure, conversation, JOB),
+    ) as lease:
+        # Between being read and being ours it may have been worked on to the end.
+        conversation.refresh_from_db()
+        while (due := _due(conversation)) is not None:
+            with acting_as(principal_for_job(conversation.user_id)) as principal:
+                _summarize_batch(lease, principal, conversation, *due)
+            written += 1
+            progress(due[1] - due[0])
+            conversation.refresh_from_db()
+            lease.keep(job.done + written)
+    # Also when only the range has moved, which leaves the job ours. One that was lost or failed stays as it is.
+    finish_job(job, chunks=written)
+    # Messages that came while the last batch was written found the job taken; look once more.
+    if written and _due(Conversation.objects.get(pk=conversation_id)) is not None:
+        enqueue("assistant.maybe_summarize", conversation_id)
+    return written
+
+
+def _is_cancelled(conversation: Conversation) -> bool:
+    """Whether staff called off the work on what was said so far; the next message starts it again."""
+    cancelled = JobRun.objects.filter(kind=JOB, subject_id=str(conversation.pk), state=JobRun.State.CANCELLED)
+    return cancelled.filter(finished_at__gte=conversation.last_message_at or conversation.created_at).exists()
+
+
+def _due(conversation: Conversation) -> tuple[int, int] | None:
+    """The range of messages to summarise now, half-open, or None."""
+    start = conversation.summarized_upto
+    if conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
+        return start, start + settings.SUMMARY_BATCH_MESSAGES
+    if conversation.finished_at and conversation.unsummarized:
+        return start, conversation.message_count
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Messages ``start`` … ``end - 1`` that are being summarised under a job's lease, as they were read at ``now``.
+
+    Of the user's messages in ``part`` those teach memories that are not read by themselves.
+    """
+
+    lease: Lease
+    conversation: Conversation
+    start: int
+    end: int
+    now: datetime
+    part: Part
+
+    @classmethod
+    def read(cls, lease: Lease, conversation: Conversation, start: int, end: int) -> _Batch:
+        """Read the messages."""
+        now = timezone.now()
+        messages = _open_messages(conversation, start, end, now)
+        return cls(lease, conversation, start, end, now, Part.of(conversation, list(messages.values()), _teaches))
+
+    def still_open(self) -> dict[int, Message]:
+        """Those of the messages that were read from which something may still be learned."""
+        messages = _open_messages(self.conversation, self.start, self.end, self.now)
+        return {index: message for index, message in messages.items() if index in self.part.at}
+
+
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    """All that a batch needs a model and the embedder for."""
+
+    extraction: Extraction
+    vector: Vectors
+    embedding_model: str
+    facts: list[PreparedFact]
+    memories: Found
+
+
+def _summarize_batch(lease: Lease, principal: Principal, conversation: Conversation, start: int, end: int) -> None:
+    batch = _Batch.read(lease, conversation, start, end)
+    reads = bool(batch.part.said) and learns_memories(principal, conversation)
+    with telling(conversation, len(batch.part.said)) if reads else nullcontext(Counter[str]()) as told:
+        computed = _compute(principal, batch, reads=reads)
+        extraction, found = computed.extraction, computed.memories
+        facts, counts = _write(principal, batch, computed)
+        told.update(counts)
+    note_operation("episodic", "create", user_id=conversation.user_id, thread_id=conversation.pk)
+    note_refusals(conversation, found)
+    log.info(
+        "batch_summarized",
+        conversation=str(conversation.pk),
+        start=start,
+        end=end,
+        facts=facts,
+        candidates=len(extraction.facts),
+        memories=dict(counts),
+        input_tokens=extraction.usage.input_tokens + found.usage.input_tokens,
+        output_tokens=extraction.usage.output_tokens + found.usage.output_tokens,
+    )
+
+
+def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
+    """Ask the model and the embedder about a batch; ``reads`` says whether for memories too. Raises LanguageError."""
+    conversation = batch.conversation
+    extraction = _extract(principal, conversation, batch.part)
+    embedder = get_embedder()
+    vector = embedder.embed_passages([extraction.summary])[0]
+    facts: list[PreparedFact] = []
+    if conversation.legacy_id and _learns_facts(principal, conversation):
+        facts = prepare_extracted(
+            conversation.legacy_id, conversation.user_id, extraction.facts, written_by=extraction.model
+        )
+    found = Found(extraction.model)
+    if reads:
+        found = find_memories(
+            principal,
+            get_model(),
+            batch.part,
+            candidates=lambda: extraction.memories,
+            episodes=extraction.episodes,
+            keep=batch.lease.keep,
+        )
+    return _Computed(extraction, vector, embedder.name, facts, found)
+
+
+def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[int, Counter[str]]:
+    """Store the summary and all that was found, or nothing. Returns how many facts, and what became of memories."""
+    conversation, start, end = batch.conversation, batch.start, batch.end
+    owners = [conversation.user_id]
+    if conversation.legacy_id and computed.facts:
+        owners.append(conversation.legacy_id)
+    with ledger_write(principal.actor, *owners) as write:
+        batch.lease.hold()
+        # The model took its time: what the person has decided meanwhile counts, and can't change under the lock.
+        principal = principal_for_job(conversation.user_id)
+        locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
+        if locked.summarized_upto != start or locked.message_count < end:
+            raise LeaseLost
+        chunk_write(
+            write,
+            locked,
+            content=computed.extraction.summary,
+            written_by=computed.extraction.model,
+            embedding=computed.vector,
+            embedding_model=computed.embedding_model,
+            start=start,
+            end=end,
+        )
+        messages = batch.still_open()
+        said = [message for message in messages.values() if message.role == Message.Role.USER]
+        left = min(
+            settings.EXTRACTED_PER_USER_MESSAGE * len(said),
+            settings.EXTRACTED_PER_USER_AND_DAY - learned_today(conversation.user_id),
+        )
+        facts = 0
+        if computed.facts and _learns_facts(principal, locked):
+            _note_cap(locked, len(computed.facts) - max(0, left))
+            facts = len(record_extracted(write, principal, locked, computed.facts[: max(0, left)], messages))
+        if not learns_memories(principal, locked):
+            return facts, Counter()
+        teaching = {index: messages[index] for index in batch.part.said if index in messages}
+        teaching = {index: message for index, message in teaching.items() if _teaches(message)}
+        found = computed.memories
+        writer = PlanWriter(write, principal, locked, teaching, found.written_by, left - facts)
+        writer.write_all(found.ready)
+        mention_places(write, principal, list(teaching.values()))
+    return facts, writer.counts
+
+
+def _note_cap(conversation: Conversation, over: int) -> None:
+    """Log that so many facts were not stored, because enough was learned."""
+    for _ in range(over):
+        note_operation("extract", "cap", "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
+
+
+def _open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
+    """The messages of a range but those that the person declined, or is asked about, by index."""
+    found = Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).without_vectors()
+    return {message.index: message for message in found.order_by("index") if message.is_open(now)}
+
+
+def _teaches(message: Message) -> bool:
+    """Whether a message's memories are the batch's business: it was not read by itself, and doesn't wait for that."""
+    return not message.processed and message.reading_due is None
+
+
+def _learns_facts(principal: Principal, conversation: Conversation) -> bool:
+    """Whether facts are learned from a conversation: the person wants memory and is a member of the legacy."""
+    if not principal.has_memory or conversation.private or conversation.legacy_id is None:
+        return False
+    return Member.objects.filter(legacy_id=conversation.legacy_id, user_id=conversation.user_id).exists()
+
+
+def _extract(principal: Principal, conversation: Conversation, part: Part) -> Extraction:
+    """Ask the model about a batch and keep of its answer what the messages bear out.
+
+    Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
+    """
+    request = ExtractionRequest(
+        messages=part.messages,
+        user_name=principal.name,
+        legacy_name=part.legacy_name,
+        fact_categories=LegacyFact.Category.values,
+        memory_categories=sorted(load_categories().by_name),
+    )
+    if not request.messages:
+        return Extraction(summary=NOTHING_NEW, model=get_model().name)
+    extraction = get_model().extract(request)
+    # Told apart, in a question and its answer, a secret may be one only in the summary, which is recalled for years.
+    summary = mask_sensitive(extraction.summary.strip())
+    if not summary:
+        msg = "the summary is empty"
+        raise ModelAnswerInvalid(msg)
+    if summary != extraction.summary.strip():
+        note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
+    users = (utterance for utterance in part.messages if utterance.role == Message.Role.USER)
+    said = {utterance.index: utterance.content for utterance in users if utterance.index not in part.off}
+    most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
+    facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
+    return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
+
+
+def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:
+    """Whether a candidate rests on the user's own words: known messages of theirs, and a quote that is really there."""
+    if not fact.indices or any(index not in said for index in fact.indices):
+        return False
+    quote = fact.quote.strip()
+    return bool(quote) and quote in said[fact.indices[0]]
+
+
+def conversation_finish(principal: Principal, conversation_id: UUID) -> JobRun | None:
+    """End a conversation: what no chunk covers is summarised as one batch in the background.
+
+    Returns the job, or None when nothing was left to do. Appending reopens the conversation.
+    """
+    if not conversation_close(principal, conversation_id):
+        return None
+    job = open_job(JOB, conversation_id, user_id=principal.user_id)
+    # A worker may have been done with the conversation before this job was there; it then ends the job.
+    enqueue("assistant.maybe_summarize", conversation_id)
+    return job
+
+
+def finish_idle() -> int:
+    """Finish conversations that nobody has written in for an hour. Returns how many."""
+    idle_before = timezone.now() - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
+    idle = Conversation.objects.idle_since(idle_before).filter(finished_at__isnull=True, user__is_active=True)
+    idle = idle.not_being_imported().order_by("last_message_at")
+    closed = 0
+    for conversation_id, user_id in idle.values_list("pk", "user_id")[:SWEEP_LIMIT]:
+        try:
+            principal = principal_for_job(user_id)
+        except NotFound:  # The person was deactivated; their conversations stay as they are.
+            continue
+        with acting_as(principal):
+            closed += conversation_close(principal, conversation_id, idle_before=idle_before)
+    return closed
+
+
+def sweep() -> dict[str, int]:
+    """Find work whose task was lost and start it again: rows without a vector, batches and messages due and not taken.
+
+    Everything here is found by its durable state, so running it twice, or beside the tasks themselves, is harmless.
+    """
+    now = timezone.now()
+    taken = JobRun.objects.filter(kind=JOB, subject_id=OuterRef("subject")).filter(
+        Q(state="waiting", not_before__gt=now)
+        | Q(state="running", lease_until__gt=now)
+        | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
+    )
+    due = (
+        Conversation.objects.with_unsummarized_over(settings.SUMMARY_THRESHOLD_MESSAGES)
+        | Conversation.objects.idle_since(now).filter(finished_at__isnull=False)
+    ).annotate(subject=Cast("pk", CharField()))
+    conversations = list(
+        due.not_being_imported()
+        .filter(~Exists(taken), user__is_active=True)
+        .order_by("last_message_at")
+        .values_list("pk", flat=True)[:SWEEP_LIMIT]
+    )
+    for conversation_id in conversations:
+        enqueue("assistant.maybe_summarize", conversation_id)
+    unindexed = Message.objects.unindexed(now).exists()
+    if unindexed:
+        enqueue("conversations.index_messages")
+    facts_unindexed = LegacyFact.objects.unindexed(timezone.now()).exists()
+    if facts_unindexed:
+        enqueue("facts.index")
+    memories_unindexed = Memory.objects.unindexed(now).exists()
+    if memories_unindexed:
+        enqueue("memories.index")
+    unread = extracting.unread_conversations(SWEEP_LIMIT)
+    for conversation_id in unread:
+        enqueue("assistant.extract_messages", conversation_id)
+    return {
+        "unread": len(unread),
+        "conversations": len(conversations),
+        "messages": int(unindexed),
+        "facts": int(facts_unindexed),
+        "memories": int(memories_unindexed),
+    }

@@ -1,0 +1,308 @@
+"""Writes a plan: all that it needs the embedder and a model for first, then the rows under the ledger's lock."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import islice
+from uuid import UUID
+
+import numpy as np
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from conversations.models import Conversation, Message
+from journal.actions import LedgerWrite, note_operation, write_part
+from journal.exceptions import Gated, Refused
+from journal.models import OperationEvent
+from language.backends import get_embedder
+from language.base import Comparison, EmbedderUnavailable, LanguageModel
+from language.fencing import without_fences
+from memories import queries
+from memories.actions import (
+    memories_relate,
+    prepare_new,
+    record_archive,
+    record_new,
+    record_update,
+)
+from memories.actions.placing import mention
+from memories.models import Kind, Place
+from memories.policy import writing as filing
+from memories.records import QUOTE_CHARACTERS, PreparedMemory, Said, WritePolicy
+from retrieval.text import list_words
+from statements.wording import Embedded
+
+from .plan import Adding, Removing, Rewording, Step
+
+log = structlog.get_logger(__name__)
+
+WRITES = ("add", "update", "archive", "propose", "quarantine")
+"""What the log of operations calls something that was learned; all else that it tells of extraction changed nothing."""
+_OPERATIONS = {
+    "created": "add",
+    "updated": "update",
+    "reinforced": "duplicate",
+    "proposed": "propose",
+    "quarantined": "quarantine",
+}
+_OPERATION_CHARACTERS = 20
+
+
+SHORTEST_NAME = 3
+"""Shorter names are words like any other."""
+
+
+def learned_today(user_id: UUID) -> int:
+    """How much was learned from a person in these 24 hours, facts and memories. Exact under the person's lock."""
+    since = timezone.now() - timedelta(days=1)
+    events = OperationEvent.objects.filter(user_id=user_id, at__gt=since, node="extract", status="ok")
+    return events.filter(op__in=WRITES).count()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyAddition:
+    """Something to be remembered as it will be stored. ``verdicts``: what it is to the wordings near it, if asked."""
+
+    step: Adding
+    prepared: PreparedMemory
+    verdicts: Mapping[str, Comparison] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRewording:
+    """Another wording of a memory with its vector."""
+
+    step: Rewording
+    text: Embedded
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRemoval:
+    """A memory that is to be put away."""
+
+    step: Removing
+
+
+Ready = ReadyAddition | ReadyRewording | ReadyRemoval
+
+# --- Before the transaction -------------------------------------------------------------------------------------
+
+
+def make_ready(principal: Principal, model: LanguageModel, steps: Sequence[Step], *, decides: bool) -> list[Ready]:
+    """Do everything that the steps need the embedder and the model for. Call it outside any transaction.
+
+    With ``decides`` the model judges what a new statement is to those near it, so that it can become another wording of
+    one or take its place; otherwise it stands beside them. What is held back no model reads. With the embedder away the
+    vectors come later, and what needs them. Raises ModelUnavailable, ModelAnswerInvalid.
+    """
+    user_id = must_act_for(principal)
+    texts = iter(_embedded([_content(step) for step in steps if not isinstance(step, Removing)]))
+    ready: list[Ready] = []
+    for step in steps:
+        if isinstance(step, Removing):
+            ready.append(ReadyRemoval(step))
+        elif isinstance(step, Rewording):
+            ready.append(ReadyRewording(step, next(texts)))
+        else:
+            text = next(texts)
+            prepared = prepare_new(principal, user_id, step.new, text, written_by=model.name, held_back=step.held_back)
+            ready.append(ReadyAddition(step, prepared))
+    return _judged(principal, user_id, model, ready) if decides else ready
+
+
+def _content(step: Adding | Rewording) -> str:
+    return step.new.content if isinstance(step, Adding) else step.content
+
+
+def _embedded(contents: Sequence[str]) -> list[Embedded]:
+    if not contents:
+        return []
+    embedder = get_embedder()
+    try:
+        vectors = embedder.embed_passages(contents)
+    except EmbedderUnavailable as error:
+        log.warning("stored_without_vector", error=type(error).__name__)
+        return [Embedded(content, None, "") for content in contents]
+    return [Embedded(content, vector, embedder.name) for content, vector in zip(contents, vectors, strict=True)]
+
+
+def _judged(principal: Principal, user_id: UUID, model: LanguageModel, ready: Sequence[Ready]) -> list[Ready]:
+    """Ask the model once what each new statement is to the wordings near it."""
+    compared: list[tuple[ReadyAddition, list[str]]] = []
+    for each in ready:
+        if isinstance(each, ReadyAddition) and not each.step.held_back and each.step.new.kind == Kind.SEMANTIC:
+            earlier = [other for other, _ in compared]
+            compared.append((each, _surroundings(principal, user_id, each, earlier)))
+    pairs = [(other, each.prepared.text.content) for each, others in compared for other in others]
+    answers = iter(model.same_fact(pairs) if pairs else [])
+    judged = {
+        id(each): replace(each, verdicts=dict(zip(others, islice(answers, len(others)), strict=True)))
+        for each, others in compared
+    }
+    return [judged.get(id(each), each) for each in ready]
+
+
+def _surroundings(
+    principal: Principal, user_id: UUID, ready: ReadyAddition, earlier: Sequence[ReadyAddition]
+) -> list[str]:
+    """The wordings that something new has to be compared with: what is near of the stored, and of what comes before."""
+    text, new = ready.prepared.text, ready.step.new
+    found = queries.neighbours(principal, user_id, text, kind=new.kind, subject=new.subject)
+    contents = [neighbour.content for neighbour in found if not neighbour.apart]
+    contents += [
+        other.prepared.text.content
+        for other in earlier
+        if not filing.are_apart(other.step.new.subject, new.subject)
+        and _cosine(text, other.prepared.text) >= settings.MEMORY_LINK_MIN_SIMILARITY
+    ]
+    return [content for content in dict.fromkeys(contents) if content != text.content]
+
+
+def _cosine(one: Embedded, other: Embedded) -> float:
+    return float(np.dot(one.vector, other.vector)) if one.vector is not None and other.vector is not None else 0.0
+
+
+# --- Inside the transaction -------------------------------------------------------------------------------------
+
+
+@dataclass
+class PlanWriter:
+    """Carries out what is ready, inside a transaction that holds the person's ledger.
+
+    ``principal`` was built inside it too, so what the person has decided meanwhile counts. ``messages`` are those that
+    may still teach something, by index. At most ``most`` things are changed; what is over that is left out, and so is,
+    by itself, what is refused now: buried, over the budget, changed by somebody else. ``counts`` says what became of
+    all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories.
+    """
+
+    write: LedgerWrite
+    principal: Principal
+    conversation: Conversation
+    messages: Mapping[int, Message]
+    written_by: str
+    most: int
+    counts: Counter[str] = field(default_factory=Counter)
+    remembered: list[str] = field(default_factory=list)
+
+    @property
+    def writes(self) -> int:
+        """How many changes were made."""
+        return sum(self.counts[op] for op in WRITES)
+
+    def write_all(self, ready: Sequence[Ready]) -> None:
+        """Carry out what can be, in order, and relate what is new to what is near it."""
+        for each in ready:
+            op, memory_id = self._try(each)
+            self.counts[op] += 1
+            note_operation(
+                "extract",
+                op[:_OPERATION_CHARACTERS],
+                "ok" if op in WRITES else "skipped",
+                user_id=self.conversation.user_id,
+                thread_id=self.conversation.pk,
+                object_id=memory_id,
+                category=_category(each.step),
+            )
+        memories_relate(self.write, self.conversation.user_id, self.remembered)
+
+    def _try(self, ready: Ready) -> tuple[str, str]:
+        """Carry one out. Returns the name of what happened, and the memory that it happened to."""
+        said = self._said(ready.step)
+        if not said:
+            return "unsupported", ""
+        if self.writes >= self.most:
+            return "cap", ""
+        if not isinstance(ready, ReadyAddition) and not self.principal.agentic_memory:
+            return "switched_off", ""
+        try:
+            with write_part(self.write):
+                return self._do(ready, said)
+        except Refused as error:
+            return "tombstone" if error.code == "rejected_before" else error.code, ""
+
+    def _do(self, ready: Ready, said: Sequence[Said]) -> tuple[str, str]:
+        if isinstance(ready, ReadyAddition):
+            verdicts = ready.verdicts if self.principal.agentic_memory else None
+            policy = WritePolicy(consent=ready.step.consent, insist=True, verdicts=verdicts, among_others=True)
+            outcome = record_new(
+                self.write, self.principal, ready.prepared, policy, conversation_id=self.conversation.pk, said=said
+            )
+            if outcome.outcome in {"created", "proposed", "quarantined"}:
+                self.remembered.append(outcome.memory.pk)
+            return _OPERATIONS[outcome.outcome], outcome.memory.pk
+        known = ready.step.known
+        if isinstance(ready, ReadyRewording):
+            updated = record_update(
+                self.write,
+                self.principal,
+                known.id,
+                ready.text,
+                version=known.version,
+                correction=ready.step.correction,
+                consent=ready.step.consent,
+                written_by=self.written_by,
+                conversation_id=self.conversation.pk,
+                said=said,
+            )
+            return "propose" if updated.proposal else "update", known.id
+        archived = record_archive(
+            self.write,
+            self.principal,
+            known.id,
+            version=known.version,
+            consent=ready.step.consent,
+            written_by=self.written_by,
+            conversation_id=self.conversation.pk,
+            said=said,
+        )
+        return "propose" if archived.proposal else "archive", known.id
+
+    def _said(self, step: Step) -> list[Said]:
+        """The evidence, the words that say it first; none when their message may not teach anything any more."""
+        if step.quotes[0].index not in self.messages:
+            return []
+        quotes = [quote for quote in step.quotes if quote.index in self.messages]
+        return [Said(self.messages[quote.index].pk, quote.words[:QUOTE_CHARACTERS]) for quote in quotes]
+
+
+def _category(step: Step) -> str:
+    return step.new.category if isinstance(step, Adding) else step.known.category
+
+
+def mention_places(write: LedgerWrite, principal: Principal, messages: Sequence[Message]) -> int:
+    """Note which messages name which of the person's places, inside a transaction that holds their ledger.
+
+    A name is found as whole words, whatever case and accents. Returns how many mentions were new. One that the memory
+    block has no room for is left out.
+    """
+    if not messages:
+        return 0
+    by_first_word: dict[str, list[tuple[list[str], Place]]] = defaultdict(list)
+    for place in Place.objects.visible_to(principal).present():
+        words = list_words(place.name)
+        if words and len(place.name) >= SHORTEST_NAME:
+            by_first_word[words[0]].append((words, place))
+    if not by_first_word:
+        return 0
+    named: dict[Place, list[Said]] = defaultdict(list)
+    for message in messages:
+        said = list_words(without_fences(message.content))
+        for start, word in enumerate(said):
+            for words, place in by_first_word.get(word, ()):
+                if said[start : start + len(words)] == words:
+                    named[place].append(Said(message.pk, ""))
+    noted = 0
+    for place, mentions in named.items():
+        distinct = list({each.message_id: each for each in mentions}.values())
+        try:
+            with write_part(write):
+                noted += mention(write, place, distinct)
+        except Gated:
+            continue
+    return noted

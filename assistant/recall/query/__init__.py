@@ -1,0 +1,17 @@
+"""``memory.query``: what is remembered, noted and was said that helps with a question."""
+
+from .answering import Answer, Result, answer_question, memory_query
+from .api import LONGEST_QUERY, as_plain
+from .question import SOURCES, Filters, Question
+
+__all__ = [
+    "LONGEST_QUERY",
+    "SOURCES",
+    "Answer",
+    "Filters",
+    "Question",
+    "Result",
+    "answer_question",
+    "as_plain",
+    "memory_query",
+]

@@ -1,0 +1,141 @@
+"""Answers a question: what was found everywhere, put in one order, cut to what fits, with what it is related to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+from django.conf import settings
+
+from accounts.principals import Principal
+from conversations.actions import conversation_told
+from language.backends import get_model
+from language.base import LanguageError, Passage
+from language.tokens import count_tokens
+from memories.actions import memories_show
+from memories.delta import memory_delta
+from memories.models import Disclosure
+from memories.searching import read_memories
+from retrieval.budget import pack
+
+from ..search import QueryVector
+from .question import MEMORIES, Question, Scope, scope_of
+from .sources import FoundEverywhere, Result, find_everywhere, longest_text, memory_result
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A memory that is related to a result, and how."""
+
+    result: Result
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found, best first; ``related`` by the id of the memory that each belongs to.
+
+    ``tokens`` is what all lines together cost. ``delta`` tells the conversation what changed since it last looked.
+    """
+
+    results: list[Result]
+    related: dict[str, list[Related]] = field(default_factory=dict)
+    delta: str | None = None
+    tokens: int = 0
+    revision: int = 0
+
+    @property
+    def memory_ids(self) -> list[str]:
+        """The memories in it, related ones after those that were found."""
+        found = [result.id for result in self.results if result.source == MEMORIES]
+        return found + [each.result.id for related in self.related.values() for each in related]
+
+
+def memory_query(principal: Principal, question: Question) -> Answer:
+    """Answer a question, and have noted in the background what was shown and used.
+
+    With a conversation the answer carries what changed since it last looked. Raises what ``scope_of`` raises.
+    """
+    scope = scope_of(principal, question)
+    answer = _answer(scope)
+    conversation_id = scope.conversation.pk if scope.conversation else None
+    memories_show(principal, Disclosure.By.QUERY, [], recalled=answer.memory_ids, conversation_id=conversation_id)
+    if scope.conversation is not None and answer.delta is not None:
+        conversation_told(principal, scope.conversation, answer.revision)
+    return answer
+
+
+def answer_question(principal: Principal, question: Question) -> Answer:
+    """The same answer for one who measures: nobody was shown anything. Changes nothing."""
+    return _answer(scope_of(principal, question))
+
+
+def _answer(scope: Scope) -> Answer:
+    revision = scope.principal.rev
+    if not scope.is_open:
+        return Answer([], revision=revision)
+    delta = memory_delta(scope.principal, scope.conversation.seen_rev) if scope.conversation else None
+    asked = scope.question
+    if not asked.query.strip():
+        return Answer([], delta=delta, revision=revision)
+    most = max(asked.top_k, settings.QUERY_CHOSEN_AMONG) if asked.agentic else asked.top_k
+    found = find_everywhere(scope, QueryVector(asked.query), most)
+    results = sorted(found.results, key=lambda each: (-each.score, each.source, each.id))
+    if asked.threshold is not None:
+        results = [result for result in results if result.score >= asked.threshold]
+    if asked.agentic:
+        results = _chosen(asked, results[: settings.QUERY_CHOSEN_AMONG])
+    packed = pack(results[: asked.top_k], asked.budget_tokens, _cost)
+    related, tokens = _related(scope, found, packed.kept, asked.budget_tokens - packed.tokens)
+    return Answer(packed.kept, related, delta, packed.tokens + tokens, revision)
+
+
+def _chosen(question: Question, results: list[Result]) -> list[Result]:
+    """Those that the model chooses, in their order; all when it can't be asked."""
+    passages = [Passage(str(number), result.text) for number, result in enumerate(results)]
+    try:
+        chosen = set(get_model().select(question.query, passages, question.top_k))
+    except LanguageError as error:
+        log.warning("query_not_chosen", error=type(error).__name__)
+        return results
+    return [result for number, result in enumerate(results) if str(number) in chosen]
+
+
+def _related(
+    scope: Scope, found: FoundEverywhere, kept: Sequence[Result], left: int
+) -> tuple[dict[str, list[Related]], int]:
+    """What the memories that were kept are related to and that was not found, as far as there is room, and its cost.
+
+    The strongest relations first, each memory once. It passes the same filters as what was found.
+    """
+    ids = {result.id for result in kept if result.source == MEMORIES}
+    beyond = [edge for edge in found.edges if edge.touches(ids)]
+    if not beyond or found.rows is None:
+        return {}, 0
+    known = read_memories(found.rows, [edge.beyond(ids) for edge in beyond])
+    longest = longest_text(scope.question)
+    related: dict[str, list[Related]] = {}
+    told: set[str] = set()
+    tokens = 0
+    for edge in beyond:
+        far = edge.beyond(ids)
+        if len(told) == settings.QUERY_RELATED:
+            break
+        if far not in known or far in told:
+            continue
+        result = memory_result(known[far], edge.strength, longest)
+        cost = _cost(result)
+        if tokens + cost <= left:
+            near = edge.one if far == edge.other else edge.other
+            related.setdefault(near, []).append(Related(result, edge.type))
+            told.add(far)
+            tokens += cost
+    return related, tokens
+
+
+def _cost(result: Result) -> int:
+    """What a line costs, with the break that ends it."""
+    return count_tokens(result.text) + 1

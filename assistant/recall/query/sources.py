@@ -1,0 +1,234 @@
+"""Where answers come from: what is remembered, facts about a legacy, summaries of conversations, what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic
+
+from accounts.principals import Principal
+from conversations.searching import ChunkRow, Recallable, TurnRow
+from facts.searching import FactRow, Wanted
+from language.fencing import as_data
+from language.tokens import count_tokens, cut_to_tokens
+from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_shape
+
+from ..search import (
+    Found,
+    QueryVector,
+    Row,
+    find_chunks,
+    find_facts,
+    find_memories,
+    find_turns,
+)
+from .question import Filters, Question, Scope
+
+WHOLE_LINE = 60
+"""Tokens of a statement that is not cut while it fits at all: half of one may mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Something that was found: a line for a prompt, and in ``details`` the whole of it.
+
+    ``id`` is unique within its source. ``score`` compares across sources, higher is better; it is told as a cosine.
+    """
+
+    id: str
+    source: str
+    category: str | None
+    text: str
+    score: float
+    details: dict[str, Any]
+
+
+@dataclass(slots=True)
+class FoundEverywhere:
+    """All results, in no order yet; the rows that memories were looked for in, and how those found are related."""
+
+    results: list[Result] = field(default_factory=list)
+    rows: MemoryRows | None = None
+    edges: list[Edge] = field(default_factory=list)
+
+
+def find_everywhere(scope: Scope, query: QueryVector, top_k: int) -> FoundEverywhere:
+    """The ``top_k`` best of each source that is asked for."""
+    found = FoundEverywhere()
+    for source in dict.fromkeys(scope.question.sources):
+        if source == "memories":
+            _find_memories(scope, query, top_k, found)
+        else:
+            found.results += _find(source, scope, query, top_k)
+    return found
+
+
+def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEverywhere) -> None:
+    if scope.narrowing is None:
+        return
+    asked = scope.question
+    if asked.as_of is None and asked.known_at is None:
+        found.rows = present_shape(scope.principal, scope.narrowing)
+    else:
+        found.rows = past_rows(scope.principal, scope.narrowing, true_at=asked.as_of, recorded_at=asked.known_at)
+    memories = find_memories(scope.principal, query, rows=found.rows, top_k=top_k)
+    found.edges = memories.edges
+    longest = longest_text(asked)
+    found.results += [memory_result(each.row, each.relevance, longest) for each in memories.memories]
+
+
+def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
+    """A memory as a result."""
+    return Result(
+        id=row.id,
+        source="memories",
+        category=row.category,
+        text=_cut(f"[{row.category}] {as_data(row.content)}", longest),
+        score=score,
+        details={
+            "content": row.content,
+            "kind": row.kind,
+            "version": row.version,
+            "subject": row.subject,
+            "topics": row.topics,
+            "importance": row.importance,
+            "pinned": row.pinned,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+            "valid_from": row.valid_from,
+            "valid_to": row.valid_to,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source(Generic[Row]):
+    """Where else things are found: by ``find``, among rows that are ``wanted``, each shown as a line and in details."""
+
+    find: Callable[..., list[Found[Row]]]
+    wanted: Callable[[Scope], Any]
+    line: Callable[[Row, Principal], str]
+    details: Callable[[Row], dict[str, Any]]
+
+
+def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
+    source = _SOURCES[name]
+    wanted = source.wanted(scope)
+    if wanted is None:
+        return []
+    longest = longest_text(scope.question)
+    found = source.find(scope.principal, query, wanted=wanted, top_k=top_k)
+    return [
+        Result(
+            id=str(each.row.pk),
+            source=name,
+            category=getattr(each.row, "category", None),
+            text=_cut(source.line(each.row, scope.principal), longest),
+            score=each.hit.relevance,
+            details=source.details(each.row),
+        )
+        for each in found
+    ]
+
+
+def _wanted_facts(scope: Scope) -> Wanted | None:
+    filters = scope.question.filters
+    if _is_of_memories(filters) or filters.agent_id is not None or filters.role is not None:
+        return None
+    return Wanted(
+        legacy_id=scope.legacy_id,
+        category=filters.category,
+        since=filters.updated_after,
+        before=filters.updated_before,
+        active_since=scope.question.moment,
+    )
+
+
+def _wanted_chunks(scope: Scope) -> Recallable | None:
+    return _wanted_turns(scope) if scope.question.filters.role is None else None
+
+
+def _wanted_turns(scope: Scope) -> Recallable | None:
+    asked, filters = scope.question, scope.question.filters
+    if _is_of_memories(filters) or filters.category is not None:
+        return None
+    return Recallable(
+        legacy_id=scope.legacy_id,
+        agent_id=filters.agent_id,
+        role=filters.role,
+        since=filters.updated_after,
+        before=filters.updated_before,
+        until=asked.as_of,
+        recorded_until=asked.known_at,
+    )
+
+
+def _is_of_memories(filters: Filters) -> bool:
+    """Whether a filter is about something that only memories have."""
+    of_memories = (filters.run_id, filters.actor_id, filters.pinned, filters.importance_min, filters.importance_max)
+    return any(value is not None for value in of_memories)
+
+
+def _fact_line(fact: FactRow, principal: Principal) -> str:
+    return f"[{fact.category}] {as_data(fact.content)} ({fact.origin(principal)})"
+
+
+def _fact_details(fact: FactRow) -> dict[str, Any]:
+    return {
+        "content": fact.content,
+        "legacy": fact.legacy_id,
+        "visibility": fact.visibility,
+        "version": fact.version,
+        "extracted_at": fact.extracted_at,
+        "updated_at": fact.updated_at,
+    }
+
+
+def _chunk_line(chunk: ChunkRow, _: Principal) -> str:
+    return f"[{chunk.first_at:%Y-%m-%d}] {as_data(chunk.content)}"
+
+
+def _chunk_details(chunk: ChunkRow) -> dict[str, Any]:
+    return {
+        "content": chunk.content,
+        "conversation": chunk.conversation_id,
+        "message_range_start": chunk.message_range_start,
+        "message_range_end": chunk.message_range_end,
+        "created_at": chunk.created_at,
+    }
+
+
+def _turn_line(message: TurnRow, _: Principal) -> str:
+    who = message.speaker or message.role
+    return f"[{message.at:%Y-%m-%d}] {as_data(who)}: {as_data(message.content)}"
+
+
+def _turn_details(message: TurnRow) -> dict[str, Any]:
+    return {
+        "content": message.content,
+        "conversation": message.conversation_id,
+        "index": message.index,
+        "role": message.role,
+        "speaker": message.speaker,
+        "at": message.at,
+    }
+
+
+_SOURCES: dict[str, _Source[Any]] = {
+    "facts": _Source(find_facts, _wanted_facts, _fact_line, _fact_details),
+    "chunks": _Source(find_chunks, _wanted_chunks, _chunk_line, _chunk_details),
+    "turns": _Source(find_turns, _wanted_turns, _turn_line, _turn_details),
+}
+
+
+def longest_text(question: Question) -> int:
+    """Tokens that one line may take, so that a long message leaves room for others; an ordinary one is left whole."""
+    budget = question.budget_tokens
+    return max(budget // 2, min(budget, WHOLE_LINE))
+
+
+def _cut(text: str, longest: int) -> str:
+    # A token has a character at least, so most lines need no counting.
+    if len(text) <= longest or count_tokens(text) <= longest:
+        return text
+    return cut_to_tokens(text, longest - 1) + "…"

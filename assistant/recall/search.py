@@ -1,0 +1,355 @@
+"""What earlier conversations and facts have to say about a question, by the hybrid search of ``retrieval``.
+
+The same functions serve the turn and the evaluation, so what is measured is what is served.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property, lru_cache, partial
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts import categories
+from accounts.models import Legacy
+from accounts.policy import must_act_for
+from accounts.principals import STAND_IN_USER, Principal
+from conversations.ranking import PLACE, message_prior
+from conversations.searching import (
+    CHUNK_COLUMNS,
+    ChunkRow,
+    InPrompt,
+    Recallable,
+    TurnRow,
+    chunks_shape,
+    read_turns,
+    turns_shape,
+)
+from facts.searching import FACT_COLUMNS, FactRow, Wanted, facts_shape
+from journal.actions import note_operation
+from journal.models import Ledger
+from journal.queue import enqueue
+from language.backends import get_embedder, get_embedder_before
+from language.base import Embedder, EmbedderUnavailable, Vectors
+from memories.querysets import MemoryVersionQuerySet
+from memories.ranking import company, standing
+from memories.searching import (
+    PRESENT_COLUMNS,
+    Edge,
+    MemoryRow,
+    MemoryRows,
+    Narrowing,
+    present_shape,
+    read_edges,
+    read_versions,
+)
+from retrieval.prepared import Shaped, read
+from retrieval.search import Centre, Corpus, Hit, SearchQuery, centre_of, has_model, hybrid_search
+from retrieval.weights import Weights, default_weights
+
+TASK = "assistant.note_recall"
+NODE = "context"
+OPERATION = "recall"
+
+
+log = structlog.get_logger(__name__)
+Row = TypeVar("Row", TurnRow, ChunkRow, FactRow)
+CENTRE_SECONDS = 60
+WITHOUT_VECTORS = 0.05
+"""What a point counts where no vector tells how far apart the rows are."""
+_COUNTS = {
+    "memories": ("memories", "memory_terms"),
+    "facts": ("facts", "fact_terms"),
+    "chunks": ("chunks", "chunk_terms"),
+    "turns": ("turns", "turn_terms"),
+}
+"""The columns of a ledger that say how many rows its owner has of each source, and how many words they hold."""
+
+
+class By(StrEnum):
+    """Who looked something up: the turn by itself, or a model with its tool. The category of the noted operation."""
+
+    TURN = "turn"
+    TOOL = "tool"
+
+
+def recall_show(principal: Principal, by: By, conversation_id: UUID | None, *, best: float | None = None) -> None:
+    """Have it noted, in the background, that something was looked up on demand.
+
+    ``best`` is how likely it was that anything found at first fits. With the broker away it is noted at once. Every
+    turn is noted too (node ``context``, operation ``turn``), so both together give the rate.
+    """
+    values = (str(principal.user_id), str(conversation_id or ""), str(by), "" if best is None else f"{best:.4f}")
+    enqueue(TASK, *values, otherwise=partial(recall_note, *values))
+
+
+def recall_note(user_id: str, conversation_id: str, by: str, best: str) -> None:
+    """Write what ``recall_show`` sent into the log of operations."""
+    sim = float(best) if best else None
+    note_operation(NODE, OPERATION, user_id=UUID(user_id), thread_id=conversation_id, category=by, sim=sim)
+
+
+class QueryVector:
+    """A question and its vectors, each made when first needed and once only; None while its embedder is away."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._counted: dict[UUID, dict[str, Corpus]] = {}
+
+    def corpus(self, owner_id: UUID, source: str) -> Corpus:
+        """How much a person or a legacy has of a source, as their ledger counted it when this was first asked."""
+        if owner_id not in self._counted:
+            self._counted[owner_id] = _counted(owner_id)
+        return self._counted[owner_id][source]
+
+    @cached_property
+    def vector(self) -> Vectors | None:
+        """The vector, of shape (dimensions,), or None: recall then goes by words alone."""
+        return self._made_by(get_embedder())
+
+    @cached_property
+    def vector_before(self) -> Vectors | None:
+        """The same by the embedder before, of that one's dimensions."""
+        before = get_embedder_before()
+        return None if before is None else self._made_by(before)
+
+    def search(self, top_k: int, rows: QuerySet[Any] | Shaped) -> SearchQuery:
+        """The question as ``retrieval`` takes it, for these rows: with both vectors while some are not moved yet."""
+        before = get_embedder_before()
+        both = before is not None and has_model(rows, before.name)
+        return SearchQuery(
+            text=self.text,
+            vector=self.vector,
+            embedding_model=get_embedder().name,
+            top_k=top_k,
+            vector_before=self.vector_before if both else None,
+            embedding_model_before=before.name if before and both else "",
+        )
+
+    def _made_by(self, embedder: Embedder) -> Vectors | None:
+        try:
+            return embedder.embed_query(self.text)
+        except EmbedderUnavailable as error:
+            log.warning("recall_without_vector", embedder=embedder.name, error=type(error).__name__)
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[Row]):
+    """A row that was found, and how."""
+
+    row: Row
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A memory that was found, and how. ``relevance`` is that of its hit with what else speaks for it."""
+
+    row: MemoryRow
+    relevance: float
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemories:
+    """Memories that were found, best first, and the relations that any of them has, the strongest first."""
+
+    memories: list[FoundMemory]
+    edges: list[Edge]
+
+
+def find_memories(
+    principal: Principal, query: QueryVector, *, rows: MemoryRows, top_k: int, without: Collection[str] = ()
+) -> FoundMemories:
+    """What is remembered about the person, of ``rows`` (those of ``memories.searching``) but some. Best first.
+
+    The best by the question, ``QUERY_CANDIDATES`` or more, are ranked again by what else speaks for each. Of a category
+    that is only recalled there are at most as many as ``categories.yaml`` says.
+    """
+    if principal.user_id is None:
+        return FoundMemories([], [])
+    search = query.search(max(top_k, settings.QUERY_CANDIDATES), rows)
+    corpus, centre = _known_of_memories(_Standing.of(principal, search.embedding_model, query))
+    if isinstance(rows, MemoryVersionQuerySet):
+        hits = hybrid_search(rows, search, corpus, centre=centre)
+        known = read_versions(rows, [hit.id for hit in hits])
+        hits = [hit for hit in hits if hit.id in known]
+    else:
+        hits = hybrid_search(rows, search, corpus, columns=PRESENT_COLUMNS, centre=centre, without=without)
+        known = {hit.id: MemoryRow(hit.id, *hit.columns) for hit in hits}
+    if not hits:
+        return FoundMemories([], [])
+    ids = [known[hit.id].id for hit in hits]
+    edges = read_edges(principal, ids)
+    related = company(ids, edges)
+    found = []
+    for hit, own in zip(hits, standing((known[hit.id] for hit in hits), timezone.now()), strict=True):
+        row = known[hit.id]
+        points = own + related.get(row.id, 0.0)
+        found.append(FoundMemory(row, hit.relevance + (hit.unit or WITHOUT_VECTORS) * points, hit))
+    found.sort(key=lambda each: (-each.relevance, each.row.id))
+    return FoundMemories(_within_lengths(found)[:top_k], edges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A person's memories at a revision, as one sort of caller sees them; equal when those are.
+
+    Vectors come and are replaced without a revision, so nothing is taken to be known for more than ``CENTRE_SECONDS``.
+    """
+
+    user_id: UUID
+    rev: int
+    sort: Principal
+    embedding_model: str
+    period: int
+    principal: Principal = field(compare=False)
+    query: QueryVector = field(compare=False)
+
+    @classmethod
+    def of(cls, principal: Principal, embedding_model: str, query: QueryVector) -> _Standing:
+        period = int(time.monotonic() // CENTRE_SECONDS)
+        user_id = must_act_for(principal)
+        return cls(user_id, principal.rev, principal.stand_in(), embedding_model, period, principal, query)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Rows of somebody's conversations or of a legacy, while they are as many; equal when those are the same ones.
+
+    An agent that may not read what was said elsewhere has those of its own conversations, so ``agent_id`` counts.
+    """
+
+    source: str
+    owner_id: UUID
+    agent_id: UUID | None
+    legacy_id: UUID | None
+    corpus: Corpus
+    sort: Principal
+    embedding_model: str
+    period: int
+    rows: Shaped = field(compare=False)
+
+    @classmethod
+    def centre(cls, source: str, principal: Principal, legacy_id: UUID | None, corpus: Corpus, rows: Shaped) -> Centre:
+        """The centre of all of them, whatever a search leaves out, known for ``CENTRE_SECONDS``."""
+        period = int(time.monotonic() // CENTRE_SECONDS)
+        owner, agent, model = must_act_for(principal), principal.agent_id, get_embedder().name
+        return _known_centre(cls(source, owner, agent, legacy_id, corpus, principal.stand_in(), model, period, rows))
+
+
+@lru_cache(maxsize=500)
+def _known_centre(told: _Told) -> Centre:
+    return centre_of(told.rows, told.embedding_model, told.corpus)
+
+
+@lru_cache(maxsize=2_000)
+def _known_of_memories(standing: _Standing) -> tuple[Corpus, Centre]:
+    corpus = standing.query.corpus(standing.user_id, "memories")
+    rows = present_shape(standing.principal, Narrowing())
+    return corpus, centre_of(rows, standing.embedding_model, corpus)
+
+
+def _within_lengths(found: Iterable[FoundMemory]) -> list[FoundMemory]:
+    known = categories.load().by_name
+    counts: Counter[str] = Counter()
+    kept = []
+    for each in found:
+        category = known.get(each.row.category)
+        counts[each.row.category] += 1
+        if category is None or category.context == "all" or counts[each.row.category] <= category.rag_length:
+            kept.append(each)
+    return kept
+
+
+def find_turns(
+    principal: Principal,
+    query: QueryVector,
+    *,
+    wanted: Recallable,
+    top_k: int,
+    shown: InPrompt | None = None,
+    without: Collection[UUID] = (),
+    weights: Weights | None = None,
+) -> list[Found[TurnRow]]:
+    """The person's own earlier messages that are ``wanted``, but those that are ``shown`` anyhow and some, best first.
+
+    ``weights`` are those of the settings unless told otherwise.
+    """
+    if principal.user_id is None:
+        return []
+    corpus = query.corpus(principal.user_id, "turns")
+    rows, every = turns_shape(principal, wanted, shown), turns_shape(principal, Recallable(wanted.legacy_id))
+    centre = _Told.centre("turns", principal, wanted.legacy_id, corpus, every)
+    weights = weights or default_weights()
+    asked, prior = query.search(top_k, rows), message_prior(weights)
+    hits = hybrid_search(rows, asked, corpus, weights, prior=prior, said=PLACE, centre=centre, without=without)
+    found = read_turns(rows, [hit.id for hit in hits]) if hits else {}
+    return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
+
+
+def find_chunks(
+    principal: Principal,
+    query: QueryVector,
+    *,
+    wanted: Recallable,
+    top_k: int,
+    shown: InPrompt | None = None,
+    without: Collection[UUID] = (),
+) -> list[Found[ChunkRow]]:
+    """Summaries of the person's conversations that are ``wanted``, but those ``shown`` anyhow and some, best first."""
+    if principal.user_id is None:
+        return []
+    corpus = query.corpus(principal.user_id, "chunks")
+    rows, every = chunks_shape(principal, wanted, shown), chunks_shape(principal, Recallable(wanted.legacy_id))
+    centre = _Told.centre("chunks", principal, wanted.legacy_id, corpus, every)
+    asked = query.search(top_k, rows)
+    hits = hybrid_search(rows, asked, corpus, columns=CHUNK_COLUMNS, centre=centre, without=without)
+    return [Found(ChunkRow(hit.id, *hit.columns), hit) for hit in hits]
+
+
+def find_facts(
+    principal: Principal, query: QueryVector, *, wanted: Wanted, top_k: int, without: Collection[UUID] = ()
+) -> list[Found[FactRow]]:
+    """Facts in use that are ``wanted``, but some, that the person may see, best first.
+
+    Without a legacy about every one that the person keeps.
+    """
+    if principal.user_id is None:
+        return []
+    legacy_id = wanted.legacy_id
+    corpus = _facts_kept(principal) if legacy_id is None else query.corpus(legacy_id, "facts")
+    rows, every = facts_shape(principal, wanted), facts_shape(principal, Wanted(legacy_id))
+    centre = _Told.centre("facts", principal, legacy_id, corpus, every)
+    asked = query.search(top_k, rows)
+    hits = hybrid_search(rows, asked, corpus, columns=FACT_COLUMNS, centre=centre, without=without)
+    return [Found(FactRow(hit.id, *hit.columns), hit) for hit in hits]
+
+
+def _counted(owner_id: UUID) -> dict[str, Corpus]:
+    ledger = Shaped("ledger", lambda: Ledger.objects.filter(pk=STAND_IN_USER), {STAND_IN_USER: owner_id})
+    (counts,) = read(ledger, tuple(column for columns in _COUNTS.values() for column in columns))
+    pairs = zip(counts[::2], counts[1::2], strict=True)
+    return {source: Corpus(*pair) for source, pair in zip(_COUNTS, pairs, strict=True)}
+
+
+def _facts_kept(principal: Principal) -> Corpus:
+    """Those about every legacy that the person is a member of."""
+    someone = principal.stand_in()
+    kept = Shaped(
+        key=("ledgers of legacies", someone),
+        build=lambda: Ledger.objects.filter(pk__in=Legacy.objects.visible_to(someone).values("pk")),
+        values={STAND_IN_USER: principal.user_id},
+    )
+    counts = read(kept, _COUNTS["facts"])
+    return Corpus(sum(facts for facts, _ in counts), sum(terms for _, terms in counts))

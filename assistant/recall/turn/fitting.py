@@ -1,0 +1,98 @@
+"""Drops what the budget of a turn has no room for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conversations.models import Message
+from conversations.searching import TurnRow
+from journal.exceptions import Gated
+from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_data
+from language.tokens import count_tokens
+from memories.block import cut_block
+from retrieval.budget import pack
+
+from . import rendering
+from .gathering import PER_MESSAGE
+from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, fenced
+
+
+def fit(draft: Draft, budget: int) -> int:
+    """Drop what does not fit, least needed first, and return what the rest costs in tokens.
+
+    Goes from the most needed to the least; once something is dropped, nothing less needed gets in.
+    """
+    around = [fenced(FACTS_FENCE, FACTS_NOTE, []), fenced(SUMMARY_FENCE, SUMMARY_NOTE, [])]
+    around += [fenced(RECALL_FENCE, RECALL_NOTE, []), rendering.OPENING, draft.stable, draft.incoming, draft.head]
+    fixed = sum(count_tokens(text) + PER_MESSAGE for text in around)
+    if draft.delta is not None:
+        told = count_tokens(draft.delta) + PER_MESSAGE
+        if fixed + told > budget:
+            draft.delta = None
+            draft.dropped.append({"kind": "delta"})
+        else:
+            fixed += told
+    if fixed > budget:
+        raise Gated(
+            f"Instructions and message need {fixed} tokens; the budget is {budget}.", code="budget", needed=fixed
+        )
+    left = budget - fixed
+    gone: dict[str, list[dict[str, Any]]] = {}
+    latest = pack([draft.latest_chunk] if draft.latest_chunk else [], left, _tokens)
+    left = 0 if latest.dropped else left - latest.tokens
+    draft.latest_chunk = latest.kept[0] if latest.kept else None
+    gone["latest"] = [_name(piece) for piece in latest.dropped]
+    draft.memory, forgotten, places = cut_block(draft.memory, max(0, left - PER_MESSAGE))
+    gone["block"] = [{"kind": "places", "count": places}] if places else []
+    gone["block"] += [{"kind": "memories", "id": memory_id} for memory_id in forgotten]
+    block_tokens = draft.memory.tokens + PER_MESSAGE if draft.memory.text else 0
+    left = 0 if gone["block"] else left - block_tokens
+    kept, left = _from_the_start(draft.facts, left)
+    gone["facts"] = [_name(piece) for piece in reversed(draft.facts[len(kept) :])]
+    draft.facts = kept
+    said = [_piece_of(message) for message in reversed(draft.window)]
+    newest, left = _from_the_start(said, left)
+    gone["messages"] = [_name(piece) for piece in reversed(said[len(newest) :])]
+    if draft.left_out:
+        gone["messages"].insert(0, {"kind": "messages", "count": draft.left_out})
+        left = 0
+    draft.window = draft.window[len(said) - len(newest) :]
+    recalled: list[dict[str, Any]] = []
+    for kind in ("facts", "memories", "chunks", "turns", "neighbours", "related"):
+        packed = pack(getattr(draft.recalled, kind), left, _tokens)
+        left = 0 if packed.dropped else left - packed.tokens
+        setattr(draft.recalled, kind, packed.kept)
+        recalled = [*(_name(piece) for piece in reversed(packed.dropped)), *recalled]
+    draft.dropped += recalled
+    for kind in ("messages", "facts", "block", "latest"):
+        draft.dropped += gone[kind]
+    pieces = [*draft.facts, *latest.kept, *newest, *draft.recalled.pieces]
+    return fixed + block_tokens + sum(piece.tokens for piece in pieces)
+
+
+def _from_the_start(pieces: list[Piece], left: int) -> tuple[list[Piece], int]:
+    """The pieces from the first on that fit, and what is left: nothing, when one did not."""
+    kept: list[Piece] = []
+    for piece in pieces:
+        if piece.tokens > left:
+            return kept, 0
+        kept.append(piece)
+        left -= piece.tokens
+    return kept, left
+
+
+def _piece_of(message: TurnRow) -> Piece:
+    """A message of the window with what it costs as it is rendered; plain words are counted when they are stored."""
+    tokens = message.tokens
+    if message.role not in {Message.Role.USER, Message.Role.ASSISTANT}:
+        tokens = count_tokens(rendering.as_note(message.role, message.content))
+    lines = message.content.count("\n")  # The plain text indents them.
+    return Piece("messages", message.pk, "", tokens + lines + count_tokens(as_data(message.speaker)) + PER_MESSAGE)
+
+
+def _tokens(piece: Piece) -> int:
+    return piece.tokens
+
+
+def _name(piece: Piece) -> dict[str, Any]:
+    return {"kind": piece.kind, "id": str(piece.id)}

@@ -1,0 +1,221 @@
+"""What is recalled for a message: a first look, a second and wider one where that was not sure, and the neighbours."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import structlog
+from django.conf import settings
+
+from accounts import categories
+from accounts.principals import Principal
+from conversations.models import Message
+from conversations.searching import InPrompt, Recallable, TurnRow, read_turns_at, turns_shape
+from facts.searching import Wanted
+from language.backends import get_embedder, get_embedder_before
+from language.base import Embedder, Vectors
+from memories.searching import Narrowing, present_shape, read_memories
+from retrieval.budget import pack
+from retrieval.search import Hit
+
+from ..search import QueryVector, find_chunks, find_facts, find_memories, find_turns
+from .pieces import Piece, Recalled, SaidPiece, chunk_piece, fact_piece, memory_piece, turn_piece
+
+log = structlog.get_logger(__name__)
+
+BY_MEANING_ALONE = 0.4
+"""What the score of a row counts as a sign that it fits, when it has no word in common with the message.
+
+"And when was that?" is as near to some rows as a good question is to its answer, and has no word of theirs.
+"""
+
+OWN_SHARE = 0.5
+"""What the vector of a message counts beside that of the person's message before it, when both are looked for."""
+
+WORDS_FROM = 300
+"""So many characters of each are looked for by their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the turn shows anyhow and is not recalled: ``prompt`` of its conversation, and ids by source.
+
+    ``legacy_id`` is whom the conversation is about, ``memories`` are those of the block.
+    """
+
+    legacy_id: UUID | None
+    prompt: InPrompt
+    facts: Sequence[UUID] = ()
+    chunks: Sequence[UUID] = ()
+    memories: Sequence[str] = ()
+
+    @property
+    def said(self) -> Recallable:
+        """What was said that may be recalled."""
+        return Recallable(self.legacy_id)
+
+
+class _Together(QueryVector):
+    """A message together with the person's message before it: the words of both, and one vector out of two.
+
+    The vector of the earlier one is stored, so nothing is embedded for it.
+    """
+
+    def __init__(self, principal: Principal, query: QueryVector, before: TurnRow) -> None:
+        super().__init__(f"{query.text[:WORDS_FROM]}\n{before.content[:WORDS_FROM]}")
+        self._query = query
+        self._counted = query._counted
+        self._earlier = Message.objects.visible_to(principal).filter(pk=before.pk)
+
+    @cached_property
+    def vector(self) -> Vectors | None:
+        """Of shape (dimensions,) and length 1; that of the message alone while the earlier one has none."""
+        return self._mixed(self._query.vector, get_embedder())
+
+    @cached_property
+    def vector_before(self) -> Vectors | None:
+        """The same by the embedder before."""
+        before = get_embedder_before()
+        return None if before is None else self._mixed(self._query.vector_before, before)
+
+    def _mixed(self, vector: Vectors | None, embedder: Embedder) -> Vectors | None:
+        stored = self._earlier.filter(embedding_model=embedder.name).values_list("embedding", flat=True).first()
+        if vector is None or stored is None:
+            return vector
+        mixed: Vectors = OWN_SHARE * vector + np.asarray(stored, dtype=np.float32)
+        return mixed / max(float(np.linalg.norm(mixed)), 1e-6)
+
+
+def recall(principal: Principal, content: str, before: TurnRow | None, shown: Shown) -> Recalled:
+    """What may help with the message ``content`` and is not shown anyhow.
+
+    When nothing that was found is likely to fit (no score of ``RECALL_CONFIDENT``) and there is more than was found, it
+    looks once more, with what the person said ``before``. Turns come with their neighbours.
+    """
+    query = QueryVector(content)
+    recalled = _first_look(principal, query, shown)
+    if recalled.best is not None and recalled.best < settings.RECALL_CONFIDENT:
+        began = time.perf_counter()
+        _second_look(principal, query, before, shown, recalled)
+        recalled.again_seconds = time.perf_counter() - began
+        log.info("recalled_again", milliseconds=round(1_000 * recalled.again_seconds, 1), best=round(recalled.best, 2))
+    recalled.neighbours = _neighbours(principal, recalled.turns, shown)
+    return recalled
+
+
+def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recalled:
+    recalled = Recalled()
+    hits: list[Hit] = []
+    full = False
+    if shown.legacy_id is not None:
+        most = settings.RECALLED_FACTS
+        facts = find_facts(principal, query, wanted=Wanted(shown.legacy_id), top_k=most, without=shown.facts)
+        recalled.facts = [fact_piece(each.row, principal) for each in facts]
+        hits += [each.hit for each in facts]
+        full |= len(facts) == most
+    most = settings.RECALLED_CHUNKS
+    shown_too = shown.chunks
+    chunks = find_chunks(principal, query, wanted=shown.said, top_k=most, shown=shown.prompt, without=shown_too)
+    recalled.chunks = [chunk_piece(each.row) for each in chunks]
+    hits += [each.hit for each in chunks]
+    full |= len(chunks) == most
+    most = settings.RECALLED_TURNS
+    turns = find_turns(principal, query, wanted=shown.said, top_k=most, shown=shown.prompt)
+    recalled.turns = [turn_piece(each.row) for each in turns]
+    hits += [each.hit for each in turns]
+    full |= len(turns) == most
+    hits_of_memories = _memories(principal, query, recalled)
+    full |= len(hits_of_memories) == settings.RECALLED_MEMORIES
+    hits += hits_of_memories
+    if full and hits:  # Else all that there is was found, and another look finds nothing new.
+        recalled.best = max(0.0, *map(_fits, hits))
+    return recalled
+
+
+def _memories(principal: Principal, query: QueryVector, recalled: Recalled) -> list[Hit]:
+    """Recall memories that no block carries, and what is related to them among those; returns how they were found."""
+    carried = [name for name, category in categories.load().by_name.items() if category.context == "all"]
+    rows = present_shape(principal, Narrowing(beside=frozenset(carried)))
+    found = find_memories(principal, query, rows=rows, top_k=settings.RECALLED_MEMORIES)
+    ids = {each.row.id for each in found.memories}
+    others = [edge.beyond(ids) for edge in found.edges if edge.touches(ids)]
+    known = read_memories(rows, others) if others else {}
+    beside = [known[memory_id] for memory_id in dict.fromkeys(others) if memory_id in known]
+    recalled.memories = [memory_piece(each.row) for each in found.memories]
+    recalled.related = [memory_piece(row) for row in beside[: settings.QUERY_RELATED]]
+    return [each.hit for each in found.memories]
+
+
+def _fits(hit: Hit) -> float:
+    """How likely a row is to fit, in deviations from what the person's rows score on average.
+
+    Not as a cosine, whose scale is another one with every embedder. Without vectors nothing tells it.
+    """
+    if hit.level is None:
+        return math.inf
+    return hit.score if hit.keyword is not None else BY_MEANING_ALONE * hit.score
+
+
+def _second_look(
+    principal: Principal, query: QueryVector, before: TurnRow | None, shown: Shown, recalled: Recalled
+) -> None:
+    """Add the few best of all that may be read and is not shown yet, as far as they are likely to fit.
+
+    Facts about every legacy where the conversation is about none, and memories that the block would carry had it not
+    been pinned before they came. A message that names nothing itself ("And when was that?") is understood from what the
+    person said before it.
+    """
+    if before is not None:
+        query = _Together(principal, query, before)
+    most = settings.RECALLED_AGAIN
+    longest = settings.RECALLED_AGAIN_TOKENS // 2
+    found: list[tuple[float, Hit, Piece]] = []
+    facts_shown = [*shown.facts, *_ids(recalled.facts)]
+    facts = find_facts(principal, query, wanted=Wanted(shown.legacy_id), top_k=most, without=facts_shown)
+    found += [(each.hit.relevance, each.hit, fact_piece(each.row, principal)) for each in facts]
+    memories_shown = [*shown.memories, *_ids([*recalled.memories, *recalled.related])]
+    rows = present_shape(principal, Narrowing())
+    memories = find_memories(principal, query, rows=rows, top_k=most, without=memories_shown).memories
+    found += [(each.relevance, each.hit, memory_piece(each.row)) for each in memories]
+    said, prompt = shown.said, shown.prompt
+    chunks_shown = [*shown.chunks, *_ids(recalled.chunks)]
+    chunks = find_chunks(principal, query, wanted=said, top_k=most, shown=prompt, without=chunks_shown)
+    found += [(each.hit.relevance, each.hit, chunk_piece(each.row, longest)) for each in chunks]
+    turns_shown = _ids(recalled.turns)
+    turns = find_turns(principal, query, wanted=said, top_k=most, shown=prompt, without=turns_shown)
+    found += [(each.hit.relevance, each.hit, turn_piece(each.row, longest)) for each in turns]
+    fitting = [each for each in found if _may_fit(each[1], each[2].kind)]
+    fitting.sort(key=lambda each: (-each[0], each[2].kind, str(each[2].id)))
+    packed = pack([piece for _, _, piece in fitting[:most]], settings.RECALLED_AGAIN_TOKENS, lambda piece: piece.tokens)
+    for piece in packed.kept:
+        getattr(recalled, piece.kind).append(piece)
+
+
+def _may_fit(hit: Hit, kind: str) -> bool:
+    """Whether something that a second look found is likely to fit.
+
+    Of few rows none is far from the average, so a word in common is enough for all but what was said, which is much.
+    """
+    return _fits(hit) >= settings.RECALL_CONFIDENT or (kind != "turns" and hit.keyword is not None)
+
+
+def _ids(pieces: Iterable[Piece]) -> list[Any]:
+    return [piece.id for piece in pieces]
+
+
+def _neighbours(principal: Principal, turns: Sequence[SaidPiece], shown: Shown) -> list[SaidPiece]:
+    """What was said right before and right after each of these, in their order, but what is shown already."""
+    there = {(turn.talk, turn.place) for turn in turns}
+    around = dict.fromkeys((turn.talk, turn.place + step) for turn in turns for step in (-1, 1))
+    wanted = [key for key in around if key not in there]
+    if not wanted:
+        return []
+    found = read_turns_at(turns_shape(principal, shown.said, shown.prompt), wanted)
+    return [turn_piece(found[key], settings.RECALLED_NEIGHBOUR_TOKENS) for key in wanted if key in found]

@@ -1,0 +1,130 @@
+"""Runs the questions against the product's own answers.
+
+The messages go in by the conversations' own actions, for a person made for the purpose, and are asked for by the code
+that answers ``POST memories/query/`` with the source ``turns``, so what is measured is what is served. The transaction
+is rolled back.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import transaction
+
+from accounts.actions import user_create
+from accounts.principals import Principal
+from accounts.queries import principal_for_person
+from assistant.imports.loading import Step, append_step
+from assistant.recall import query as querying
+from conversations.actions import messages_index
+from conversations.models import Conversation
+from conversations.policy import passage
+from language.backends import embedder_replaced
+from retrieval.weights import Weights, default_weights, weights_replaced, without
+
+from .datasets import Case
+from .figures import DEPTH, Outcome, Report, score
+from .vector_cache import CachingEmbedder
+
+EMBED_BATCH = 32
+
+Progress = Callable[[int], object]
+
+
+def measure(
+    cases: Sequence[Case],
+    embedder: CachingEmbedder,
+    *,
+    ablate: Collection[str] = (),
+    progress: Progress = lambda count: None,
+) -> Report:
+    """Ask every question of every case. Leaves nothing in the database and changes no row that was there.
+
+    ``ablate`` names parts of the search (``retrieval.weights.PARTS``); every question is asked again without each.
+    ``progress`` is called with the number of texts and questions that are done, ``count_steps(cases)`` in all.
+
+    Raises EmbedderUnavailable.
+    """
+    weights = default_weights()
+    searches = {"": weights} | {part: without(part, weights) for part in ablate}
+    outcomes: dict[str, list[Outcome]] = {part: [] for part in searches}
+    with embedder_replaced(embedder):
+        for case in cases:
+            embed_messages(case, embedder, progress)
+            embedding_seconds = []
+            for question in case.questions:
+                embedding_seconds.append(embedder.time_query(question.text))
+                progress(1)
+            with told(case) as conversation:
+                for part, found in _ask(case, conversation, embedding_seconds, searches).items():
+                    outcomes[part] += found
+    whole = outcomes.pop("")
+    return Report(embedder.name, whole, sum(case.skipped for case in cases), outcomes)
+
+
+def count_steps(cases: Sequence[Case]) -> int:
+    """How many texts and questions there are."""
+    return sum(len(case.conversation.messages) + len(case.questions) for case in cases)
+
+
+def embed_messages(case: Case, embedder: CachingEmbedder, progress: Progress) -> None:
+    """Have the vectors of the messages ready before a transaction begins.
+
+    It would stay open for minutes, and hold up the cleaning of every table meanwhile.
+    """
+    texts = [
+        passage(message.content, message.speaker, message.at) for message in case.conversation.messages if message.at
+    ]
+    for start in range(0, len(texts), EMBED_BATCH):
+        embedder.embed_passages(texts[start : start + EMBED_BATCH])
+        progress(len(texts[start : start + EMBED_BATCH]))
+
+
+@contextmanager
+def taken_back() -> Iterator[None]:
+    """A part of the work after which the database is as it was."""
+    with transaction.atomic():
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)
+
+
+@contextmanager
+def told(case: Case) -> Iterator[Conversation]:
+    """The conversation of the case, as a new person's, until the block is left."""
+    with taken_back():
+        principal = principal_for_person(user_create(f"evaluation-{uuid.uuid4().hex[:12]}").pk)
+        for _ in append_step(principal, Step(case.conversation), channel=case.channel, legacy_id=None):
+            pass
+        conversation = Conversation.objects.visible_to(principal).get()
+        messages_index(conversation.pk)
+        yield conversation
+
+
+def person_of(conversation: Conversation) -> Principal:
+    """The person who holds a conversation."""
+    return principal_for_person(conversation.user_id)
+
+
+def _ask(
+    case: Case, conversation: Conversation, embedding_seconds: Sequence[float], searches: Mapping[str, Weights]
+) -> dict[str, list[Outcome]]:
+    principal = person_of(conversation)
+    outcomes: dict[str, list[Outcome]] = {part: [] for part in searches}
+    for question, embedding in zip(case.questions, embedding_seconds, strict=True):
+        asked = querying.Question(
+            question.text, sources=("turns",), top_k=DEPTH, budget_tokens=settings.QUERY_MOST_TOKENS
+        )
+        for part, weights in searches.items():
+            with weights_replaced(weights):
+                started = time.perf_counter()
+                answer = querying.answer_question(principal, asked)
+                seconds = time.perf_counter() - started
+            ranking = [result.details["index"] for result in answer.results]
+            outcomes[part].append(Outcome(question.category, score(ranking, question.gold), seconds, embedding))
+    return outcomes

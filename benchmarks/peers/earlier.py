@@ -1,0 +1,195 @@
+"""The statements by which Keepsake added a memory before they were put into fewer: what those are held against.
+
+They are kept as they were sent (November 2026), in the order in which they were, and filled with what is added now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+import psycopg
+from psycopg.types.json import Jsonb
+
+from .bare import BareSql
+from .system import KEEPS_NOTHING
+
+_READ = [
+    "embedding_model",
+    "search_config",
+    "search_length",
+    "kind",
+    "category",
+    "field",
+    "subject",
+    "topics",
+    "content",
+    "valid_from",
+    "valid_to",
+    "id",
+    "user_id",
+    "agent_id",
+    "external_id",
+    "run_id",
+    "actor_id",
+    "role",
+    "fingerprint",
+    "tokens",
+    "in_block",
+    "importance",
+    "pinned",
+    "state",
+    "state_reason",
+    "version",
+    "written_by",
+    "source_conversation_id",
+    "needs_check",
+    "active_rev",
+    "expires_at",
+    "reviewed_at",
+    "deleted_at",
+    "deleted_why",
+    "purge_at",
+    "created_at",
+    "updated_at",
+    "index_attempts",
+    "index_not_before",
+]
+_MEMORY = ["embedding", "search_text", *_READ]
+_MIRRORED = [
+    "embedding",
+    "embedding_model",
+    "search_config",
+    "search_text",
+    "search_length",
+    "kind",
+    "category",
+    "field",
+    "subject",
+    "topics",
+    "content",
+    "valid_from",
+    "valid_to",
+    "user_id",
+    "written_by",
+    "source_conversation_id",
+]
+_SUPPRESSIONS = {"Tombstone", "Suppression"}
+_LEDGER = [
+    "rev",
+    "turns",
+    "turn_terms",
+    "chunks",
+    "chunk_terms",
+    "facts",
+    "fact_terms",
+    "memories",
+    "memory_terms",
+    "block_tokens",
+]
+
+
+def _insert(table: str, values: Sequence[str], columns: Sequence[str], returning: str) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(values)}) RETURNING {returning}"
+
+
+def _named(columns: Sequence[str]) -> list[str]:
+    return [f"%({name})s{'::varchar(50)[]' if name == 'topics' else ''}" for name in columns]
+
+
+_STATEMENTS = (
+    """SELECT u.username, u.display_name, p.has_memory, p.agentic_memory, p.extract_each_message, p.review, p.time_zone,
+    p.language, (SELECT l.rev FROM journal_ledger l WHERE l.id = u.id) AS rev
+    FROM accounts_user u LEFT OUTER JOIN accounts_preferences p ON u.id = p.user_id
+    WHERE u.id = %(user_id)s AND u.is_active ORDER BY 1 ASC LIMIT 1""",
+    f"SELECT id, kind, {', '.join(_LEDGER)} FROM journal_ledger WHERE id IN (%(user_id)s) ORDER BY id ASC FOR UPDATE",
+    f"""SELECT {", ".join(_READ)} FROM memories_memory
+    WHERE user_id = %(user_id)s
+      AND (state IN ('active', 'archived') OR agent_id IS NULL AND state IN ('proposed', 'quarantined'))
+      AND state IN ('active', 'proposed', 'quarantined') AND kind = %(kind)s AND user_id = %(user_id)s
+      AND fingerprint IN (%(fingerprint)s)""",
+    """SELECT DISTINCT said.position
+    FROM unnest(%(positions)s::int[], %(fingerprints)s::text[], %(vectors)s::text[])
+         AS said (position, fingerprint, vector)
+    JOIN {suppressions} AS stone
+      ON stone.user_id = %(user_id)s::uuid AND stone.legacy_id IS NOT DISTINCT FROM %(no)s::uuid
+    WHERE stone.fingerprint = said.fingerprint
+       OR CASE WHEN stone.embedding_model = %(embedding_model)s
+               THEN 1 - (stone.embedding <=> said.vector::halfvec) >= %(buried)s ELSE false END""",
+    """SELECT n.id, n.similarity, n.similarity, NULL::float8
+    FROM (
+        SELECT v.id, 1 - ((v.embedding <=> %(embedding)s::halfvec) + 0) AS similarity
+        FROM (
+            SELECT id AS pk, embedding FROM memories_memory
+            WHERE kind = 'semantic' AND user_id = '{user}'::uuid AND state IN ('active', 'proposed', 'quarantined')
+              AND embedding_model = '{model}'
+        ) AS v (id, embedding)
+    ) AS n
+    WHERE n.similarity >= %(near)s::float8 ORDER BY n.similarity DESC, n.id LIMIT %(most)s::int""",
+    _insert("memories_memory", _named(_MEMORY), _MEMORY, "search"),
+    _insert(
+        "memories_memoryversion",
+        [*_named(_MIRRORED), "%(id)s", "1", "%(created_at)s", "%(rev)s", "''", "%(actor)s", "%(actor_id)s"],
+        [*_MIRRORED, "memory_id", "number", "recorded_from", "recorded_from_rev", "reason", "actor_kind", "actor_id"],
+        "id, search",
+    ),
+    """INSERT INTO journal_change (ledger_id, rev, event, object_type, object_id, old_version, new_version, actor_kind,
+    actor_id, conversation_id, meta, at) VALUES (%(user_id)s, %(rev)s, 'ADD', 'memory', %(id)s, NULL, 1, %(actor)s,
+    %(actor_id)s, NULL, %(meta)s, %(created_at)s) RETURNING id""",
+    "UPDATE journal_ledger SET "
+    + ", ".join(f"{name} = {name} + %({name})s" for name in _LEDGER)
+    + " WHERE id = %(user_id)s",
+)
+
+
+class EarlierSql(BareSql):
+    """The earlier statements for adding one, as bare as those of now."""
+
+    name = "earlier SQL"
+    lacks: Mapping[str, str] = {
+        **KEEPS_NOTHING,
+        **dict.fromkeys(("search", "list", "block"), "kept of adding one alone"),
+        "add_many": "100 times what one takes",
+    }
+
+    def prepare(self, work: str, *arguments: Any) -> None:
+        """Fill the earlier statements with what Keepsake would add."""
+        super().prepare(work, *arguments)
+        stored = next(params for sql, params, _ in self._noted if "INSERT INTO memories_memory (" in sql)
+        (row,) = orjson.loads(stored[0])
+        vector = stored[1][0].to_text()
+        counts = dict.fromkeys(_LEDGER, 0)
+        values = {
+            **counts,
+            **row,
+            "embedding": vector,
+            "actor": "agent",
+            "actor_id": row["user_id"],
+            "meta": Jsonb({}),
+            "positions": [0],
+            "fingerprints": [row["fingerprint"]],
+            "vectors": [vector],
+            "no": None,
+            "buried": 0.97,
+            "near": 0.86,
+            "most": 8,
+        }
+        inlined = {"user": row["user_id"], "model": row["embedding_model"], "suppressions": _suppressions()}
+        self._noted = [
+            (_inline(text, inlined), values | ({"rev": 1} if "UPDATE" in text[:8] else {}), psycopg.Cursor)
+            for text in _STATEMENTS
+        ]
+
+
+def _inline(text: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _suppressions() -> str:
+    """The table of what must not be learned again, whatever it is called now."""
+    from django.apps import apps
+
+    return next(str(model._meta.db_table) for model in apps.get_models() if model.__name__ in _SUPPRESSIONS)

@@ -1,0 +1,241 @@
+"""Which messages and summaries a search looks through, and what it brings of them: compiled once for all who ask alike.
+
+What differs from call to call is compared with a stand-in of its type, in place of which the value is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import Legacy
+from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from journal.exceptions import NotFound
+from retrieval.prepared import Shaped, read
+from retrieval.search import read_columns, read_places
+
+from .models import Conversation, ConversationChunk, Message
+from .querysets import ChunkQuerySet, MessageQuerySet
+
+_NOW = datetime(1, 1, 1, tzinfo=UTC)
+_CONVERSATION = UUID(int=5)
+_FROM, _UPTO = 2_147_483_001, 2_147_483_002
+# A NUL is in no text and in no statement: one that is not replaced fails.
+_STAND_INS: dict[str, Any] = {
+    "legacy_id": UUID(int=4),
+    "agent_id": UUID(int=3),
+    "role": "\0role",
+    "since": _NOW + timedelta(1),
+    "before": _NOW + timedelta(2),
+    "until": _NOW + timedelta(3),
+    "recorded_until": _NOW + timedelta(4),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recallable:
+    """What was said that may be recalled: about this legacy, or about none. None leaves the others open.
+
+    ``since`` and ``until`` belong to the span when it was said, ``before`` does not. ``recorded_until`` is when it was
+    recorded: what an import brings was said before that.
+    """
+
+    legacy_id: UUID | None = None
+    agent_id: UUID | None = None
+    role: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+    until: datetime | None = None
+    recorded_until: datetime | None = None
+
+    def stand_in(self) -> Recallable:
+        """The same way of narrowing, whatever to."""
+        given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
+        return replace(self, **given) if given else self
+
+    def values(self) -> dict[Any, Any]:
+        """What each stand-in stands for."""
+        return {stand_in: getattr(self, name) for name, stand_in in _STAND_INS.items()}
+
+    def condition(self, at: str) -> Q:
+        """The same as a condition on rows that say in a column when it was."""
+        wanted = (
+            ("conversation__agent_id", self.agent_id),
+            ("role", self.role),
+            (f"{at}__gte", self.since),
+            (f"{at}__lt", self.before),
+            (f"{at}__lte", self.until),
+            ("created_at__lte", self.recorded_until),
+        )
+        return Q(*(Q((name, value)) for name, value in wanted if value is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class InPrompt:
+    """What a prompt shows of its own conversation: messages from ``first`` on, and no summary that ends later."""
+
+    conversation_id: UUID
+    first: int
+    upto: int
+
+
+# --- Messages ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """A message as a prompt or a search shows it. ``tokens`` is what its text costs."""
+
+    pk: UUID
+    conversation_id: UUID
+    index: int
+    role: str
+    speaker: str
+    content: str
+    tokens: int
+    at: datetime
+
+
+TURN_COLUMNS = ("conversation_id", "index", "role", "speaker", "content", "tokens", "at")
+
+
+def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None = None) -> Shaped:
+    """The person's messages that may be recalled, but those that are ``shown`` anyhow and those that are set apart."""
+    someone, somehow = principal.stand_in(), wanted.stand_in()
+
+    def build() -> MessageQuerySet:
+        # By id: the index that searches read alone does not say what is set apart.
+        apart = Message.objects.filter(user_id=STAND_IN_USER).set_apart(_NOW)
+        every = Message.objects.visible_to(someone).recallable(somehow.legacy_id).exclude(pk__in=apart.values("pk"))
+        rows = every.filter(somehow.condition("at"))
+        return rows.exclude(conversation=_CONVERSATION, index__gte=_FROM) if shown else rows
+
+    values = _asked_by(principal) | wanted.values() | _where(shown)
+    return Shaped(key=("turns", someone, somehow, shown is not None), build=build, values=values)
+
+
+def read_turns(rows: Shaped, ids: Sequence[UUID]) -> dict[UUID, TurnRow]:
+    """What some of the messages say, by id, in one statement."""
+    return {row[0]: TurnRow(*row) for row in read_columns(rows, ids, TURN_COLUMNS)}
+
+
+def read_turns_at(rows: Shaped, places: Sequence[tuple[UUID, int]]) -> dict[tuple[UUID, int], TurnRow]:
+    """What the messages say that stand at these places of conversations, in one statement."""
+    return {(row[1], row[2]): TurnRow(*row) for row in read_places(rows, places, TURN_COLUMNS)}
+
+
+def read_window(principal: Principal, conversation_id: UUID, first: int, upto: int, most: int) -> list[TurnRow]:
+    """Messages ``first`` to ``upto - 1`` of a conversation, the newest first, ``most`` at most; in one statement."""
+    someone = principal.stand_in()
+
+    def build() -> MessageQuerySet:
+        rows = Message.objects.visible_to(someone).filter(conversation=_CONVERSATION)
+        return rows.filter(index__gte=_FROM, index__lt=_UPTO).order_by("-index")[:most]
+
+    values = _asked_by(principal) | {_CONVERSATION: conversation_id, _FROM: first, _UPTO: upto}
+    return [TurnRow(*row) for row in read(Shaped(("window", someone, most), build, values), ("pk", *TURN_COLUMNS))]
+
+
+# --- Summaries --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A summary as a prompt or a search shows it; ``first_at`` and ``last_at`` are when that was said, if it is there.
+
+    Not when it was summed up: what was brought in from elsewhere may be years old.
+    """
+
+    pk: UUID
+    conversation_id: UUID
+    message_range_start: int
+    message_range_end: int
+    content: str
+    created_at: datetime
+    said_first_at: datetime | None
+    said_last_at: datetime | None
+
+    @property
+    def first_at(self) -> datetime:
+        """When the first of it was said."""
+        return self.said_first_at or self.created_at
+
+    @property
+    def last_at(self) -> datetime:
+        """When the last of it was said."""
+        return self.said_last_at or self.created_at
+
+
+CHUNK_COLUMNS = (
+    "conversation_id",
+    "message_range_start",
+    "message_range_end",
+    "content",
+    "created_at",
+    "first_at",
+    "last_at",
+)
+
+
+def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None = None) -> Shaped:
+    """Summaries of what the person said that may be recalled, but those that are ``shown`` anyhow."""
+    someone, somehow = principal.stand_in(), wanted.stand_in()
+
+    def build() -> ChunkQuerySet:
+        every = ConversationChunk.objects.visible_to(someone).recallable(somehow.legacy_id).with_times()
+        rows = every.filter(somehow.condition("created_at"))
+        return rows.exclude(conversation=_CONVERSATION, message_range_end__gt=_UPTO) if shown else rows
+
+    values = _asked_by(principal) | wanted.values() | _where(shown)
+    return Shaped(key=("chunks", someone, somehow, shown is not None), build=build, values=values)
+
+
+def read_latest_chunk(principal: Principal, conversation_id: UUID, upto: int) -> ChunkRow | None:
+    """The summary of the last messages before ``upto`` of a conversation, in one statement."""
+    someone = principal.stand_in()
+
+    def build() -> ChunkQuerySet:
+        rows = ConversationChunk.objects.visible_to(someone).filter(conversation=_CONVERSATION)
+        return rows.filter(message_range_end__lte=_UPTO).with_times().order_by("-message_range_end")[:1]
+
+    values = _asked_by(principal) | {_CONVERSATION: conversation_id, _UPTO: upto}
+    found = read(Shaped(("latest chunk", someone), build, values), ("pk", *CHUNK_COLUMNS))
+    return ChunkRow(*found[0]) if found else None
+
+
+# --- Conversations ----------------------------------------------------------------------------------------------
+
+_FIELDS = tuple(field.attname for field in Conversation._meta.concrete_fields)
+
+
+def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
+    """A conversation that the principal sees, with its legacy, in one statement. Raises NotFound."""
+    someone = principal.stand_in()
+    rows = Shaped(
+        key=("conversation", someone),
+        build=lambda: Conversation.objects.visible_to(someone).filter(pk=_CONVERSATION),
+        values=_asked_by(principal) | {_CONVERSATION: conversation_id},
+    )
+    found = read(rows, (*_FIELDS, "legacy__name"))
+    if not found:
+        raise NotFound("There is no such conversation.")
+    *columns, name = found[0]
+    conversation = Conversation.from_db("default", _FIELDS, columns)
+    conversation.legacy = Legacy.from_db("default", ("id", "name"), (conversation.legacy_id, name)) if name else None
+    return conversation
+
+
+def _asked_by(principal: Principal) -> dict[Any, Any]:
+    return {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, _NOW: timezone.now()}
+
+
+def _where(shown: InPrompt | None) -> dict[Any, Any]:
+    if shown is None:
+        return {}
+    return {_CONVERSATION: shown.conversation_id, _FROM: shown.first, _UPTO: shown.upto}

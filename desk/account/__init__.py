@@ -1,0 +1,1 @@
+"""The person's own: signing in, preferences, linked chats."""

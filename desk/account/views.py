@@ -1,0 +1,189 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import LoginView, LogoutView
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.actions import identity_unlink, link_code_create, preferences_set
+from accounts.models import ExternalIdentity, Preferences
+from accounts.policy import TELEGRAM_ISSUER, must_act_for, time_zones
+from accounts.principals import Principal
+from assistant.demo import demo_sign_ins
+from journal.exceptions import Conflict, NotFound, Refused
+
+from ..page import PageRequest, for_person
+
+# Each in its own language, as its speakers look for it.
+LANGUAGES = {
+    "": "Found out from what I write",
+    "ar": "العربية",
+    "da": "Dansk",
+    "de": "Deutsch",
+    "el": "Ελληνικά",
+    "en": "English",
+    "es": "Español",
+    "fi": "Suomi",
+    "fr": "Français",
+    "hi": "हिन्दी",
+    "hu": "Magyar",
+    "it": "Italiano",
+    "ja": "日本語",
+    "ko": "한국어",
+    "nl": "Nederlands",
+    "no": "Norsk",
+    "pl": "Polski",
+    "pt": "Português",
+    "ro": "Română",
+    "ru": "Русский",
+    "sv": "Svenska",
+    "tr": "Türkçe",
+    "uk": "Українська",
+    "zh": "中文",
+}
+REVIEW = [
+    ("after", "Use what is new at once; I look through it when I like"),
+    ("before", "Use nothing that I have not approved: until then it is in no prompt, whenever it was found"),
+]
+EACH_MESSAGE = [
+    ("", "As usual: from each message with the assistant here, from other agents’ conversations in batches"),
+    ("yes", "From each message, wherever I write it"),
+    ("no", "In batches only: after about thirty messages, or when a conversation ends"),
+]
+_AS_STORED = {"": None, "yes": True, "no": False}
+
+
+class SignIn(LoginView):
+    """Sign in with user name and password; who is signed in already goes home."""
+
+    template_name = "desk/sign_in.html"
+    redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add who can sign in when the demo is loaded."""
+        return super().get_context_data(demo=demo_sign_ins(), **kwargs)
+
+
+class PreferencesForm(forms.Form):
+    """The fields of the page, with the choices that make sense."""
+
+    has_memory = forms.BooleanField(required=False, label="Remember what I tell my agents")
+    agentic_memory = forms.BooleanField(required=False, label="Keep memories up to date")
+    extract_each_message = forms.ChoiceField(
+        choices=EACH_MESSAGE, required=False, widget=forms.RadioSelect, label="When memories are learned"
+    )
+    review = forms.ChoiceField(choices=REVIEW, widget=forms.RadioSelect, label="When memories and facts are found")
+    time_zone = forms.ChoiceField(label="Time zone")
+    language = forms.ChoiceField(required=False, label="Language")
+    version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
+
+    def __init__(self, principal: Principal, version: int, data: dict[str, str] | None = None) -> None:
+        each = principal.extract_each_message
+        stored = {
+            "has_memory": principal.has_memory,
+            "agentic_memory": principal.agentic_memory,
+            "extract_each_message": "" if each is None else "yes" if each else "no",
+            "review": principal.review,
+            "time_zone": principal.time_zone,
+            "language": principal.language,
+            "version": version,
+        }
+        super().__init__(data, initial=stored, label_suffix="")
+        self.fields["time_zone"].choices = [(name, name.replace("_", " ")) for name in sorted(time_zones())]  # type: ignore[attr-defined]
+        # A language that an agent has set stays a choice, whichever it is.
+        known = LANGUAGES if principal.language in LANGUAGES else {**LANGUAGES, principal.language: principal.language}
+        self.fields["language"].choices = list(known.items())  # type: ignore[attr-defined]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Show the preferences, or store them."""
+    row = Preferences.objects.filter(user_id=must_act_for(principal))
+    version = row.values_list("version", flat=True).first() or 0
+    if request.method != "POST":
+        return _show(request, principal, PreferencesForm(principal, version))
+    form = PreferencesForm(principal, version, request.POST.dict())
+    if not form.is_valid():
+        return _show(request, principal, form, 400)
+    values = form.cleaned_data
+    values["extract_each_message"] = _AS_STORED[values["extract_each_message"]]
+    try:
+        preferences_set(principal, **values)
+    except Conflict:
+        # Shown as they are now: what was typed was meant for others.
+        form = PreferencesForm(principal, version)
+        told = "Your preferences were changed meanwhile, so nothing was saved. They are shown here as they are now."
+        return _show(request, principal, form, 409, told)
+    except Refused as error:
+        form.add_error(error.extra.get("field"), error.detail)
+        return _show(request, principal, form, 400)
+    if principal.has_memory and not values["has_memory"]:
+        messages.success(request, "Saved. Memory is switched off: from now on no agent sees or adds any.")
+    else:
+        messages.success(request, "Saved.")
+    return redirect("preferences")
+
+
+def _show(
+    request: PageRequest, principal: Principal, form: PreferencesForm, status: int = 200, told: str = ""
+) -> HttpResponse:
+    context = {"principal": principal, "form": form, "told": told, "telegram": telegram_section(principal)}
+    return render(request, "desk/preferences.html", context, status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramSection:
+    """What the preferences say of Telegram: the linked chats, and whether more can be linked."""
+
+    chats: list[ExternalIdentity]
+    takes_more: bool
+
+
+def telegram_section(principal: Principal) -> TelegramSection | None:
+    """The section of the preferences; None where there is no bot and nothing is linked."""
+    identities = ExternalIdentity.objects.visible_to(principal).filter(issuer=TELEGRAM_ISSUER)
+    chats = list(identities.order_by("created_at", "pk"))
+    there_is_a_bot = bool(settings.TELEGRAM_SECRET_TOKEN)
+    return TelegramSection(chats, there_is_a_bot) if chats or there_is_a_bot else None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def telegram_code(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Make a code and show it, this once. Whoever comes back to the address sees their preferences."""
+    if not settings.TELEGRAM_SECRET_TOKEN:
+        raise NotFound("There is no bot.")
+    if request.method != "POST":
+        return redirect("preferences")
+    code = link_code_create(principal, TELEGRAM_ISSUER)
+    bot = settings.TELEGRAM_BOT_NAME
+    shown = {"code": code, "bot": bot, "minutes": settings.LINK_CODE_MINUTES}
+    return render(request, "desk/telegram.html", {"principal": principal, **shown})
+
+
+@require_POST
+@for_person
+def telegram_unlink(request: PageRequest, principal: Principal, identity_id: int) -> HttpResponse:
+    """End the link of a chat."""
+    identity_unlink(principal, TELEGRAM_ISSUER, identity_id)
+    messages.success(request, "That chat is no longer linked.")
+    return redirect("preferences")
+
+
+urlpatterns = [
+    path("sign-in/", SignIn.as_view(), name="sign-in"),
+    path("sign-out/", LogoutView.as_view(), name="sign-out"),
+    path("preferences/", preferences, name="preferences"),
+    path("preferences/telegram/", telegram_code, name="telegram-code"),
+    path("preferences/telegram/<int:identity_id>/unlink/", telegram_unlink, name="telegram-unlink"),
+]

@@ -1,0 +1,247 @@
+"""One decision about many facts, or many memories: chosen on a list, confirmed with its counts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST
+
+from accounts.models import Legacy
+from accounts.principals import Principal
+from facts import actions as facts
+from facts.models import LegacyFact
+from journal.exceptions import Refused
+from journal.records import BulkResult, Id
+from memories import actions as memories
+from memories.models import Memory
+
+from .legacies.listing import View
+from .memories.listing import MemoryView
+from .outcomes import Done
+from .page import PageRequest, came_from, for_person, origin_of
+from .review.session import ReviewSession
+
+WORDS = {
+    "approve": ("Approve", "Approved"),
+    "reject": ("Reject", "Rejected"),
+    "share": ("Share", "Shared"),
+    "unshare": ("Unshare", "Unshared"),
+    "delete": ("Delete", "Deleted"),
+    "archive": ("Archive", "Archived"),
+    "restore": ("Restore", "Restored"),
+    "pin": ("Pin", "Pinned"),
+    "unpin": ("Unpin", "Unpinned"),
+}
+WHY_SKIPPED = {
+    "not_there": "not there any more, or not yours to decide",
+    "changed": "changed since you saw them",
+    "nothing_to_do": "already so",
+    "wrong_state": "in a state that does not allow it",
+    "not_a_member": "about a legacy that you have left",
+    "similar_exists": "there again in the same words",
+    "field_exists": "something that another memory says of you now",
+}
+
+
+class Many(ABC, Generic[Id]):
+    """What is decided about on one kind of list, and the actions that do it.
+
+    ``one`` and ``several`` are its names, ``routes`` the addresses of its list and of the pages here.
+    """
+
+    one: ClassVar[str]
+    several: ClassVar[str]
+    routes: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def matching(self, principal: Principal, back: str) -> tuple[dict[Id, int | None], int]:
+        """What stands on the list at an address, on all its pages, up to as many as go at once; and how many do."""
+
+    @abstractmethod
+    def read_id(self, written: str) -> Id:
+        """An id as a form sends it. Raises ValueError."""
+
+    @abstractmethod
+    def weigh(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
+        """Say what a decision would come to."""
+
+    @abstractmethod
+    def decide(
+        self, principal: Principal, wanted: Mapping[Id, int | None], decision: str, reason: str
+    ) -> BulkResult[Id]:
+        """Carry a decision out."""
+
+    @abstractmethod
+    def contents(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
+        """What these say, in the order in which they came."""
+
+    def readers(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
+        """Who else would see these once they are shared."""
+        return []
+
+    def read(self, chosen: Sequence[str]) -> dict[Id, int | None]:
+        """Ids and the versions that were seen, written ``id:version``; what is not written so is nobody's choice."""
+        found: dict[Id, int | None] = {}
+        for each in chosen:
+            written, _, version = each.partition(":")
+            try:
+                found[self.read_id(written)] = int(version)
+            except ValueError:
+                continue
+        return found
+
+    def counted(self, count: int) -> str:
+        """So many of them, in words."""
+        return f"1 {self.one}" if count == 1 else f"{count:,} {self.several}"
+
+
+class ManyFacts(Many[UUID]):
+    """Facts, of one legacy or of all."""
+
+    one, several = "fact", "facts"
+    routes = {"list": "fact-list", "apply_bulk": "bulk-carry-out"}
+
+    def matching(self, principal: Principal, back: str) -> tuple[dict[UUID, int | None], int]:
+        """The facts of the list."""
+        rows = LegacyFact.objects.mine(principal)
+        legacy_id = origin_of(back, reverse(self.routes["list"])).kwargs.get("legacy_id")
+        rows = rows.filter(legacy_id=legacy_id) if legacy_id else rows
+        rows = View.of(QueryDict(urlsplit(back).query)).select(rows, principal)
+        return dict(rows.values_list("pk", "version")[: facts.MOST_AT_ONCE]), rows.count()
+
+    def read_id(self, written: str) -> UUID:
+        """A UUID."""
+        return UUID(written)
+
+    def weigh(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
+        """``facts_weigh``."""
+        return facts.facts_weigh(principal, wanted, decision)
+
+    def decide(
+        self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str, reason: str
+    ) -> BulkResult[UUID]:
+        """``facts_decide``."""
+        return facts.facts_decide(principal, wanted, decision, reason=reason)
+
+    def contents(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
+        """What these facts say."""
+        rows = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by("extracted_at", "id")
+        return list(rows.values_list("content", flat=True))
+
+    def readers(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
+        """Who else keeps the legacies that these are about."""
+        legacies = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by().values("legacy_id").distinct()
+        kept = Legacy.objects.visible_to(principal).filter(pk__in=legacies).prefetch_related("memberships__user")
+        people = {member.user for legacy in kept for member in legacy.memberships.all()}
+        return sorted(person.get_full_name() for person in people if person.pk != principal.user_id)
+
+
+class ManyMemories(Many[str]):
+    """Memories of the person."""
+
+    one, several = "memory", "memories"
+    routes = {"list": "memory-list", "apply_bulk": "memory-bulk-carry-out"}
+
+    def matching(self, principal: Principal, back: str) -> tuple[dict[str, int | None], int]:
+        """The memories of the list."""
+        view = MemoryView.of(QueryDict(urlsplit(back).query))
+        rows = view.select(Memory.objects.visible_to(principal))
+        return dict(rows.values_list("pk", "version")[: memories.BULK_LIMIT]), rows.count()
+
+    def read_id(self, written: str) -> str:
+        """Any word: what is no id is no memory."""
+        return written.replace("\x00", "")
+
+    def weigh(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
+        """``memories_weigh``."""
+        return memories.memories_weigh(principal, wanted, decision)
+
+    def decide(
+        self, principal: Principal, wanted: Mapping[str, int | None], decision: str, reason: str
+    ) -> BulkResult[str]:
+        """``memories_decide``."""
+        return memories.memories_decide(principal, wanted, decision, reason=reason)
+
+    def contents(self, principal: Principal, ids: Sequence[str]) -> list[str]:
+        """What these memories say."""
+        rows = Memory.objects.visible_to(principal).filter(pk__in=ids).order_by("created_at", "id")
+        return list(rows.values_list("content", flat=True))
+
+
+@require_POST
+@for_person
+def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
+    """Say what a decision about those chosen would come to, and ask."""
+    decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
+    everything = request.POST.get("all") == "yes"
+    chosen, matching = many.matching(principal, back) if everything else (many.read(request.POST.getlist(many.one)), 0)
+    if not chosen:
+        messages.error(request, f"Nothing was chosen. Tick the {many.several} that you mean first.")
+        return redirect(back)
+    try:
+        result = many.weigh(principal, chosen, decision)
+    except Refused as error:
+        messages.error(request, error.detail)
+        return redirect(back)
+    context = {
+        "principal": principal,
+        "many": many,
+        "apply_bulk": reverse(many.routes["apply_bulk"]),
+        "decision": decision,
+        "verb": WORDS[decision][0],
+        "done": result.done,
+        "counted": many.counted(result.done),
+        "skipped": _reasons(result.skipped),
+        "chosen": " ".join(f"{each}:{chosen[each]}" for each in result.ids),
+        "examples": many.contents(principal, result.ids[:5]),
+        "left_over": max(0, matching - len(chosen)),
+        "readers": many.readers(principal, result.ids) if decision == "share" else [],
+        "next": back,
+    }
+    return render(request, "desk/bulk.html", context)
+
+
+@require_POST
+@for_person
+def apply_bulk(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
+    """Carry out what was confirmed."""
+    decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
+    chosen = many.read(request.POST.get("chosen", "").split())
+    try:
+        result = many.decide(principal, chosen, decision, request.POST.get("reason", "").strip())
+    except Refused as error:
+        messages.error(request, error.detail)
+        return redirect(back)
+    word = WORDS[decision][1]
+    undo = reverse("undo", args=[result.first_rev, result.last_rev]) if result.done else ""
+    done = Done(word, _told(f"{word} {many.counted(result.done)}.", result.skipped), undo)
+    ReviewSession(request.session).note(done, count=result.done, noun=many.one)
+    messages.success(request, done.text, extra_tags=undo)
+    return redirect(back)
+
+
+def _reasons(skipped: Mapping[str, int]) -> list[tuple[int, str]]:
+    return [(count, WHY_SKIPPED[code]) for code, count in skipped.items()]
+
+
+def _told(sentence: str, skipped: Mapping[str, int]) -> str:
+    """What was done, and what was left as it was and why."""
+    why = "; ".join(f"{count:,} {reason}" for count, reason in _reasons(skipped))
+    return f"{sentence} Left as they were: {why}." if why else sentence
+
+
+_FACTS, _MEMORIES = {"many": ManyFacts()}, {"many": ManyMemories()}
+urlpatterns = [
+    path("facts/bulk/", confirm, _FACTS, name="bulk-confirm"),
+    path("facts/bulk/carry-out/", apply_bulk, _FACTS, name="bulk-carry-out"),
+    path("memories/bulk/", confirm, _MEMORIES, name="memory-bulk-confirm"),
+    path("memories/bulk/carry-out/", apply_bulk, _MEMORIES, name="memory-bulk-carry-out"),
+]

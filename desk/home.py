@@ -1,0 +1,186 @@
+"""Home: what waits for the person, what is remembered of them, and whom they remember."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Min, OuterRef, Subquery
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_http_methods
+
+from accounts.actions import legacy_create
+from accounts.models import Legacy
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from assistant.demo import demo_sign_ins
+from conversations.models import Conversation, Message
+from journal.exceptions import Refused
+from journal.models import Change, Ledger
+from memories.models import Memory, Place
+from memories.queries import block_fill
+
+from .legacies.history import agent_names
+from .legacies.tabs import Numbers, numbers_by_legacy
+from .memories.history import what_happened, who_did
+from .page import PageRequest, for_person, neighbours_of
+from .review.queue import waiting_memories, waiting_proposals
+
+LEGACIES_PER_PAGE = 24
+LATEST_CONVERSATIONS = 5
+
+
+MOST = 6
+LOOKED_AT = 200
+"""How many of the person's last revisions are looked through: what changed long ago is no news."""
+_UNTOLD = ("LINK", "MENTION", "OPEN")
+_OF_PLACES = {"ADD": "added it", "UPDATE": "changed it", "DELETE": "removed it", "RESTORE": "restored it"}
+
+
+class RememberForm(forms.Form):
+    """Whom the person wants to remember."""
+
+    name = forms.CharField(max_length=200, label="Remember somebody", widget=forms.TextInput({"autocomplete": "off"}))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def home(request: PageRequest, principal: Principal) -> HttpResponse:
+    """What waits, what is remembered of the person, their legacies and latest conversations; or begin a legacy."""
+    if request.method != "POST":
+        return _show(request, principal, RememberForm(label_suffix=""))
+    form = RememberForm(request.POST, label_suffix="")
+    if form.is_valid():
+        try:
+            legacy = legacy_create(principal, form.cleaned_data["name"])
+        except Refused as error:
+            form.add_error("name", error.detail)
+        else:
+            messages.success(request, f"What is said about {legacy.name} is remembered from now on.")
+            return redirect("legacy-page", legacy.pk)
+    return _show(request, principal, form, status=400)
+
+
+def _show(request: PageRequest, principal: Principal, form: RememberForm, status: int = 200) -> HttpResponse:
+    legacies = Paginator(Legacy.objects.visible_to(principal).order_by("name", "pk"), LEGACIES_PER_PAGE)
+    page = legacies.get_page(request.GET.get("page"))
+    numbers = numbers_by_legacy(principal)
+    last_said = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
+    conversations = Conversation.objects.visible_to(principal).annotate(said_at=Subquery(last_said.values("at")[:1]))
+    latest = conversations.select_related("legacy").order_by("-created_at")
+    guests = [] if legacies.count else demo_sign_ins()
+    waiting = _waiting(principal, sum(each.waiting for each in numbers.values()))
+    context = {
+        "principal": principal,
+        "form": form,
+        "page": page,
+        "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
+        "waiting": waiting,
+        "remembered": Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal)),
+        "places": Place.objects.visible_to(principal).present().count(),
+        "fill": block_fill(principal),
+        "latest": latest_changes(principal),
+        "conversations": latest[:LATEST_CONVERSATIONS],
+        "demo": [each for each in guests if each.name != request.user.get_username()],
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/home.html", context, status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How much waits for the person: proposals, the first of which lapses at ``lapses``, memories and facts."""
+
+    proposals: int
+    memories: int
+    facts: int
+    lapses: datetime | None
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.proposals + self.memories + self.facts
+
+    @property
+    def told(self) -> str:
+        """The counts in words."""
+        named = [
+            (self.proposals, "proposal", "proposals"),
+            (self.memories, "memory", "memories"),
+            (self.facts, "fact", "facts"),
+        ]
+        parts = [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
+        return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+    @property
+    def in_use(self) -> bool:
+        """Whether some of it waits for a review only."""
+        return bool(self.memories or self.facts)
+
+
+def _waiting(principal: Principal, facts: int) -> Waiting:
+    proposed = waiting_proposals(principal).aggregate(count=Count("pk"), lapses=Min("expires_at"))
+    return Waiting(proposed["count"], waiting_memories(principal).count(), facts, proposed["lapses"])
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """Who did what to a memory or a place, which says ``content`` now and is shown at ``address``."""
+
+    at: datetime
+    who: str
+    what: str
+    content: str
+    address: str
+
+
+def latest_changes(principal: Principal) -> list[Latest]:
+    """The last change of each of the few memories and places that changed last and that are still there."""
+    user_id = principal.user_id
+    if user_id is None:
+        return []
+    log = Change.objects.of_owner(user_id).filter(rev__gt=principal.rev - LOOKED_AT)
+    told = log.filter(object_type__in=["memory", "place"]).exclude(event__in=_UNTOLD)
+    last: dict[tuple[str, str], Change] = {}
+    for change in told.order_by("-rev"):
+        last.setdefault((change.object_type, change.object_id), change)
+    shown = _shown(principal, list(last)[: 2 * MOST])
+    found = [(change, *shown[key]) for key, change in last.items() if key in shown][:MOST]
+    agents = agent_names([change for change, _, _ in found])
+    return [
+        Latest(change.at, who_did(change, agents), _what(change), content, address)
+        for change, content, address in found
+    ]
+
+
+def _what(change: Change) -> str:
+    if change.object_type == "place":
+        return _OF_PLACES.get(change.event, change.get_event_display().lower())
+    worded = change.event in {"UPDATE", "APPROVE"} and change.old_version != change.new_version
+    return what_happened(change, worded=worded and change.old_version is not None)
+
+
+def _shown(principal: Principal, keys: list[tuple[str, str]]) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """What memories and places say, and where they are shown."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    memories = [pk for kind, pk in keys if kind == "memory"]
+    rows = Memory.objects.visible_to(principal).filter(pk__in=memories).values_list("pk", "content")
+    found |= {("memory", pk): (content, reverse("memory-page", args=[pk])) for pk, content in rows}
+    places = [UUID(pk) for kind, pk in keys if kind == "place"]
+    named = Place.objects.visible_to(principal).filter(pk__in=places).values_list("pk", "name")
+    return found | {("place", str(pk)): (name, reverse("place-page", args=[pk])) for pk, name in named}
+
+
+urlpatterns = [
+    path("", home, name="home"),
+]

@@ -1,0 +1,1 @@
+"""Bringing one's own history in."""

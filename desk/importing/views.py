@@ -1,0 +1,175 @@
+"""Bringing one's own history in: choose a file, see how far it is, cancel it, take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import Legacy
+from accounts.principals import Principal
+from assistant.imports.actions import import_cancel, import_create, import_undo
+from conversations.imports import EXPORTS, FORMS
+from conversations.models import ConversationImport
+from facts.models import FactEvidence, LegacyFact
+from facts.querysets import WAITING
+from journal.exceptions import Conflict, NotFound, Refused
+
+from ..page import PageRequest, for_person, neighbours_of
+
+IMPORTS_PER_PAGE = 10
+# What of a file is not imported, in words, in the order in which it is told.
+LEFT_OUT = {
+    "repeated": "Conversations that the file holds twice",
+    "empty_conversations": "Conversations in which nothing was said",
+    "branches": "Messages of other branches, from before an edit or a regenerated answer",
+    "instructions": "Custom instructions",
+    "hidden": "Messages that were hidden from you",
+    "system": "Messages of the system",
+    "tool": "Calls of tools, and what came back",
+    "reasoning": "Steps of reasoning",
+    "empty": "Empty messages",
+    "unknown": "Messages of a kind that Keepsake does not know",
+    "attachments": "Files, which are named in the message that they came with",
+}
+_View = TypeVar("_View", bound=Callable[..., Any])
+
+
+def _takes_uploads(view: _View) -> _View:
+    """Mark a page that may be sent more than a form holds."""
+    view.takes_uploads = True  # type: ignore[attr-defined]
+    return view
+
+
+class ImportForm(forms.Form):
+    """The fields of the page."""
+
+    file = forms.FileField(
+        label="File",
+        error_messages={"required": "Choose a file.", "empty": "This file is empty.", "missing": "Choose a file."},
+    )
+    legacy = forms.ChoiceField(required=False, label="Whom the conversations are about")
+    form = forms.ChoiceField(required=False, label="What the file is")
+    title = forms.CharField(required=False, max_length=200, label="Name of this import (optional)")
+
+    def __init__(self, principal: Principal, data: Any = None, files: Any = None) -> None:
+        super().__init__(data, files, label_suffix="")
+        legacies = Legacy.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
+        about = [("", "Nobody in particular: no facts are collected"), *((str(pk), name) for pk, name in legacies)]
+        kinds = [("", "Find out"), *((name, FORMS[name].title) for name in EXPORTS)]
+        cast(forms.ChoiceField, self.fields["legacy"]).choices = about
+        cast(forms.ChoiceField, self.fields["form"]).choices = kinds
+        self.fields["file"].widget.attrs["data-most-bytes"] = settings.IMPORT_MAX_BYTES
+
+
+@_takes_uploads
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def imports(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Show the form and the imports so far, or take a file in."""
+    if request.method != "POST":
+        return _page(request, principal, ImportForm(principal))
+    form = ImportForm(principal, request.POST, request.FILES)
+    status = 400
+    if form.is_valid():
+        file = cast(UploadedFile, form.cleaned_data["file"])
+        legacy = form.cleaned_data["legacy"]
+        try:
+            upload, _ = import_create(
+                principal,
+                file,  # type: ignore[arg-type]  # It reads and seeks like any file.
+                file_name=file.name or "",
+                legacy_id=UUID(legacy) if legacy else None,
+                title=form.cleaned_data["title"],
+                form=form.cleaned_data["form"],
+            )
+        except Refused as error:
+            form.add_error("file" if not isinstance(error, Conflict) else None, error.detail)
+            status = error.status
+        else:
+            return redirect("import-page", upload.pk)
+    return _page(request, principal, form, status)
+
+
+def _page(request: PageRequest, principal: Principal, form: ImportForm, status: int = 200) -> HttpResponse:
+    rows = ConversationImport.objects.visible_to(principal).exclude(state="storing").select_related("legacy")
+    page = Paginator(rows.order_by("-created_at"), IMPORTS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "principal": principal,
+        "form": form,
+        "page": page,
+        "most": settings.IMPORT_MAX_BYTES // 1_048_576,
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/imports.html", context, status=status)
+
+
+@require_safe
+@for_person
+def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
+    """One import: how far it is, what was in the file, what came out of it. The panel alone for htmx."""
+    rows = ConversationImport.objects.visible_to(principal).exclude(state="storing").with_job()
+    upload = rows.select_related("legacy").filter(pk=import_id).first()
+    if upload is None:
+        raise NotFound("There is no such import.")
+    said = FactEvidence.objects.filter(message__conversation__brought_by=upload)
+    found = LegacyFact.objects.mine(principal).filter(pk__in=said.values("fact"))
+    context = {
+        "principal": principal,
+        "upload": upload,
+        "left_out": [(words, upload.survey["skipped"][key]) for key, words in LEFT_OUT.items() if _count(upload, key)],
+        "found": found.count(),
+        "waiting": found.filter(WAITING).count(),
+        "brought": upload.conversations.count(),
+        # Announced when it changes, not each time that the panel is fetched.
+        "is_news": bool(request.htmx) and request.GET.get("was") != upload.state,
+    }
+    return render(request, "desk/_import.html" if request.htmx else "desk/import.html", context)
+
+
+def _count(upload: ConversationImport, reason: str) -> int:
+    return int(upload.survey.get("skipped", {}).get(reason, 0))
+
+
+@require_POST
+@for_person
+def cancel(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
+    """Stop an import."""
+    try:
+        import_cancel(principal, import_id)
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
+    return redirect("import-page", import_id)
+
+
+@require_POST
+@for_person
+def undo(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
+    """Take an import back."""
+    try:
+        import_undo(principal, import_id)
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
+    return redirect("import-page", import_id)
+
+
+urlpatterns = [
+    path("import/", imports, name="imports"),
+    path("import/<uuid:import_id>/", import_page, name="import-page"),
+    path("import/<uuid:import_id>/cancel/", cancel, name="import-cancel-page"),
+    path("import/<uuid:import_id>/undo/", undo, name="import-undo-page"),
+]

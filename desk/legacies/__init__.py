@@ -1,0 +1,1 @@
+"""Facts about legacies: the lists, one fact, decisions about it."""

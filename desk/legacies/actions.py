@@ -1,0 +1,135 @@
+"""What a person decides about a fact on a page: the action behind each button, what is said then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts.principals import Principal
+from facts import actions
+from facts.models import FactVersion, LegacyFact
+from facts.policy import standing
+from journal.exceptions import NotFound, Refused
+from memories.models import MemoryVersion
+
+from ..outcomes import Done, Refusal
+
+Typed = Mapping[str, str]
+Visibility = LegacyFact.Visibility
+
+
+def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Typed) -> Done:
+    """Do what a button says to a fact of the person; ``typed`` holds the fields of its form.
+
+    Raises NotFound for a decision that does not exist, Refused as the action does; nothing was changed then.
+    """
+    if decision not in _DECISIONS:
+        raise NotFound("There is no such decision.")
+    decide, word, said = _DECISIONS[decision]
+    after = decide(principal, fact, typed, seen_version(typed))
+    if decision == "edit" and (after.version, standing(after)) == (fact.version, standing(fact)):
+        return Done("Unchanged", "Nothing was different, so nothing was saved.")
+    if decision == "edit" and after.version == fact.version:
+        word, said = "Approved", "Approved as it was."
+    return Done(word, said)
+
+
+def bring_back(principal: Principal, fact: LegacyFact, number: int, typed: Typed) -> Done:
+    """Give a fact of the person the wording and the category of an earlier version, as a new one.
+
+    Raises NotFound for a version that there is not, Refused as ``fact_edit`` does.
+    """
+    earlier = _wording(fact, number)
+    after = actions.fact_edit(
+        principal, fact.pk, content=earlier.content, category=earlier.category, version=seen_version(typed)
+    )
+    if after.version == fact.version:
+        return Done("Unchanged", "It reads so already.")
+    return Done("Brought back", f"Wording {number} is back.")
+
+
+def _wording(fact: LegacyFact, number: int) -> FactVersion:
+    found = FactVersion.objects.filter(fact=fact, number=number).first()
+    if found is None:
+        raise NotFound("There is no such wording.")
+    return found
+
+
+def attempt(
+    change: Callable[[], Done],
+    decision: str,
+    typed: Typed,
+    versions: QuerySet[FactVersion] | QuerySet[MemoryVersion],
+) -> Done | Refusal:
+    """Carry a decision out, or say why it was refused, with what had been typed and the wording that it was about.
+
+    ``versions`` are the wordings that there are. Raises NotFound as ``change`` does.
+    """
+    try:
+        return change()
+    except NotFound:
+        raise
+    except Refused as error:
+        seen = versions.none() if error.code != "version_conflict" else versions.filter(number=seen_version(typed) or 0)
+        wording = seen.values_list("content", flat=True).first() or ""
+        return Refusal(decision, error.detail, error.status, typed, wording)
+
+
+def seen_version(typed: Typed) -> int | None:
+    """The version of the fact that the form was shown with."""
+    version = typed.get("version", "")
+    return int(version) if version.isdecimal() and len(version) < 10 else None
+
+
+def _approve(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    return actions.fact_approve(principal, fact.pk, version=seen)
+
+
+def _share(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    with transaction.atomic():
+        if fact.state == LegacyFact.State.PROPOSED:
+            actions.fact_approve(principal, fact.pk, version=seen)
+        return actions.fact_set_visibility(principal, fact.pk, Visibility.SHARED, version=seen)
+
+
+def _unshare(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    return actions.fact_set_visibility(principal, fact.pk, Visibility.PRIVATE, version=seen)
+
+
+def _edit(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    category = typed.get("category") or None
+    return actions.fact_edit(
+        principal,
+        fact.pk,
+        content=typed.get("content", ""),
+        category=category,
+        version=seen,
+        approve=typed.get("approve") == "yes",
+    )
+
+
+def _reject(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    return actions.fact_reject(principal, fact.pk, typed.get("reason", "").strip(), version=seen)
+
+
+def _delete(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    return actions.fact_delete(principal, fact.pk, version=seen)
+
+
+def _restore(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    return actions.fact_restore(principal, fact.pk)
+
+
+_Decide = Callable[[Principal, LegacyFact, Typed, int | None], LegacyFact]
+
+_DECISIONS: dict[str, tuple[_Decide, str, str]] = {
+    "approve": (_approve, "Approved", "Approved."),
+    "share": (_share, "Shared", "Shared with the other members."),
+    "unshare": (_unshare, "Unshared", "Not shared any more: only you see it."),
+    "edit": (_edit, "Saved", "Saved in your words."),
+    "reject": (_reject, "Rejected", "Rejected: it is in no prompt and does not come back by itself."),
+    "delete": (_delete, "Deleted", "Deleted. It can be restored for 30 days."),
+    "restore": (_restore, "Restored", "Restored. Only you see it."),
+}

@@ -1,0 +1,62 @@
+"""The four lists that a person's facts are divided into, with how much stands on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from django.db.models import Count, Q
+
+from accounts.principals import Principal
+from facts.models import LegacyFact
+from facts.querysets import GONE, WAITING, FactQuerySet
+
+TabName = Literal["waiting", "mine", "shared", "gone"]
+
+TABS: dict[TabName, str] = {
+    "waiting": "To review",
+    "mine": "Mine",
+    "shared": "Shared with me",
+    "gone": "Removed",
+}
+
+
+def in_tab(name: TabName, principal: Principal) -> Q:
+    """The condition for a fact that the person may see to stand on a shelf. One may stand on two: mine and waiting."""
+    own = Q(user_id=principal.user_id)
+    return {"mine": own & ~GONE, "waiting": own & WAITING, "shared": ~own, "gone": own & GONE}[name]
+
+
+def tab_counts(facts: FactQuerySet, principal: Principal) -> dict[TabName, int]:
+    """How many of the facts stand on each shelf, in one query."""
+    counts = facts.aggregate(**{name: Count("pk", filter=in_tab(name, principal)) for name in TABS})
+    return {name: counts[name] for name in TABS}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """How many of a person's facts about one legacy wait, are private, are shared by them, are shared with them."""
+
+    waiting: int = 0
+    private: int = 0
+    shared: int = 0
+    from_others: int = 0
+
+
+def numbers_by_legacy(principal: Principal) -> dict[UUID, Numbers]:
+    """The numbers of every legacy of the person that has facts they may see, in one query."""
+    own, shared = in_tab("mine", principal), Q(visibility=LegacyFact.Visibility.SHARED)
+    rows = (
+        LegacyFact.objects.visible_to(principal)
+        .values("legacy_id")
+        .annotate(
+            waiting=Count("pk", filter=in_tab("waiting", principal)),
+            private=Count("pk", filter=own & ~shared),
+            shared=Count("pk", filter=own & shared),
+            from_others=Count("pk", filter=in_tab("shared", principal)),
+        )
+    )
+    return {
+        row["legacy_id"]: Numbers(row["waiting"], row["private"], row["shared"], row["from_others"]) for row in rows
+    }

@@ -1,0 +1,132 @@
+"""Lists of facts: those of one legacy, and those of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import cast
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.views.decorators.http import require_safe
+
+from accounts.models import Legacy, Member
+from accounts.principals import Principal
+from facts.actions import BULK_DECISIONS, MOST_AT_ONCE
+from facts.filters import OWN_WORDS
+from facts.models import LegacyFact
+from facts.querysets import FactQuerySet
+from journal.exceptions import NotFound
+
+from ..outcomes import Done, Refusal
+from ..page import PageRequest, for_person, neighbours_of
+from .cards import make_cards
+from .listing import PER_PAGE, SORTS, STATES, View
+from .tabs import TABS, tab_counts
+
+Outcomes = Mapping[UUID, Done | Refusal]
+NONE: Outcomes = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One shelf as a link, with how much stands on it."""
+
+    title: str
+    query: str
+    count: int
+    current: bool
+
+
+def make_tabs(facts: FactQuerySet, principal: Principal, view: View) -> list[Tab]:
+    """The shelves with their counts, in one query."""
+    counts = tab_counts(facts, principal)
+    return [Tab(title, view.on(name).query, counts[name], name == view.show) for name, title in TABS.items()]
+
+
+@require_safe
+@for_person
+def legacy(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
+    """One shelf of the facts about a legacy, as the address says."""
+    return show_list(request, principal, View.of(request.GET), legacy_id)
+
+
+@require_safe
+@for_person
+def every_legacy(request: PageRequest, principal: Principal) -> HttpResponse:
+    """One shelf of all facts that the person may see, as the address says."""
+    return show_list(request, principal, View.of(request.GET))
+
+
+def show_list(
+    request: PageRequest,
+    principal: Principal,
+    view: View,
+    legacy_id: UUID | None = None,
+    outcomes: Outcomes = NONE,
+) -> HttpResponse:
+    """A list, of one legacy or of all. ``outcomes`` says by fact why something could not be done, shown beside it."""
+    facts = LegacyFact.objects.visible_to(principal)
+    shown = None
+    if legacy_id is not None:
+        shown = Legacy.objects.visible_to(principal).filter(pk=legacy_id).first()
+        if shown is None:
+            raise NotFound("There is no such legacy.")
+        facts = facts.filter(legacy_id=legacy_id)
+    page = Paginator(view.select(facts, principal), view.per_page).get_page(view.page)
+    rows = cast(FactQuerySet, page.object_list)
+    legacies = [legacy_id] if legacy_id else list({row.legacy_id for row in rows.only("legacy_id")})
+    members = members_of(principal, legacies)
+    cards = make_cards(rows, principal, members, outcomes)
+    for fact_id in outcomes.keys() - {card.fact.pk for card in cards}:
+        messages.error(request, outcomes[fact_id].text)  # The fact has moved to another shelf meanwhile.
+    refused = next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
+    address = reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list")
+    context = {
+        "principal": principal,
+        "legacy": shown,
+        "members": members,
+        "view": view,
+        "title": TABS[view.show],
+        "address": address,
+        "everything": view.unfiltered.query,
+        "tabs": make_tabs(facts, principal, view),
+        "page": page,
+        "cards": cards,
+        "next": address + view.query,
+        "categories": LegacyFact.Category.choices,
+        "visibilities": LegacyFact.Visibility.choices if view.show == "mine" else [],
+        "states": [(value, LegacyFact.State(value).label) for value in STATES[view.show]],
+        "writers": writers(facts),
+        "sorts": SORTS.items(),
+        "sizes": PER_PAGE,
+        "legacies": [] if legacy_id else Legacy.objects.visible_to(principal).order_by("name", "pk"),
+        "bulk": BULK_DECISIONS if view.show in {"waiting", "mine"} and cards else (),
+        "bulk_confirm": reverse("bulk-confirm"),
+        "most": MOST_AT_ONCE,
+        **neighbours_of(page, lambda number: view.at(number).query),
+    }
+    return render(request, "desk/facts.html", context, status=refused.status if refused else 200)
+
+
+def members_of(principal: Principal, legacies: list[UUID]) -> list[Member]:
+    """Who keeps these legacies, owners first."""
+    rows = Member.objects.visible_to(principal).filter(legacy_id__in=legacies).select_related("user")
+    return list(rows.order_by("-role", "joined_at", "pk"))
+
+
+def writers(facts: FactQuerySet) -> list[tuple[str, str]]:
+    """Whose wordings there are among the facts, for a choice: the models, rules and agents, and the authors' own."""
+    names = facts.order_by("written_by").values_list("written_by", flat=True).distinct()
+    return [(name, name) if name else (OWN_WORDS, "Own words") for name in names]
+
+
+urlpatterns = [
+    path("facts/", every_legacy, name="fact-list"),
+    path("legacies/<uuid:legacy_id>/", legacy, name="legacy-page"),
+]

@@ -1,0 +1,157 @@
+"""What a person decides about a memory on a page: the action behind each button, what is said then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from types import EllipsisType
+
+from django.utils import timezone
+
+from accounts.principals import Principal
+from journal.exceptions import Conflict, NotFound, Refused
+from journal.records import DONE
+from memories import actions
+from memories.models import Memory, MemoryVersion
+from memories.records import NewMemory
+
+from ..legacies.actions import Typed, seen_version
+from ..outcomes import Done
+from .cards import last_day
+
+State = Memory.State
+
+_PRESENT = {State.PROPOSED, "waiting", "reviewed"}
+_SAID = {
+    "approve": ("Approved", "Approved."),
+    "reject": ("Rejected", "Rejected: it is in no prompt and does not come back by itself."),
+    "archive": ("Archived", "Archived: it is in no prompt and is not learned again. It can be restored for 30 days."),
+    "restore": ("Restored", "Restored."),
+    "pin": ("Pinned", "Pinned: it never makes room for others."),
+    "unpin": ("Unpinned", "Not pinned any more."),
+}
+_WHY_NOT = {
+    "changed": ("It was reworded after you saw it.", "version_conflict"),
+    "wrong_state": ("It stands otherwise by now, so this can't be done.", "wrong_state"),
+    "similar_exists": ("You have the same again already.", "similar_exists"),
+    "field_exists": ("Another memory says this of you now. Archive that one first.", "field_exists"),
+}
+
+
+def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Typed) -> Done:
+    """Do what a button says to a memory of the person; ``typed`` holds the fields of its form.
+
+    Raises NotFound for a decision that does not exist, Refused as the actions do; nothing was changed then.
+    """
+    if decision == "edit":
+        return _edit(principal, memory, typed)
+    if decision == "file":
+        return _file(principal, memory, typed)
+    if decision not in _SAID:
+        raise NotFound("There is no such decision.")
+    wanted = {memory.pk: seen_version(typed)}
+    result = actions.memories_decide(principal, wanted, decision, reason=typed.get("reason", ""))
+    outcome = result.outcomes[memory.pk]
+    if outcome == "nothing_to_do":
+        return Done("Unchanged", "It stands so already.")
+    if outcome in _WHY_NOT:
+        why, code = _WHY_NOT[outcome]
+        raise Conflict(why, code=code)
+    if outcome != DONE:
+        raise NotFound("There is no such memory.")
+    return Done(*_SAID[decision])
+
+
+def bring_back(principal: Principal, memory: Memory, number: int, typed: Typed) -> Done:
+    """Give a memory of the person an earlier wording, as a new version.
+
+    Raises NotFound for a version that there is not, Refused as ``memory_revert`` does.
+    """
+    versions = MemoryVersion.objects.visible_to(principal).filter(memory=memory, number=number)
+    earlier = versions.values_list("content", flat=True).first()
+    if earlier == memory.content:
+        return Done("Unchanged", "It reads so already.")
+    actions.memory_revert(principal, memory.pk, number, version=seen_version(typed))
+    return Done("Brought back", f"Wording {number} is back.")
+
+
+def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
+    """Remember what the person writes down by hand. Raises Refused as ``memory_add`` does."""
+    outcome = actions.memory_add(
+        principal,
+        NewMemory(
+            content=typed.get("content", ""),
+            category=typed.get("category", ""),
+            subject=typed.get("subject", ""),
+            topics=topics_of(typed),
+            importance=importance_of(typed),
+            field=typed.get("field", ""),
+        ),
+    )
+    memory = outcome.memory
+    if outcome.outcome != "created":
+        return memory, Done("Known", "You had this already; now it counts as said once more.", undoable=False)
+    room = len(outcome.evicted)
+    made = f" {room} older {'memory' if room == 1 else 'memories'} made room for it." if room else ""
+    return memory, Done("Remembered", f"Remembered.{made}")
+
+
+def topics_of(typed: Typed) -> tuple[str, ...]:
+    """The topics that were typed, separated by commas."""
+    return tuple(topic.strip() for topic in typed.get("topics", "").split(",") if topic.strip())
+
+
+def importance_of(typed: Typed) -> int:
+    """The importance that was chosen. What is no digit is refused by the actions."""
+    chosen = typed.get("importance", "2")
+    return int(chosen) if chosen.isdecimal() and len(chosen) == 1 else 0
+
+
+def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
+    content, seen = typed.get("content", ""), seen_version(typed)
+    proposed = memory.state == State.PROPOSED
+    if " ".join(content.split()) == memory.content:
+        if proposed:
+            return decide_memory(principal, memory, "approve", typed)
+        return Done("Unchanged", "Nothing was different, so nothing was saved.")
+    if proposed:
+        actions.memory_approve(principal, memory.pk, content=content, version=seen)
+        return Done("Approved", "Approved in your words.")
+    correction = typed.get("correction") == "yes"
+    actions.memory_update(principal, memory.pk, content, version=seen, correction=correction)
+    word = "Corrected" if correction else "Saved"
+    return Done(word, f"{word} in your words.")
+
+
+def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
+    after = actions.memory_amend(
+        principal,
+        memory.pk,
+        subject=typed.get("subject", ""),
+        topics=topics_of(typed),
+        category=typed.get("category", ""),
+        importance=importance_of(typed),
+        expires_at=_expiry(memory, typed.get("until", "")),
+        version=seen_version(typed),
+    ).memory
+    if _filing(after) == _filing(memory):
+        return Done("Unchanged", "Nothing was different, so nothing was saved.")
+    return Done("Filed", "Filed otherwise.")
+
+
+def _filing(memory: Memory) -> Sequence[object]:
+    return memory.subject, list(memory.topics), memory.category, memory.importance, memory.expires_at
+
+
+def _expiry(memory: Memory, until: str) -> datetime | EllipsisType | None:
+    """The end of the day that was typed; what is stored when that is the day that was shown."""
+    shown = last_day(memory.expires_at)
+    if until == (shown.isoformat() if shown else ""):
+        return ...
+    if not until:
+        return None
+    try:
+        day = date.fromisoformat(until)
+        return datetime.combine(day + timedelta(days=1), time.min, timezone.get_current_timezone())
+    except (ValueError, OverflowError) as error:
+        raise Refused("That is no day.", code="bad_expiry") from error

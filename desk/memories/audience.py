@@ -1,0 +1,85 @@
+"""Who would see a memory: how prompts come to hold it, and which agents may see its category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from django.db.models import Prefetch
+from django.utils import timezone
+
+from accounts.models import Agent, Grant
+from accounts.policy import must_act_for, what_agent_sees
+from accounts.principals import Principal
+from memories.models import Disclosure, Memory
+from memories.querysets import DisclosureQuerySet
+
+MOST_AGENTS = 50
+NAMED = 6
+
+
+LATEST = 5
+LOOKED_AT = 50
+"""So many of the latest rows are looked at for those; an agent that asks again and again is told of in one line."""
+_HOW = {
+    Disclosure.By.QUERY: "found it in a search",
+    Disclosure.By.CONTEXT: "read it in the memory block",
+    Disclosure.By.TURN: "had it in a prompt",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """The names of agents that may see a category and how many more there are; ``off``: none sees anything."""
+
+    names: list[str]
+    more: int
+    off: bool
+
+
+def who_sees(principal: Principal, category: str) -> Audience:
+    """Which of the person's agents may see memories of a category, in two queries."""
+    own = Grant.objects.filter(user_id=must_act_for(principal))
+    agents = Agent.objects.visible_to(principal).prefetch_related(Prefetch("grants", own, to_attr="given"))
+    names = [agent.name for agent in agents.order_by("name", "pk")[:MOST_AGENTS] if _sees(agent, category)]
+    return Audience(names[:NAMED], max(0, len(names) - NAMED), not principal.has_memory)
+
+
+def _sees(agent: Agent, category: str) -> bool:
+    grants: list[Grant] = agent.given  # type: ignore[attr-defined]  # prefetched above
+    grant = grants[0] if grants else None
+    if grant is not None and grant.revoked:
+        return False
+    granted = (None, None) if grant is None else (grant.categories, grant.sources)
+    return category in what_agent_sees(agent.role, *granted)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosureLine:
+    """That an agent saw it: so many times in a row on one day, the last of them ``at``."""
+
+    agent: str
+    how: str
+    at: datetime
+    times: int = 1
+
+
+def disclosures_of(principal: Principal, memory: Memory) -> DisclosureQuerySet:
+    """The rows behind them, the latest first; those that the person may see."""
+    return Disclosure.objects.visible_to(principal).of(memory.pk)
+
+
+def tell(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
+    """The rows in words. They hold their agents."""
+    return [DisclosureLine(row.agent.name, _HOW[Disclosure.By(row.by)], row.at) for row in rows]
+
+
+def tell_by_day(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
+    """The same for rows in their order, in one line what an agent saw in the same way again and again on one day."""
+    told = []
+    for (agent, by, _), alike in groupby(rows, lambda row: (row.agent.name, row.by, timezone.localdate(row.at))):
+        latest, *others = alike
+        told.append(DisclosureLine(agent, _HOW[Disclosure.By(by)], latest.at, 1 + len(others)))
+    return told

@@ -1,0 +1,162 @@
+"""What the address of the list of memories asks for, and that list as an address again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from django.db.models import Case, Count, Q, When
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from accounts import categories
+from memories.filters import MemoryFilters
+from memories.models import Kind
+from memories.querysets import MemoryQuerySet
+
+from ..legacies.listing import (
+    PER_PAGE,
+    as_id,
+    as_query,
+    one_of,
+    words,
+)
+
+STATES = {
+    "active": "Remembered",
+    "proposed": "To approve",
+    "quarantined": "Held back",
+    "archived": "Archived",
+    "rejected": "Rejected",
+}
+SORTS = {
+    "oldest": "Oldest first",
+    "newest": "Newest first",
+    "changed": "Last changed first",
+    "importance": "Most important first",
+    "subject": "By subject",
+    "wording": "A to Z",
+}
+YES_OR_NO = {"yes": True, "no": False}
+_ORDERS = {
+    "oldest": ("created_at", "id"),
+    "newest": ("-created_at", "id"),
+    "changed": ("-updated_at", "id"),
+    "importance": ("-importance", "created_at", "id"),
+    "subject": (Lower("subject"), "created_at", "id"),
+    "wording": (Lower("content"), "id"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """Memories in one state, what narrows them, their order within a category and a page of that.
+
+    ``agent`` is an agent's id, ``pinned`` and ``reviewed`` are yes, no or empty. Values that mean nothing fall back to
+    the usual ones, so that an old or mistyped address still shows a list.
+    """
+
+    state: str = "active"
+    search: str = ""
+    category: str = ""
+    kind: str = ""
+    topic: str = ""
+    subject: str = ""
+    agent: str = ""
+    pinned: str = ""
+    reviewed: str = ""
+    sort: str = ""
+    per_page: int = PER_PAGE[0]
+    page: str = "1"
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> MemoryView:
+        """Read the query of an address."""
+        size = query.get("per_page", "")
+        return cls(
+            state=one_of(query, "state", STATES) or "active",
+            search=words(query, "search", 200),
+            category=categories.load().canonical(query.get("category", "")) or "",
+            kind=one_of(query, "kind", Kind.values),
+            topic=words(query, "topic", 50),
+            subject=words(query, "subject", 200),
+            agent=as_id(query.get("agent", "")),
+            pinned=one_of(query, "pinned", YES_OR_NO),
+            reviewed=one_of(query, "reviewed", YES_OR_NO),
+            sort=one_of(query, "sort", SORTS),
+            per_page=next((number for number in PER_PAGE if str(number) == size), PER_PAGE[0]),
+            page=query.get("page", "1"),
+        )
+
+    @property
+    def query(self) -> str:
+        """This view as the query of an address, with its question mark; what is usual is left out."""
+        return as_query(self, {"per_page": PER_PAGE[0]})
+
+    def within(self, state: str) -> MemoryView:
+        """The same search among memories in another state, from its first page."""
+        return replace(self, state=state, page="")
+
+    def at(self, page: int) -> MemoryView:
+        """Another page of this view."""
+        return replace(self, page=str(page))
+
+    @property
+    def unfiltered(self) -> MemoryView:
+        """The same state without a search."""
+        return MemoryView(self.state, sort=self.sort, per_page=self.per_page, page="")
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether anything narrows the list."""
+        return bool(self.search) or self.narrowing > 0
+
+    @property
+    def narrowing(self) -> int:
+        """How many filters beside the words narrow the list."""
+        chosen = (self.category, self.kind, self.topic, self.subject, self.agent, self.pinned, self.reviewed)
+        return sum(map(bool, chosen))
+
+    @property
+    def order(self) -> str:
+        """The order within a category; usually that of the memory block."""
+        return self.sort or "oldest"
+
+    def narrow(self, memories: MemoryQuerySet) -> MemoryQuerySet:
+        """The memories that the state and the filters leave, in no order."""
+        data = {
+            "state": self.state,
+            "search": self.search,
+            "kind": self.kind,
+            "subject": self.subject,
+            "agent": self.agent,
+            "pinned": YES_OR_NO.get(self.pinned),
+            "reviewed": YES_OR_NO.get(self.reviewed),
+        }
+        rows = memories.filter(category=self.category) if self.category else memories
+        # By itself: over REST a comma ends a topic.
+        rows = rows.filter(topics__contains=[self.topic]) if self.topic else rows
+        found: MemoryQuerySet = MemoryFilters(data, queryset=rows).qs
+        return found.order_by()
+
+    def select(self, memories: MemoryQuerySet) -> MemoryQuerySet:
+        """The memories of this view by category, all pages of it.
+
+        Categories that stand in every prompt come first, in the order that they have there.
+        """
+        block = [each.name for each in categories.load().by_name.values() if each.context == "all"]
+        recalled_only = Case(When(category__in=block, then=0), default=1)
+        return self.narrow(memories).order_by(recalled_only, "category", *_ORDERS[self.order])
+
+
+def counts_by_state(memories: MemoryQuerySet) -> dict[str, int]:
+    """How many memories there are in each state, in one query; what has expired is no longer remembered."""
+    remembered = Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())
+    stands = {state: Q(state=state) & remembered if state == "active" else Q(state=state) for state in STATES}
+    counts: dict[str, int] = memories.aggregate(**{state: Count("pk", filter=stands[state]) for state in STATES})
+    return counts
+
+
+def counts_by_category(memories: MemoryQuerySet) -> dict[str, int]:
+    """How many of the memories stand in each category."""
+    return dict(memories.order_by().values_list("category").annotate(Count("pk")))

@@ -1,0 +1,152 @@
+"""A plan to say memories in fewer as the desk shows it: several lines beside the one that would take their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count
+
+from accounts.principals import Principal
+from journal.models import JobRun
+from memories.models import Kind, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from memories.plans import job_of
+from memories.policy import writing
+
+from ..diff import Piece, merge_diff
+from .cards import category_label
+
+Item = MemoryPlanItem.State
+Reason = MemoryPlanItem.Reason
+
+LATELY = 5
+_SKIPPED = {
+    Reason.CHANGED: "Left as they are: one of them was changed after the plan was made.",
+    Reason.GONE: "Left as they are: one of them was put away after the plan was made.",
+    Reason.SIMILAR_EXISTS: "Left as they are: this is remembered elsewhere by now.",
+    Reason.REJECTED_BEFORE: "Left as they are: you have rejected this.",
+}
+_KEPT = {
+    Reason.MERGED_CHANGED: "Stays merged: it was changed or put away since.",
+    Reason.GONE: "Stays merged: one of those that it was made of is gone for good.",
+    Reason.CHANGED: "Stays merged: one of those that it was made of was fetched back or changed since.",
+    Reason.SIMILAR_EXISTS: "Stays merged: one of those that it was made of is remembered again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One of several memories. What the one in their place does not say is marked as gone."""
+
+    memory_id: str
+    subject: str
+    at: datetime | None
+    pieces: list[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A memory in the place of several. What none of them says is marked as new; ``why`` is told when it was left."""
+
+    item: MemoryPlanItem
+    lines: list[Line]
+    pieces: list[Piece]
+    category: str
+    kind: str
+    why: str
+
+    @property
+    def saved(self) -> int:
+        """Tokens that it saves, where it is recalled or in every prompt."""
+        return self.item.tokens_before - self.item.tokens_after
+
+
+@dataclass(frozen=True, slots=True)
+class Tidying:
+    """A plan with what the page shows of it.
+
+    ``before`` memories become ``after``, which saves ``saved`` tokens in every prompt; of a plan that was carried out
+    or taken back, what was.
+    """
+
+    plan: MemoryPlan
+    merges: list[Merge]
+    before: int
+    after: int
+    saved: int
+    job: JobRun | None
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether something was merged that can be taken back."""
+        return self.plan.state == MemoryPlan.State.APPLIED and self.after > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A category with so many memories that a plan may be about."""
+
+    name: str
+    label: str
+    count: int
+
+
+def make_tidying(plan: MemoryPlan) -> Tidying:
+    """The plan as ``memories.plans.show_plan`` reads it, with its differences."""
+    merges = [_merge(item) for item in plan.items.all()]
+    done = [merge for merge in merges if merge.item.state in _COUNTED]
+    return Tidying(
+        plan=plan,
+        merges=merges,
+        before=sum(len(merge.lines) for merge in done),
+        after=len(done),
+        saved=sum(merge.saved for merge in done if writing.is_in_block(merge.item.kind, merge.item.category)),
+        job=job_of(plan) if plan.state == MemoryPlan.State.MAKING else None,
+    )
+
+
+_COUNTED = {Item.WAITING, Item.APPLIED, Item.REVERTED}
+
+
+def shelves_to_tidy(principal: Principal) -> list[Shelf]:
+    """The categories in which there is more than one memory that a plan may be about."""
+    rows = Memory.objects.visible_to(principal).mergeable(principal).order_by("category").values("category")
+    counted = rows.annotate(count=Count("pk")).filter(count__gt=1).values_list("category", "count")
+    return [Shelf(name, category_label(name), count) for name, count in counted]
+
+
+def lately_tidied(principal: Principal) -> list[MemoryPlan]:
+    """The last plans that were carried out, taken back or not."""
+    done = MemoryPlan.objects.visible_to(principal).filter(applied_rev__isnull=False)
+    return list(done.order_by("-decided_at").defer("looked_at")[:LATELY])
+
+
+def _merge(item: MemoryPlanItem) -> Merge:
+    sources: Iterable[MemoryPlanSource] = item.sources.all()
+    merged = item.merged.content if item.merged else ""
+    said = [(source, _text(source, "content")) for source in sources]
+    olds, new = merge_diff([content for _, content in said], item.content or merged)
+    return Merge(
+        item=item,
+        lines=[
+            Line(source.memory_id or "", _text(source, "subject"), source.at, pieces)  # type: ignore[attr-defined]
+            for (source, _), pieces in zip(said, olds, strict=True)
+        ],
+        pieces=new,
+        category=category_label(item.category),
+        kind="" if item.kind == Kind.SEMANTIC else Kind(item.kind).label,
+        why=_why(item),
+    )
+
+
+def _text(source: MemoryPlanSource, name: str) -> str:
+    """What show_plan has read of a source, empty where that is gone."""
+    return getattr(source, name) or ""
+
+
+def _why(item: MemoryPlanItem) -> str:
+    if not item.reason:
+        return ""
+    told = _SKIPPED if item.state == Item.SKIPPED else _KEPT
+    return told[Reason(item.reason)]

@@ -1,0 +1,201 @@
+"""What is remembered about the person, by category; and something more to remember, written down by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts import categories
+from accounts.models import Agent
+from accounts.principals import Principal
+from journal.exceptions import Refused
+from memories.actions import BULK_LIMIT
+from memories.models import Kind, Memory
+from memories.queries import block_fill
+from memories.querysets import MemoryQuerySet
+
+from ..legacies.listing import PER_PAGE
+from ..legacies.views import Tab
+from ..outcomes import Done, Refusal, undoable
+from ..page import PageRequest, for_person, neighbours_of
+from . import actions as memory_decisions
+from .cards import MemoryCard, category_label, make_memory_cards
+from .listing import (
+    SORTS,
+    STATES,
+    MemoryView,
+    counts_by_category,
+    counts_by_state,
+)
+
+Outcomes = Mapping[str, Done | Refusal]
+NONE: Outcomes = MappingProxyType({})
+BLANK: Mapping[str, str] = MappingProxyType(
+    {"content": "", "category": "", "field": "", "subject": "", "topics": "", "importance": "2"}
+)
+IMPORTANCES = {"1": "1, hardly", "2": "2, as usual", "3": "3, rather", "4": "4, very", "5": "5, most of all"}
+BULK = {
+    "active": ("approve", "reject", "archive", "pin", "unpin"),
+    "proposed": ("approve", "reject", "archive"),
+    "quarantined": ("reject", "archive"),
+    "archived": ("restore",),
+    "rejected": ("restore",),
+}
+MOST_SUBJECTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The memories of a category on a page, of ``total`` on the whole list.
+
+    ``continued`` says that those before these are on the page before.
+    """
+
+    name: str
+    label: str
+    total: int
+    continued: bool
+    cards: list[MemoryCard]
+
+
+@require_safe
+@for_person
+def memory_list(request: PageRequest, principal: Principal) -> HttpResponse:
+    """The memories in one state, as the address says."""
+    return show_memories(request, principal, MemoryView.of(request.GET))
+
+
+@require_POST
+@for_person
+def add(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Remember what the person has written down."""
+    typed = request.POST.dict()
+    made: list[Memory] = []
+
+    def change() -> Done:
+        memory, done = memory_decisions.add(principal, typed)
+        made.append(memory)
+        return done
+
+    try:
+        done = undoable(principal, change)
+    except Refused as error:
+        return show_memories(
+            request, principal, MemoryView(), refused=Refusal("add", error.detail, error.status, typed)
+        )
+    messages.success(request, done.text, extra_tags=done.undo)
+    return redirect("memory-page", made[0].pk)
+
+
+def show_memories(
+    request: PageRequest,
+    principal: Principal,
+    view: MemoryView,
+    outcomes: Outcomes = NONE,
+    *,
+    refused: Refusal | None = None,
+) -> HttpResponse:
+    """The list. ``outcomes`` says by memory why something could not be done; ``refused`` why one was not added."""
+    memories = Memory.objects.visible_to(principal)
+    page = Paginator(view.select(memories), view.per_page).get_page(view.page)
+    cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes)
+    for memory_id in outcomes.keys() - {card.key for card in cards}:
+        messages.error(request, outcomes[memory_id].text)  # It stands on another list meanwhile.
+    address = reverse("memory-list")
+    context = {
+        "principal": principal,
+        "view": view,
+        "title": STATES[view.state],
+        "address": address,
+        "everything": view.unfiltered.query,
+        "page": page,
+        "groups": _groups(page, cards, counts_by_category(view.narrow(memories))),
+        "next": address + view.query,
+        "adding": {**BLANK, **(refused.typed if refused else {})},
+        "adding_refused": refused.text if refused else "",
+        "fields": Memory.Field.choices,
+        "kinds": Kind.choices,
+        "topics": [(topic, topic) for topic in memories.topics()],
+        "subjects": _subjects(memories),
+        "agents": _agents(memories),
+        "pinned_or_not": [("yes", "Pinned"), ("no", "Not pinned")],
+        "reviewed_or_not": [("yes", "Reviewed"), ("no", "Not reviewed")],
+        "sorts": SORTS.items(),
+        "sizes": PER_PAGE,
+        "bulk": BULK[view.state] if cards else (),
+        "bulk_confirm": reverse("memory-bulk-confirm"),
+        "most": BULK_LIMIT,
+        **filing_choices(),
+        **around_memories(principal, memories, view),
+        **neighbours_of(page, lambda number: view.at(number).query),
+    }
+    why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
+    return render(request, "desk/memories.html", context, status=why_not.status if why_not else 200)
+
+
+def around_memories(principal: Principal, memories: MemoryQuerySet, view: MemoryView) -> dict[str, Any]:
+    """What changes with every decision: the tabs with their counts, and how full the memory block is."""
+    counts = counts_by_state(memories)
+    return {
+        "tabs": [
+            Tab(title, view.within(name).query, counts[name], name == view.state) for name, title in STATES.items()
+        ],
+        "tabs_label": "Which memories",
+        "fill": block_fill(principal),
+    }
+
+
+def filing_choices() -> dict[str, Any]:
+    """What a memory can be filed under."""
+    return {
+        "categories": [(name, category_label(name)) for name in categories.load().by_name],
+        "importances": IMPORTANCES.items(),
+    }
+
+
+def _groups(page: Page[Any], cards: Iterable[MemoryCard], totals: Mapping[str, int]) -> list[Group]:
+    by_category: dict[str, list[MemoryCard]] = {}
+    for card in cards:
+        by_category.setdefault(card.memory.category, []).append(card)
+    known = categories.load().by_name
+    always = {name for name, category in known.items() if category.context == "all"}
+    first = next(iter(by_category), "")
+    earlier = sum(total for name, total in totals.items() if (name not in always, name) < (first not in always, first))
+    return [
+        Group(
+            name=name,
+            label=category_label(name),
+            total=totals.get(name, 0),
+            continued=name == first and page.start_index() - 1 > earlier,
+            cards=those,
+        )
+        for name, those in by_category.items()
+    ]
+
+
+def _subjects(memories: MemoryQuerySet) -> list[str]:
+    named = memories.exclude(subject="").order_by("subject").values_list("subject", flat=True).distinct()
+    return list(named[:MOST_SUBJECTS])
+
+
+def _agents(memories: MemoryQuerySet) -> list[tuple[str, str]]:
+    """The agents that added one of the memories, by name."""
+    wrote = memories.exclude(agent=None).order_by().values("agent").distinct()
+    return [
+        (str(pk), name) for pk, name in Agent.objects.filter(pk__in=wrote).order_by("name").values_list("pk", "name")
+    ]
+
+
+urlpatterns = [
+    path("memories/", memory_list, name="memory-list"),
+    path("memories/add/", add, name="memory-add"),
+]

@@ -1,0 +1,241 @@
+"""The places that the person cares about: the list, one place with where it came up, and what can be done."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Max, Q
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.principals import Principal
+from journal.exceptions import NotFound, Refused
+from memories import actions
+from memories.models import Place, PlaceMention, Proposal
+from memories.querysets import PLACES_CATEGORY, PlaceQuerySet
+
+from ..legacies.actions import seen_version
+from ..legacies.views import Tab
+from ..memories.audience import who_sees
+from ..outcomes import Done, undoable
+from ..page import PageRequest, came_from, for_person, neighbours_of
+from ..quotations import make_passages, messages_behind, quote
+from ..review.queue import Item, waiting_proposals
+
+PER_PAGE = 24
+MENTIONS_PER_PAGE = 20
+SHOW = {"present": "Places", "removed": "Removed"}
+
+
+class PlaceForm(forms.Form):
+    """A place by hand."""
+
+    name = forms.CharField(max_length=200, label="Name", widget=forms.TextInput({"autocomplete": "off"}))
+    notes = forms.CharField(
+        max_length=500, required=False, label="Notes", widget=forms.Textarea({"rows": 2, "autocomplete": "off"})
+    )
+    version = forms.CharField(required=False, widget=forms.HiddenInput)
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A mention as evidence that can be quoted: the message, and the words of it that name the place."""
+
+    message_id: UUID
+    quote: str
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def places(request: PageRequest, principal: Principal) -> HttpResponse:
+    """The person's places, or one more."""
+    if request.method != "POST":
+        return _show_list(request, principal, PlaceForm(label_suffix=""))
+    form = PlaceForm(request.POST, label_suffix="")
+    if form.is_valid():
+        name, notes = form.cleaned_data["name"], form.cleaned_data["notes"]
+        twin = Place.objects.visible_to(principal).present().filter(name__iexact=name.strip()).first()
+        if twin is not None:
+            form.add_error("name", "You have a place of this name already.")
+        else:
+            try:
+                done = undoable(principal, lambda: _add(principal, name, notes))
+            except Refused as error:
+                form.add_error("notes" if error.code == "bad_notes" else "name", error.detail)
+            else:
+                messages.success(request, done.text, extra_tags=done.undo)
+                return redirect("place-list")
+    return _show_list(request, principal, form, status=400)
+
+
+def _add(principal: Principal, name: str, notes: str) -> Done:
+    actions.place_add(principal, _new_id(name), name, notes)
+    return Done("Added", "Added.")
+
+
+@require_safe
+@for_person
+def place(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
+    """One place, with where it was mentioned."""
+    return _show_place(request, principal, place_id)
+
+
+@require_POST
+@for_person
+def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
+    """Give a place another name or other notes."""
+    form = PlaceForm(request.POST, label_suffix="")
+    if not form.is_valid():
+        return _show_place(request, principal, place_id, form, status=400)
+    name, notes = form.cleaned_data["name"], form.cleaned_data["notes"]
+    version = seen_version(form.cleaned_data)
+
+    def change() -> Done:
+        actions.place_edit(principal, place_id, name=name, notes=notes, version=version)
+        return Done("Saved", "Saved.")
+
+    try:
+        done = undoable(principal, change)
+    except NotFound:
+        raise
+    except Refused as error:
+        if error.code == "wrong_state":
+            messages.error(request, error.detail)
+        elif error.code == "version_conflict":
+            # What was typed can be saved after all: how the place reads now stands above the form.
+            form = PlaceForm({**request.POST.dict(), "version": error.extra["current"]}, label_suffix="")
+            form.add_error(None, f"{error.detail} Above it is as it is now. Save again to put yours in its place.")
+        else:
+            form.add_error("notes" if error.code == "bad_notes" else None, error.detail)
+        return _show_place(request, principal, place_id, form, status=error.status)
+    messages.success(request, done.text, extra_tags=done.undo)
+    return redirect("place-page", place_id)
+
+
+@require_POST
+@for_person
+def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
+    """Take a place away."""
+    version = seen_version(request.POST.dict())
+    done = Done("Removed", "Removed: it is in no prompt. It can be restored for 30 days.")
+    return _done(request, principal, place_id, lambda: actions.place_remove(principal, place_id, version=version), done)
+
+
+@require_POST
+@for_person
+def restore(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
+    """Fetch a place back."""
+    done = Done("Restored", "Restored.")
+    return _done(request, principal, place_id, lambda: actions.place_restore(principal, place_id), done)
+
+
+def _done(
+    request: PageRequest, principal: Principal, place_id: UUID, change: Callable[[], object], done: Done
+) -> HttpResponse:
+    """Carry a change out and go back to where the form was, with what came of it."""
+    back = came_from(request, reverse("place-page", args=[place_id]))
+
+    def changed() -> Done:
+        change()
+        return done
+
+    try:
+        told = undoable(principal, changed)
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
+    else:
+        messages.success(request, told.text, extra_tags=told.undo)
+    return redirect(back)
+
+
+def _new_id(name: str) -> str:
+    """An id for a place that the person adds by hand: agents find it by its name in it."""
+    return f"{slugify(name)[:100]}-{uuid.uuid4().hex[:8]}".lstrip("-")
+
+
+def _with_mentions(places: PlaceQuerySet) -> PlaceQuerySet:
+    return places.annotate(
+        times=Count("mentions", distinct=True),
+        conversations=Count("mentions__message__conversation", distinct=True),
+        last_named=Max("mentions__message__at"),
+    )
+
+
+def _show_list(request: PageRequest, principal: Principal, form: PlaceForm, status: int = 200) -> HttpResponse:
+    show = "removed" if request.GET.get("show") == "removed" else "present"
+    search = request.GET.get("search", "").replace("\x00", "").strip()[:200]
+    mine = Place.objects.visible_to(principal)
+    if search:
+        mine = mine.filter(Q(name__icontains=search) | Q(notes__icontains=search))
+    gone = Q(deleted_at__isnull=False)
+    counts = mine.aggregate(present=Count("pk", filter=~gone), removed=Count("pk", filter=gone))
+    rows = mine.filter(gone) if show == "removed" else mine.present()
+    page = Paginator(_with_mentions(rows).order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
+
+    def address(part: str, number: int = 1) -> str:
+        values = {"show": part if part == "removed" else "", "search": search, "page": number if number > 1 else ""}
+        return "?" + urlencode({name: value for name, value in values.items() if value})
+
+    context = {
+        "principal": principal,
+        "form": form,
+        "show": show,
+        "search": search,
+        "tabs": [Tab(title, address(part), counts[part], part == show) for part, title in SHOW.items()],
+        "tabs_label": "Which places",
+        "page": page,
+        "audience": who_sees(principal, PLACES_CATEGORY),
+        "waiting": waiting_proposals(principal).filter(kind=Proposal.Kind.PLACE).count(),
+        "next": reverse("place-list") + address(show, page.number),
+        **neighbours_of(page, lambda number: address(show, number)),
+    }
+    return render(request, "desk/places.html", context, status=status)
+
+
+def _show_place(
+    request: PageRequest, principal: Principal, place_id: UUID, form: PlaceForm | None = None, status: int = 200
+) -> HttpResponse:
+    shown = _with_mentions(Place.objects.visible_to(principal)).filter(pk=place_id).first()
+    if shown is None:
+        raise NotFound("There is no such place.")
+    mentions = PlaceMention.objects.filter(place=shown).order_by("-message__at", "-pk")
+    page = Paginator(mentions.values_list("message_id", flat=True), MENTIONS_PER_PAGE).get_page(request.GET.get("page"))
+    evidence = [Mentioned(message_id, shown.name) for message_id in page]
+    quotations = list(quote(evidence, messages_behind(principal, evidence)))
+    stored = {"name": shown.name, "notes": shown.notes, "version": shown.version}
+    waiting = waiting_proposals(principal).filter(kind=Proposal.Kind.PLACE, values__place_id=shown.place_id)
+    context = {
+        "principal": principal,
+        "place": shown,
+        "form": form or PlaceForm(initial=stored, label_suffix=""),
+        "page": page,
+        "passages": list(make_passages(principal, quotations)),
+        "audience": who_sees(principal, PLACES_CATEGORY),
+        "waiting": [
+            Item("proposal", str(pk)).key for pk in waiting.order_by("expires_at").values_list("pk", flat=True)
+        ],
+        "next": reverse("place-page", args=[place_id]),
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/place.html", context, status=status)
+
+
+urlpatterns = [
+    path("places/", places, name="place-list"),
+    path("places/<uuid:place_id>/", place, name="place-page"),
+    path("places/<uuid:place_id>/edit/", edit, name="place-edit"),
+    path("places/<uuid:place_id>/remove/", remove, name="place-remove"),
+    path("places/<uuid:place_id>/restore/", restore, name="place-restore"),
+]

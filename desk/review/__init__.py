@@ -1,0 +1,1 @@
+"""The review queue: one item, one decision, the next."""

@@ -1,0 +1,116 @@
+"""What a person decides in the queue about what waits of their memory: the action, what is said then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.principals import Principal
+from journal.exceptions import Conflict, NotFound
+from memories import actions
+from memories.models import Memory, Place, Proposal
+
+from ..legacies.actions import Typed, seen_version
+from ..memories import actions as memory_decisions
+from ..outcomes import Done
+from .queue import Item
+
+State = Memory.State
+Kind = Proposal.Kind
+
+_APPROVED = {
+    Kind.UPDATE: "Approved: it reads so now.",
+    Kind.ARCHIVE: "Approved: it is put away, and can be restored for 30 days.",
+    Kind.PLACE: "Approved: it is among your places now.",
+}
+_REJECTED = {
+    Kind.UPDATE: "Rejected: it stays as it is, and this is not proposed again.",
+    Kind.ARCHIVE: "Rejected: it stays.",
+    Kind.PLACE: "Rejected: your places stay as they are.",
+}
+_MEANWHILE = {
+    "approved": "This was approved meanwhile, so there is nothing left to decide.",
+    "rejected": "This was rejected meanwhile, so there is nothing left to decide.",
+    "lapsed": "Nobody decided about this within its seven days, so it has lapsed.",
+    "archived": "This memory was archived meanwhile. You can restore it from its page.",
+    "active": "This was approved meanwhile, so there is nothing left to decide.",
+    "quarantined": "A moderator held this memory back meanwhile.",
+}
+
+
+def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -> Done:
+    """Do what a button says to an item of the queue; ``typed`` holds the fields of its form.
+
+    Raises NotFound for a decision or an item that there is not, Refused as the actions do; nothing was changed then.
+    """
+    if decision not in {"approve", "edit", "reject"}:
+        raise NotFound("There is no such decision.")
+    if item.kind == "memory":
+        return _about_memory(principal, _memory(principal, item), decision, typed)
+    proposal = Proposal.objects.visible_to(principal).filter(pk=item.pk).first()
+    if proposal is None:
+        raise NotFound("There is no such proposal.")
+    return _about_proposal(principal, proposal, decision, typed)
+
+
+def explain(error: Conflict) -> str:
+    """Why a decision came too late, in words of the page; what the action says for anything else."""
+    state = str(error.extra.get("state", "")) if error.code == "wrong_state" else ""
+    return _MEANWHILE.get(state, error.detail)
+
+
+def _memory(principal: Principal, item: Item) -> Memory:
+    memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=item.pk).first()
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    return memory
+
+
+def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Typed) -> Done:
+    if memory.state not in {State.PROPOSED, State.ACTIVE}:
+        raise Conflict("This memory does not wait any more.", code="wrong_state", state=memory.state)
+    if memory.state == State.PROPOSED and not memory.proposals.open(timezone.now()).filter(kind=Kind.CREATE).exists():
+        raise Conflict("This memory does not wait any more.", code="wrong_state", state=Proposal.State.LAPSED)
+    given = _given(typed, {"content": memory.content, "category": memory.category, "subject": memory.subject})
+    if decision != "edit" or not given:
+        done = memory_decisions.decide_memory(principal, memory, "reject" if decision == "reject" else "approve", typed)
+        as_it_was = decision == "edit" and done.word != "Unchanged"
+        return Done(done.word, "Approved as it was.") if as_it_was else done
+    actions.memory_approve(principal, memory.pk, **given, version=seen_version(typed))
+    return Done("Saved", "Saved in your words, and approved.")
+
+
+def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typed: Typed) -> Done:
+    if decision == "reject":
+        actions.proposal_reject(principal, proposal.pk, typed.get("reason", ""))
+        return Done("Rejected", _REJECTED[Kind(proposal.kind)])
+    given = _given(typed, _as_proposed(principal, proposal)) if decision == "edit" else {}
+    actions.proposal_approve(principal, proposal.pk, values=given, version=seen_version(typed) or None)
+    if given:
+        return Done("Saved", "Saved in your words, and approved.")
+    if proposal.values.get("removed"):
+        return Done("Approved", "Approved: the place is removed, and can be restored for 30 days.")
+    return Done("Approved", _APPROVED[Kind(proposal.kind)])
+
+
+def _as_proposed(principal: Principal, proposal: Proposal) -> dict[str, str]:
+    """What the fields of the form held before anything was typed."""
+    values: Mapping[str, Any] = proposal.values
+    if proposal.kind == Kind.PLACE:
+        place = Place.objects.visible_to(principal).filter(place_id=values.get("place_id")).first()
+        notes = values.get("notes") or (place.notes if place else "")
+        return {"name": str(values.get("name", "")), "notes": str(notes)}
+    memory = _memory(principal, Item("memory", str(proposal.memory_id)))
+    names = ("content", "category") if memory.field else ("content", "category", "subject")
+    return {name: str(values.get(name, getattr(memory, name))) for name in names}
+
+
+def _given(typed: Typed, shown: Mapping[str, str]) -> dict[str, str]:
+    """What was typed otherwise than it was shown."""
+    return {name: typed[name] for name, was in shown.items() if name in typed and _differs(name, typed[name], was)}
+
+
+def _differs(name: str, typed: str, shown: str) -> bool:
+    return typed != shown if name == "category" else " ".join(typed.split()) != " ".join(shown.split())

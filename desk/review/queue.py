@@ -1,0 +1,249 @@
+"""The review queue: what waits for the person, one at a time.
+
+Proposals come first, the one that lapses next before all others; then what is in use already or waits as long as it
+has to, memories and facts alike, in the order in which it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, cast
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models import Case, CharField, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Cast, Concat
+from django.utils import timezone
+
+from accounts import categories
+from accounts.principals import Principal
+from facts.models import LegacyFact
+from facts.querysets import WAITING
+from memories.models import Memory, Proposal
+from memories.querysets import PLACES_CATEGORY, MemoryQuerySet, ProposalQuerySet
+
+from ..legacies.listing import View
+
+END = "end"
+MOST_COUNTED = 1_000
+KINDS = {"memories": "Memories", "facts": "Facts"}
+DECIDED_HERE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, Proposal.Kind.PLACE)
+"""The kinds of proposals that the queue shows."""
+
+_LAPSES, _STAYS = 0, 1
+_Row = tuple[int, datetime, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that waits: a fact, a memory (a new one that is proposed too), or another proposal."""
+
+    kind: Literal["fact", "memory", "proposal"]
+    pk: str
+
+    @classmethod
+    def of(cls, key: str) -> Item | None:
+        """Read a key; None for what is none."""
+        kind, _, pk = key.partition("-")
+        if kind == "memory":
+            return cls("memory", pk) if pk.isascii() and pk.isalnum() else None
+        if kind not in {"fact", "proposal"}:
+            return None
+        try:
+            return cls(cast(Literal["fact", "proposal"], kind), str(UUID(pk)))
+        except ValueError:
+            return None
+
+    @property
+    def key(self) -> str:
+        """The item in an address and in the session."""
+        return f"{self.kind}-{self.pk}"
+
+    @property
+    def uuid(self) -> UUID:
+        """The id of a fact or of a proposal."""
+        return UUID(self.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the queue one is: the item shown, how many come before it, all that wait, and its neighbours.
+
+    Without an ``item`` the queue is empty, or one has come to its end. Counts stop at ``MOST_COUNTED``.
+    """
+
+    item: Item | None
+    before: int
+    total: int
+    earlier: Item | None = None
+    later: Item | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What an address asks the queue for: a kind of item, a legacy, a category, and the item to begin with, or the end.
+
+    A legacy has facts only. A category counts for whichever kinds know it.
+    """
+
+    kind: str = ""
+    legacy: str = ""
+    category: str = ""
+    item: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Queue:
+        """Read the query of an address; what means nothing is left out."""
+        view, kind, item = View.of(query), query.get("kind", ""), query.get("item", "")
+        category = view.category or categories.load().canonical(query.get("category", "")) or ""
+        legacy = view.legacy if kind != "memories" else ""
+        known = Item.of(item)
+        item = item if item == END else known.key if known else ""
+        return cls(kind if kind in KINDS else "", legacy, category, item)
+
+    @property
+    def query(self) -> str:
+        """The queue as the query of an address, with its question mark; empty for the whole queue from its start."""
+        values = {"kind": self.kind, "legacy": self.legacy, "category": self.category, "item": self.item}
+        written = urlencode({name: value for name, value in values.items() if value})
+        return f"?{written}" if written else ""
+
+    @property
+    def filters(self) -> str:
+        """What narrows the queue, wherever in it one is."""
+        return replace(self, item="").query
+
+    def at(self, item: Item | None) -> Queue:
+        """The same queue from another item on; None is its end."""
+        return replace(self, item=END if item is None else item.key)
+
+    @property
+    def from_the_start(self) -> Queue:
+        """The same queue from its first item on."""
+        return replace(self, item="")
+
+    def place(self, principal: Principal) -> Place:
+        """Where the address leads: to its item, or to the next that waits when that one waits no more."""
+        sources = self._sources(principal)
+        total = _count(sources)
+        if self.item == END:
+            return Place(None, total, total, earlier=_last(sources))
+        item = Item.of(self.item)
+        at = _position(principal, item) if item else None
+        ahead = [rows.filter(_before(at)) for rows in sources] if at else []
+        shown = _first_two([rows.exclude(_before(at)) for rows in sources] if at else sources)
+        return Place(
+            item=shown[0] if shown else None,
+            before=_count(ahead) if ahead else 0,
+            total=total,
+            earlier=_last(ahead) if ahead else None,
+            later=shown[1] if len(shown) > 1 else None,
+        )
+
+    def count(self, principal: Principal) -> int:
+        """How many items wait, at most ``MOST_COUNTED``."""
+        return _count(self._sources(principal))
+
+    def _sources(self, principal: Principal) -> list[QuerySet[Any]]:
+        """What waits, each row with ``rank``, ``since`` and ``key``; the order is by these three."""
+        found: list[QuerySet[Any]] = []
+        if self.kind != "facts" and not self.legacy:
+            found += [_proposals(self._filed_proposals(principal)), _memories(self._filed_memories(principal))]
+        if self.kind != "memories" and (not self.category or self.category in LegacyFact.Category.values):
+            found.append(_facts(principal, View(legacy=self.legacy, category=self.category)))
+        return found or [_facts(principal, View()).none()]
+
+    def _filed_proposals(self, principal: Principal) -> ProposalQuerySet:
+        rows = waiting_proposals(principal)
+        if not self.category:
+            return rows
+        filed = Q(memory__category=self._of_memories)
+        return rows.filter(filed | Q(kind=Proposal.Kind.PLACE) if self._of_memories == PLACES_CATEGORY else filed)
+
+    def _filed_memories(self, principal: Principal) -> MemoryQuerySet:
+        rows = waiting_memories(principal)
+        return rows.filter(category=self._of_memories) if self.category else rows
+
+    @property
+    def _of_memories(self) -> str:
+        return categories.load().canonical(self.category) or ""
+
+
+def waiting_proposals(principal: Principal) -> ProposalQuerySet:
+    """The proposals that the person can decide about in the queue."""
+    return Proposal.objects.visible_to(principal).open(timezone.now()).filter(kind__in=DECIDED_HERE)
+
+
+def waiting_memories(principal: Principal) -> MemoryQuerySet:
+    """Active memories that the person has not reviewed, or that perhaps say the same as another."""
+    rows = Memory.objects.visible_to(principal).active().unexpired(timezone.now())
+    return rows.filter(Q(reviewed_at__isnull=True) | Q(needs_check=True))
+
+
+def _proposals(rows: ProposalQuerySet) -> QuerySet[Any]:
+    # A new memory goes by its own id: when a decision about it is taken back, another proposal stands for it.
+    new = When(kind=Proposal.Kind.CREATE, then=Concat(Value("memory-"), "memory_id"))
+    other = Concat(Value("proposal-"), Cast("pk", CharField()))
+    key = Case(new, default=other, output_field=CharField())
+    return rows.annotate(rank=Value(_LAPSES), since=F("expires_at"), key=key)
+
+
+def _memories(rows: MemoryQuerySet) -> QuerySet[Any]:
+    key = Concat(Value("memory-"), "pk", output_field=CharField())
+    return rows.annotate(rank=Value(_STAYS), since=F("created_at"), key=key)
+
+
+def _facts(principal: Principal, view: View) -> QuerySet[Any]:
+    key = Concat(Value("fact-"), Cast("pk", CharField()), output_field=CharField())
+    rows = view.narrow(LegacyFact.objects.mine(principal).filter(WAITING))
+    return rows.annotate(rank=Value(_STAYS), since=F("extracted_at"), key=key)
+
+
+def _position(principal: Principal, item: Item) -> _Row | None:
+    """Where an item stands in the order, or stood when it still waited; None for one that is not there."""
+    if item.kind == "fact":
+        facts = LegacyFact.objects.mine(principal).filter(pk=item.pk)
+        came = facts.values_list("extracted_at", flat=True).first()
+        return (_STAYS, came, item.key) if came else None
+    if item.kind == "proposal":
+        proposals = Proposal.objects.visible_to(principal).filter(pk=item.pk)
+        lapses = proposals.values_list("expires_at", flat=True).first()
+        return (_LAPSES, lapses, item.key) if lapses else None
+    creates = Proposal.objects.filter(memory=OuterRef("pk"), kind=Proposal.Kind.CREATE, expires_at__gt=timezone.now())
+    lapses_at = Subquery(creates.order_by("-created_at").values("expires_at")[:1])
+    memories = Memory.objects.visible_to(principal).filter(pk=item.pk).annotate(lapses_at=lapses_at)
+    row = memories.values_list("created_at", "lapses_at").first()
+    if row is None:
+        return None
+    created_at, lapses = row
+    return (_LAPSES, lapses, item.key) if lapses else (_STAYS, created_at, item.key)
+
+
+def _before(at: _Row) -> Q:
+    """The condition for a row to come before a position."""
+    rank, since, key = at
+    earlier = Q(since__lt=since) | Q(since=since, key__lt=key)
+    return Q(rank__lt=rank) | (Q(rank=rank) & earlier)
+
+
+def _together(sources: list[QuerySet[Any]]) -> QuerySet[Any, _Row]:
+    first, *others = (rows.order_by().values_list("rank", "since", "key") for rows in sources)
+    return first.union(*others, all=True) if others else first
+
+
+def _count(sources: list[QuerySet[Any]]) -> int:
+    return _together(sources)[:MOST_COUNTED].count()
+
+
+def _first_two(sources: list[QuerySet[Any]]) -> list[Item]:
+    return _items(_together(sources).order_by("rank", "since", "key")[:2])
+
+
+def _last(sources: list[QuerySet[Any]]) -> Item | None:
+    return next(iter(_items(_together(sources).order_by("-rank", "-since", "-key")[:1])), None)
+
+
+def _items(rows: QuerySet[Any, _Row]) -> list[Item]:
+    return [item for _, _, key in rows if (item := Item.of(key))]

@@ -1,0 +1,118 @@
+"""What a person did while they sat down to review: the last decisions, each with the way to take it back.
+
+Kept in the session, without any text of theirs: what a decision was about is named by its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.contrib.sessions.backends.base import SessionBase
+from django.urls import reverse
+
+from accounts.principals import Principal
+from facts.models import LegacyFact
+from memories.models import Memory, Proposal
+
+from ..outcomes import Done
+from .queue import Item
+
+REMEMBERED = 10
+_KEY = "decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision: its word, the address that takes it back, and what it was about.
+
+    That is one ``item``, with what it says now in ``content`` and its page in ``address``, or ``count`` of ``noun``.
+    """
+
+    word: str
+    undo: str
+    item: str = ""
+    count: int = 0
+    noun: str = "fact"
+    content: str = ""
+    address: str = ""
+
+
+class ReviewSession:
+    """The decisions of a session, newest first, and how many were taken in the present queue."""
+
+    def __init__(self, session: SessionBase) -> None:
+        self._session = session
+        self._kept: dict[str, Any] = session.get(_KEY) or {"queue": "", "done": 0, "log": []}
+
+    def done_in(self, queue: str) -> int:
+        """How many decisions were taken in the queue narrowed so."""
+        return int(self._kept["done"]) if self._kept["queue"] == queue else 0
+
+    def note(
+        self, done: Done, *, item: Item | None = None, count: int = 0, noun: str = "fact", queue: str | None = None
+    ) -> None:
+        """Remember a decision that can be taken back. ``queue`` is the one that it was taken in, if in any."""
+        if queue is not None:
+            self._kept["done"] = self.done_in(queue) + 1
+            self._kept["queue"] = queue
+        if done.undo:
+            entry = Decided(done.word, done.undo, "" if item is None else item.key, count, noun)
+            self._kept["log"] = [asdict(entry), *self._kept["log"]][:REMEMBERED]
+        self._save()
+
+    def forget(self, undo: str, *, queue: str | None = None) -> None:
+        """Drop the decision that was taken back, and later ones about the same item, which went with it."""
+        log: list[dict[str, Any]] = self._kept["log"]
+        place = next((number for number, each in enumerate(log) if each["undo"] == undo), None)
+        if place is None:
+            return
+        item = log[place]["item"]
+        self._kept["log"] = [
+            each
+            for number, each in enumerate(log)
+            if number > place or (number < place and (not item or each["item"] != item))
+        ]
+        if queue is not None and self._kept["queue"] == queue:
+            self._kept["done"] = max(0, self._kept["done"] - 1)
+        self._save()
+
+    def start_over(self) -> None:
+        """Count from the beginning: nothing waits any more."""
+        if self._kept["done"]:
+            self._kept["done"] = 0
+            self._save()
+
+    def decided(self, principal: Principal) -> list[Decided]:
+        """The last decisions, newest first, with what they were about as it is now; none about what is gone."""
+        entries = [Decided(**each) for each in self._kept["log"]]
+        known = _items_now(principal, [item for each in entries if (item := Item.of(each.item))])
+        return [
+            Decided(each.word, each.undo, each.item, each.count, each.noun, *known.get(each.item, ("", "")))
+            for each in entries
+            if not each.item or each.item in known
+        ]
+
+    def _save(self) -> None:
+        self._session[_KEY] = self._kept
+
+
+def _items_now(principal: Principal, items: Iterable[Item]) -> Mapping[str, tuple[str, str]]:
+    """What items say and where they are shown, by their keys, in a query for each kind that is among them."""
+    by_kind: dict[str, list[str]] = {}
+    for item in items:
+        by_kind.setdefault(item.kind, []).append(item.pk)
+    found: dict[str, tuple[str, str]] = {}
+    if wanted := by_kind.get("fact"):
+        facts = LegacyFact.objects.mine(principal).filter(pk__in=wanted).values_list("pk", "content")
+        found |= {f"fact-{pk}": (content, reverse("fact-page", args=[pk])) for pk, content in facts}
+    if wanted := by_kind.get("memory"):
+        memories = Memory.objects.visible_to(principal).filter(pk__in=wanted).values_list("pk", "content")
+        found |= {f"memory-{pk}": (content, reverse("memory-page", args=[pk])) for pk, content in memories}
+    if wanted := by_kind.get("proposal"):
+        proposals = Proposal.objects.visible_to(principal).filter(pk__in=wanted)
+        for pk, values, memory_id, content in proposals.values_list("pk", "values", "memory_id", "memory__content"):
+            address = reverse("memory-page", args=[memory_id]) if memory_id else reverse("place-list")
+            found[f"proposal-{pk}"] = (content or values.get("name") or values.get("place_id", ""), address)
+    return found

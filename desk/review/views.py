@@ -1,0 +1,180 @@
+"""The review queue: one item, one decision, the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import replace_url
+
+from accounts import categories
+from accounts.models import Legacy
+from accounts.principals import Principal
+from facts.models import LegacyFact
+from journal.exceptions import Conflict, NotFound
+from memories.models import MemoryVersion
+
+from ..legacies.actions import attempt
+from ..legacies.detail import FactDetail, make_fact_detail
+from ..memories.cards import category_label
+from ..outcomes import Done, Refusal, undoable
+from ..page import PageRequest, came_from, for_person
+from . import actions
+from .cases import Case, make_case
+from .queue import KINDS, MOST_COUNTED, Item, Queue
+from .session import ReviewSession
+
+
+@require_safe
+@for_person
+def review(request: PageRequest, principal: Principal) -> HttpResponse:
+    """The queue at the item that the address names, or at its beginning."""
+    queue = Queue.of(request.GET)
+    return show_queue(request, principal, queue, said="" if request.htmx else None)
+
+
+def queue_of(request: PageRequest) -> str | None:
+    """What narrows the queue that a form came from; None when it did not come from the queue."""
+    return _queue(request).filters if urlsplit(came_from(request, "/")).path == reverse("review") else None
+
+
+def answer_decision(
+    request: PageRequest, principal: Principal, item: Item, outcome: Done | Refusal
+) -> HttpResponseBase:
+    """What follows a decision in the queue: the next item; after an undo or a refusal the same one again."""
+    at = _queue(request).at(item)
+    if isinstance(outcome, Refusal):
+        return show_queue(request, principal, at, said=outcome.text, refusal=outcome)
+    if not request.htmx:
+        messages.success(request, outcome.text)
+        return redirect(f"{reverse('review')}{at.query}#item")
+    answer = show_queue(request, principal, at, said=outcome.text)
+    return replace_url(answer, reverse("review") + at.query)
+
+
+def answer_gone(request: PageRequest, principal: Principal, why: str) -> HttpResponseBase:
+    """What follows a decision in the queue about something that is not there: the queue from its beginning."""
+    if not request.htmx:
+        raise Http404
+    return show_queue(request, principal, _queue(request).from_the_start, said=why, refusal=Refusal("", why, 404))
+
+
+def show_queue(
+    request: PageRequest,
+    principal: Principal,
+    queue: Queue,
+    *,
+    said: str | None,
+    refusal: Refusal | None = None,
+) -> HttpResponse:
+    """The queue's panel alone for htmx, else in its page. ``said`` is announced, with where one is now."""
+    place = queue.place(principal)
+    sitting = ReviewSession(request.session)
+    if not place.total:
+        sitting.start_over()
+    done = sitting.done_in(queue.filters)
+    about = refusal if place.item and place.item.key == queue.item else None
+    shown = _open(principal, place.item, about) if place.item else None
+    context = {
+        "principal": principal,
+        "queue": queue,
+        "place": place,
+        "item": place.item if shown else None,
+        "number": done + place.before + 1,
+        "of": done + place.total,
+        "more": place.total >= MOST_COUNTED,
+        "behind": done + place.before,
+        "detail": shown if isinstance(shown, FactDetail) else None,
+        "card": shown.card if isinstance(shown, FactDetail) else shown,
+        "decided": sitting.decided(principal),
+        "said": said,
+        # When what was decided about waits no more, another item is shown, and the reason stands above that.
+        "notice": refusal.text if refusal and about is None else "",
+        "next": reverse("review") + queue.at(place.item).query,
+        "start": reverse("review") + queue.filters,
+        "later": reverse("review") + queue.at(place.later).query,
+        "earlier": reverse("review") + queue.at(place.earlier).query if place.earlier else "",
+        "kinds": KINDS.items(),
+        "categories": LegacyFact.Category.choices,
+        "memory_categories": _categories_of_memories(),
+        "filed_under": _filed_under(queue.kind),
+        "legacies": Legacy.objects.visible_to(principal).order_by("name", "pk"),
+        "swapped": bool(request.htmx),
+    }
+    status = refusal.status if refusal else 200
+    return render(request, "desk/_queue.html" if request.htmx else "desk/review.html", context, status=status)
+
+
+def _queue(request: PageRequest) -> Queue:
+    """The queue that a form came from."""
+    return Queue.of(QueryDict(urlsplit(came_from(request, "/")).query))
+
+
+def _open(principal: Principal, item: Item, outcome: Refusal | None) -> FactDetail | Case | None:
+    """Everything that helps to decide about an item."""
+    if item.kind == "fact":
+        return make_fact_detail(principal, item.uuid, outcome)
+    return make_case(principal, item, outcome)
+
+
+def _categories_of_memories() -> list[tuple[str, str]]:
+    return [(name, category_label(name)) for name in categories.load().by_name]
+
+
+def _filed_under(kind: str) -> list[tuple[str, str]]:
+    """The categories that a queue of this kind can be narrowed to; one that both kinds know stands once."""
+    of_facts = dict(LegacyFact.Category.choices) if kind != "memories" else {}
+    of_memories = dict(_categories_of_memories()) if kind != "facts" else {}
+    known = {categories.load().canonical(name) for name in of_facts}
+    both = {**of_facts, **{name: label for name, label in of_memories.items() if name not in known}}
+    return sorted(both.items(), key=lambda each: each[1])
+
+
+@require_POST
+@for_person
+def decide(request: PageRequest, principal: Principal, key: str, decision: str) -> HttpResponseBase:
+    """Take a decision about an item of the queue."""
+
+    def change(item: Item) -> Done:
+        typed = request.POST.dict()
+        done = undoable(principal, lambda: actions.decide_item(principal, item, decision, typed))
+        ReviewSession(request.session).note(done, item=item, queue=queue_of(request))
+        return done
+
+    return _decided(request, principal, key, decision, change)
+
+
+def _decided(
+    request: PageRequest, principal: Principal, key: str, decision: str, change: Callable[[Item], Done]
+) -> HttpResponseBase:
+    item = Item.of(key)
+    try:
+        if item is None or item.kind == "fact":
+            raise NotFound("There is no such item.")
+        typed = request.POST.dict()
+        versions = MemoryVersion.objects.visible_to(principal).filter(memory=item.pk)
+        seen = versions if item.kind == "memory" else versions.none()
+        outcome = attempt(partial(_in_words, change, item), decision, typed, seen)
+    except NotFound:
+        return answer_gone(request, principal, "This is not there any more: it was removed, or its days were over.")
+    return answer_decision(request, principal, item, outcome)
+
+
+def _in_words(change: Callable[[Item], Done], item: Item) -> Done:
+    """Carry a decision out; who comes too late reads why in words of the page."""
+    try:
+        return change(item)
+    except Conflict as error:
+        raise Conflict(actions.explain(error), code=error.code, **error.extra) from error
+
+
+urlpatterns = [
+    path("review/", review, name="review"),
+    path("review/<slug:key>/<slug:decision>/", decide, name="review-decide"),
+]

@@ -1,0 +1,114 @@
+"""Undo on pages: one address for whatever was done, by the revisions that it took."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from django.contrib import messages
+from django.http import Http404, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from facts.models import LegacyFact
+from journal.exceptions import NotFound, Refused
+from journal.models import Change
+from journal.steps import Undone
+from journal.undo import undo as undo_revisions
+from memories.models import Memory
+
+from .legacies import fact_views as facts
+from .memories import detail_views as memories
+from .outcomes import Done, Refusal
+from .page import PageRequest, came_from, for_person, origin_of
+from .review.queue import Item
+from .review.session import ReviewSession
+from .review.views import answer_decision, answer_gone, queue_of
+
+WHY_LEFT = {
+    "built_on": "changed since",
+    "not_undoable": "something that is not undone",
+    "by_staff": "a moderator's decision",
+    "not_yours": "not yours to decide",
+    "not_there": "not there any more",
+    "wrong_state": "in a state that does not allow it by now",
+    "similar_exists": "there again in the same words",
+    "field_exists": "something that another memory says of you now",
+    "budget": "without room among what every prompt carries",
+    "not_a_member": "about a legacy that you have left",
+    "rejected_before": "something that you rejected since",
+    "cause_left": "what had made room for something that stays",
+}
+
+
+@require_POST
+@for_person
+def undo(request: PageRequest, principal: Principal, first: int, last: int) -> HttpResponseBase:
+    """Let everything stand as it stood before these revisions, and go on where the form was sent from."""
+    about = _about(principal, first)
+    try:
+        undone = undo_revisions(principal, first, last)
+    except NotFound as error:
+        if request.htmx and origin_of(came_from(request, "/"), "/").url_name == "review":
+            return answer_gone(request, principal, "There is nothing to undo any more.")
+        raise Http404 from error
+    except Refused as error:
+        return _answer(request, principal, about, Refusal("", error.detail, error.status))
+    outcome = tell(undone)
+    if isinstance(outcome, Done):
+        ReviewSession(request.session).forget(request.path, queue=queue_of(request))
+    alone = request.htmx or undone.undone + len(undone.left) == 1
+    return _answer(request, principal, about if alone else None, outcome)
+
+
+def tell(undone: Undone) -> Done | Refusal:
+    """What came of undoing, in a sentence."""
+    counts = Counter(each.why for each in undone.left).most_common()
+    why = "; ".join(f"{count:,} {WHY_LEFT.get(code, code)}" for code, count in counts)
+    if not undone.objects:
+        return Refusal("", f"There is nothing to undo: {why}.", 409)
+    if not why and undone.undone == 1:
+        return Done("Undone", "Undone: it is as it was before.")
+    kinds = Counter(kind for kind, _ in undone.objects).most_common()
+    said = f"Undone for {', '.join(_counted(count, kind) for kind, count in kinds)}."
+    return Done("Undone", f"{said} Left as they were: {why}." if why else said)
+
+
+def _counted(count: int, kind: str) -> str:
+    several = {"memory": "memories"}.get(kind, f"{kind}s")
+    return f"1 {kind}" if count == 1 else f"{count:,} {several}"
+
+
+def _about(principal: Principal, first: int) -> Item | None:
+    """What the first of the revisions was about, as an item of the queue; None for anything else."""
+    log = Change.objects.of_owner(must_act_for(principal)).filter(rev=first)
+    change = log.only("object_type", "object_id", "meta").first()
+    if change is None:
+        return None
+    if "proposal" in change.meta:
+        return Item("proposal", str(change.meta["proposal"]))
+    return Item.of(f"{change.object_type}-{change.object_id}")
+
+
+def _answer(
+    request: PageRequest, principal: Principal, about: Item | None, outcome: Done | Refusal
+) -> HttpResponseBase:
+    """The page that the form was sent from, or the part of it that has changed, if ``about`` says what that is."""
+    back = came_from(request, reverse("home"))
+    if about is not None and about.kind == "fact":
+        fact = LegacyFact.objects.visible_to(principal).filter(pk=about.pk).first()
+        if fact is not None:
+            return facts.answer(request, principal, fact, outcome)
+    elif about is not None and about.kind == "memory":
+        memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=about.pk).first()
+        if memory is not None:
+            return memories.answer(request, principal, memory, outcome)
+    elif about is not None and origin_of(back, "/").url_name == "review":
+        return answer_decision(request, principal, about, outcome)
+    (messages.success if isinstance(outcome, Done) else messages.error)(request, outcome.text)
+    return redirect(back)
+
+
+urlpatterns = [path("undo/<int:first>/<int:last>/", undo, name="undo")]

@@ -1,0 +1,22 @@
+"""The person's pages. Each begins with the principal and reads what is visible to it.
+
+Everything works without JavaScript: a form posts, the answer redirects back to the page as it was. With htmx the same
+form gets the changed part alone. A module holds the pages of one kind and their addresses.
+"""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("desk.home")),
+    path("", include("desk.account.views")),
+    path("", include("desk.review.views")),
+    path("", include("desk.legacies.views")),
+    path("", include("desk.undo")),
+    path("", include("desk.bulk")),
+    path("", include("desk.legacies.fact_views")),
+    path("", include("desk.memories.views")),
+    path("", include("desk.memories.optimizing_views")),
+    path("", include("desk.memories.detail_views")),
+    path("", include("desk.places.views")),
+    path("", include("desk.importing.views")),
+]

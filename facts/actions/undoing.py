@@ -1,0 +1,183 @@
+"""How facts are put back: all at once, through the gates that anything passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import Member
+from accounts.policy import must_remember
+from accounts.principals import Principal
+from journal.actions import LedgerWrite
+from journal.steps import TOUCHED, Wanted
+from language.tokens import count_tokens
+from retrieval.text import prepare
+from statements.actions.suppressing_many import suppressions_put_back
+from statements.policy import fingerprint, fingerprints
+
+from ..models import FactLink, FactVersion, LegacyFact
+from ..policy import State, Visibility
+from .many import GONE, Move, change_many, compared, going
+
+
+def facts_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
+    """Let facts stand and read as they did. Returns those that were left, by id with the code of why."""
+    user_id = must_remember(principal)
+    ids = [UUID(each.object_id) for each in wanted]
+    rows = LegacyFact.objects.mine(principal).filter(pk__in=ids, legacy_id__in=write.ledgers)
+    facts = {str(fact.pk): fact for fact in rows.defer("search", "embedding")}
+    numbers = {each.before["version"] for each in wanted if "version" in each.before}
+    versions = FactVersion.objects.filter(fact__in=ids, number__in=numbers) if numbers else ()
+    earlier = {(str(each.fact_id), each.number): each for each in versions}
+    return _PuttingBack(write, principal, user_id, wanted, facts, earlier).run()
+
+
+def legacies_of_facts(ids: Sequence[str]) -> Iterable[UUID]:
+    """The legacies that facts are about."""
+    rows = LegacyFact.objects.filter(pk__in=[UUID(each) for each in ids])
+    return rows.order_by().values_list("legacy_id", flat=True).distinct()
+
+
+@dataclass
+class _PuttingBack:
+    """What putting facts back works on: how they stand now, and the wordings that they had."""
+
+    write: LedgerWrite
+    principal: Principal
+    user_id: UUID
+    wanted: Sequence[Wanted]
+    facts: Mapping[str, LegacyFact]
+    earlier: Mapping[tuple[str, int], FactVersion]
+    now: datetime = field(default_factory=timezone.now)
+    left: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> Mapping[str, str]:
+        """Put back what can be, and say of the others why not."""
+        moves = []
+        for each in self.wanted:
+            fact = self.facts.get(each.object_id)
+            if fact is None:
+                self.left[each.object_id] = "not_there"
+            elif (move := self.move(fact, each)) is not None:
+                moves.append(move)
+        moves = self.that_fit(moves)
+        befores = {UUID(each.object_id): each.before.get("suppressions", []) for each in self.wanted}
+        stood = suppressions_put_back(LegacyFact, self.user_id, {move.fact.pk: befores[move.fact.pk] for move in moves})
+        for move in moves:
+            if pairs := stood.get(str(move.fact.pk)):
+                move.before["suppressions"] = pairs
+        change_many(self.write, self.user_id, moves)
+        self.record([move for move in moves if "version" in move.target])
+        return self.left
+
+    def move(self, fact: LegacyFact, each: Wanted) -> Move | None:
+        """What is done to a fact; None when it stands so."""
+        before = {name: value for name, value in each.before.items() if name not in TOUCHED}
+        suppressed = bool(each.before.get("suppressions"))
+        if before.pop("created", False):
+            if fact.state in GONE and not suppressed:
+                return None
+            return Move(fact, going(State.ARCHIVED, self.now), [("DELETE", {"undo": True})])
+        number = before.pop("version", fact.version)
+        target: dict[str, Any] = dict(before)
+        logged: list[tuple[str, dict[str, Any]]] = []
+        if number != fact.version:
+            self.reword(fact, target, number)
+            logged.append(("UPDATE", {"reverted_to": number, "undo": True}))
+        state = target.get("state", fact.state)
+        if state in GONE:
+            target |= going(state, self.now)
+        elif fact.state in GONE:
+            target |= {"deleted_at": None, "purge_at": None, **compared(self.now)}
+        if state in GONE and state != fact.state:
+            logged.append(("REJECT" if state == State.REJECTED else "DELETE", {"undo": True}))
+        elif {"state", "reviewed_at"} & target.keys():
+            logged.append(("RESTORE", {"undo": True}))
+        elif target.get("visibility", fact.visibility) != fact.visibility:
+            logged.append(("SHARE" if target["visibility"] == Visibility.SHARED else "UNSHARE", {"undo": True}))
+        if target.get("visibility", fact.visibility) != fact.visibility:
+            target |= compared(self.now)
+        if not logged and (target or suppressed):
+            logged.append(("RESTORE", {"undo": True}))
+        return Move(fact, target, logged) if logged else None
+
+    def reword(self, fact: LegacyFact, target: dict[str, Any], number: int) -> None:
+        """Give a fact the wording and the category of an earlier version, as its next one."""
+        version = self.earlier[str(fact.pk), number]
+        target["version"], target["category"] = fact.version + 1, version.category
+        if version.content == fact.content:
+            return
+        prepared = prepare(version.content, self.principal.language)
+        target |= {
+            "content": version.content,
+            "written_by": version.written_by,
+            "fingerprint": target.get("fingerprint", fingerprint(self.user_id, version.content)),
+            "search_text": prepared.text,
+            "search_config": prepared.config,
+            "search_length": prepared.length,
+            "tokens": count_tokens(version.content),
+            # The vector comes in the background, and what the fact is compared with by it.
+            "embedding": None,
+            "embedding_model": "",
+            **compared(self.now),
+        }
+
+    def that_fit(self, moves: Sequence[Move]) -> list[Move]:
+        """Those whose words nobody has said again, and that are shared by members only."""
+        back = [move for move in moves if "content" in move.target or (move.fact.state in GONE and _stays(move))]
+        prints = {move.fact.pk: fingerprints(self.user_id, move.value("content")) for move in back}
+        every = {each for values in prints.values() for each in values}
+        leaving = [move.fact.pk for move in moves]
+        twins = LegacyFact.objects.mine(self.principal).filter(fingerprint__in=every).exclude(state__in=GONE)
+        said = set(twins.exclude(pk__in=leaving).values_list("legacy_id", "fingerprint")) if back else set()
+        shares = any(move.value("visibility") == Visibility.SHARED for move in moves)
+        kept = set(Member.objects.filter(user_id=self.user_id).values_list("legacy_id", flat=True)) if shares else set()
+        fitting = []
+        for move in moves:
+            own = {(move.fact.legacy_id, each) for each in prints.get(move.fact.pk, [])}
+            shared = move.value("visibility") == Visibility.SHARED != move.fact.visibility
+            if own & said:
+                self.left[str(move.fact.pk)] = "similar_exists"
+            elif shared and move.fact.legacy_id not in kept:
+                self.left[str(move.fact.pk)] = "not_a_member"
+            else:
+                said |= own
+                fitting.append(move)
+        return fitting
+
+    def record(self, moves: Sequence[Move]) -> None:
+        """Keep the wordings that came back as versions; links fall with the wording that they were about."""
+        if not moves:
+            return
+        reworded = [move.fact.pk for move in moves if "content" in move.target]
+        FactLink.objects.filter(Q(from_fact__in=reworded) | Q(to_fact__in=reworded)).delete()
+        ended = FactVersion.objects.filter(fact__in=[move.fact.pk for move in moves], recorded_to__isnull=True)
+        revs = {move.fact.pk: move.first_rev for move in moves}
+        versions = list(ended.only("fact_id"))
+        for version in versions:
+            version.recorded_to, version.recorded_to_rev = self.now, revs[version.fact_id]
+        FactVersion.objects.bulk_update(versions, ["recorded_to", "recorded_to_rev"])
+        FactVersion.objects.bulk_create(
+            FactVersion(
+                fact_id=move.fact.pk,
+                number=move.target["version"],
+                content=move.value("content"),
+                category=move.target["category"],
+                written_by=move.value("written_by"),
+                actor_kind=self.write.actor.kind,
+                actor_id=self.write.actor.id,
+                recorded_from=self.now,
+                recorded_from_rev=move.first_rev,
+            )
+            for move in moves
+        )
+
+
+def _stays(move: Move) -> bool:
+    return move.value("state") not in GONE

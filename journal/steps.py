@@ -1,0 +1,184 @@
+"""What undo needs of each change: how the object stood before. Written with the log, in the same statement."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.db import connection, models
+from django.utils import timezone
+
+from .models import Change
+
+Key = TypeVar("Key")
+
+TOUCHED = ("suppressions", "relations", "proposals")
+"""What a change of an object may touch beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How an object stood before a change; ``rev`` is its last revision in the transaction."""
+
+    ledger_id: uuid.UUID
+    rev: int
+    object_type: str
+    object_id: str
+    before: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Taken:
+    """The revisions that a person's ledger took meanwhile; 0 and 0 when it took none."""
+
+    ledger_id: uuid.UUID | None
+    first: int = 0
+    last: int = 0
+
+
+_watched: ContextVar[Taken | None] = ContextVar("revisions_watched", default=None)
+
+
+@contextmanager
+def revisions_of(ledger_id: uuid.UUID | None) -> Iterator[Taken]:
+    """Note which revisions of a ledger the actions inside take, for whoever offers to undo them."""
+    taken = Taken(ledger_id)
+    token = _watched.set(taken)
+    try:
+        yield taken
+    finally:
+        _watched.reset(token)
+
+
+def note_revisions(ledger_id: uuid.UUID, before: int, now: int) -> None:
+    """Tell whoever watches the ledger which revisions a transaction took."""
+    taken = _watched.get()
+    if taken is not None and taken.ledger_id == ledger_id and now > before:
+        taken.first, taken.last = taken.first or before + 1, now
+
+
+_STORE = """
+WITH logged AS (
+    INSERT INTO journal_change (ledger_id, rev, event, object_type, object_id, old_version, new_version, actor_kind,
+        actor_id, conversation_id, meta, at)
+    SELECT ledger_id, rev, event, object_type, object_id, old_version, new_version, actor_kind, actor_id,
+        conversation_id, meta, %(now)s
+    FROM jsonb_to_recordset(%(changes)s::jsonb) AS change (ledger_id uuid, rev bigint, event text, object_type text,
+        object_id text, old_version int, new_version int, actor_kind text, actor_id text, conversation_id uuid,
+        meta jsonb)
+)
+INSERT INTO journal_undostep (ledger_id, rev, action, object_type, object_id, before, at)
+SELECT ledger_id, rev, action, object_type, object_id, before, %(now)s
+FROM jsonb_to_recordset(%(steps)s::jsonb) AS step (ledger_id uuid, rev bigint, action bigint, object_type text,
+    object_id text, before jsonb)
+"""
+_CHANGE = ("ledger_id", "rev", "event", "object_type", "object_id", "old_version", "new_version", "actor_kind",
+           "actor_id", "conversation_id", "meta")  # fmt: skip
+
+
+def store_changes(changes: Sequence[Change], steps: Sequence[Step], actions: Mapping[uuid.UUID, int]) -> None:
+    """Write the log of a transaction and what it takes to undo it. ``actions`` are the first revisions, by ledger."""
+    logged = [{name: getattr(change, name) for name in _CHANGE} for change in changes]
+    undoable = [
+        {"ledger_id": step.ledger_id, "rev": step.rev, "action": actions[step.ledger_id],
+         "object_type": step.object_type, "object_id": step.object_id, "before": step.before}
+        for step in _one_of_each(changes, steps)
+    ]  # fmt: skip
+    values: dict[str, Any] = {"now": timezone.now(), "changes": as_json(logged), "steps": as_json(undoable)}
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE, values)
+
+
+def _one_of_each(changes: Sequence[Change], steps: Sequence[Step]) -> list[Step]:
+    """One step for each object: how it stood before the transaction, at its last revision in it."""
+    last = {(change.ledger_id, change.object_type, change.object_id): change.rev for change in changes}
+    merged: dict[tuple[uuid.UUID, str, str], Mapping[str, Any]] = {}
+    for step in reversed(steps):
+        key = (step.ledger_id, step.object_type, step.object_id)
+        merged[key] = further_back(merged.get(key, {}), step.before)
+    return [Step(key[0], last[key], key[1], key[2], before) for key, before in merged.items() if key in last]
+
+
+def further_back(later: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """How an object stood before two changes of it. What each touched beside it stands in lists, the earlier first."""
+    lists = {name: [*value, *later.get(name, [])] for name, value in earlier.items() if name in TOUCHED}
+    return {**later, **earlier, **lists}
+
+
+def as_json(value: Any) -> str:
+    """Values of columns as JSON, moments to the microsecond."""
+    return json.dumps(value, default=lambda each: each.isoformat() if isinstance(each, datetime) else str(each))
+
+
+def rewrite(model: type[models.Model], targets: Mapping[Key, Mapping[str, Any]]) -> dict[Key, dict[str, Any]]:
+    """Set columns of many rows, each to its own values, in one statement. Returns what changed, as it was, by id.
+
+    The caller holds the ledger. No vector is among the columns. OFFSET keeps the planner from making each row's record
+    anew for every column of it.
+    """
+    if not targets:
+        return {}
+    table, key = model._meta.db_table, model._meta.pk
+    assert key is not None
+    columns = sorted({name for target in targets.values() for name in target})
+    put = ", ".join(f"{name} = (wanted.row_now).{name}" for name in columns)
+    was = ", ".join(f"'{name}', old.{name}" for name in columns)
+    rows = [{"id": each, "target": target} for each, target in targets.items()]
+    statement = f"""
+    UPDATE {table} AS target SET {put}
+    FROM (
+        SELECT stored.id, jsonb_populate_record(stored, given.target) AS row_now
+        FROM jsonb_to_recordset(%s::jsonb) AS given (id {key.db_type(connection)}, target jsonb)
+        JOIN {table} AS stored ON stored.id = given.id
+        OFFSET 0
+    ) AS wanted
+    WHERE target.id = wanted.id
+    RETURNING target.id, jsonb_build_object({was}), jsonb_build_object({was.replace("old.", "new.")})
+    """  # noqa: S608 - names of our own columns
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [as_json(rows)])
+        found = [(each, json.loads(was), json.loads(now)) for each, was, now in cursor.fetchall()]
+    return {each: {name: was[name] for name in was if was[name] != now[name]} for each, was, now in found}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One object that is to be as it was: ``before`` holds its columns, and ``created`` if it was not there."""
+
+    object_id: str
+    before: Mapping[str, Any]
+    revs: Sequence[int]
+    actions: frozenset[int]
+    events: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A revision that was not undone, and why."""
+
+    rev: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What came of undoing: the objects that are as they were, by type and id, and the revisions that were left.
+
+    ``first`` and ``last`` are the revisions that undoing took, which can be undone in their turn.
+    """
+
+    objects: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    left: Sequence[Left] = field(default_factory=tuple)
+    first: int = 0
+    last: int = 0
+
+    @property
+    def undone(self) -> int:
+        """How many objects are as they were."""
+        return len(self.objects)

@@ -1,0 +1,253 @@
+"""Undo: one function for whatever was changed, by the revisions that it took.
+
+Rooms say with ``undoable`` how an object of theirs is put back; ``revertible`` is for what keeps a way back of its own.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from django.db import transaction
+
+from .actions import LedgerWrite, ledger_write
+from .exceptions import NotAllowed, NotFound, Refused
+from .models import ActorKind, Change, UndoStep
+from .records import Actor
+from .steps import Left, Undone, Wanted, further_back
+
+MOST_REVISIONS = 10_000
+_NO_DECISIONS = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "PIN", "LINK", "MENTION", "EVICT"})
+"""What an agent may do without the scope admin, and so may undo where it did it itself."""
+
+_BUILDS_NOTHING = ("LINK", "MENTION")
+_MAKES_ROOM = frozenset({"EVICT"})
+
+
+class Undoer(Protocol):
+    """The principal, as far as this room knows it."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def actor_id(self) -> str: ...  # noqa: D102
+    @property
+    def user_id(self) -> uuid.UUID | None: ...  # noqa: D102
+    @property
+    def scopes(self) -> frozenset[str]: ...  # noqa: D102
+    @property
+    def actor(self) -> Actor: ...  # noqa: D102
+    def with_idempotency(self, claim: None) -> Undoer: ...  # noqa: D102
+
+
+PutBack = Callable[[LedgerWrite, Any, Sequence[Wanted]], Mapping[str, str]]
+"""Let objects stand as they stood. Returns the ids of those that were left, each with the code of why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How objects of a type are put back, and which ledgers beside the person's that takes."""
+
+    put_back: PutBack
+    ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]]
+
+
+_kinds: dict[str, _Kind] = {}
+_reverts: dict[str, Callable[[Any, str], str]] = {}
+
+
+def undoable(
+    object_type: str, put_back: PutBack, *, ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]] = lambda ids: ()
+) -> None:
+    """Say how objects of a type are put back. Types are put back in the order in which they were told."""
+    _kinds[object_type] = _Kind(put_back, ledgers)
+
+
+def revertible(name: str, revert: Callable[[Any, str], str]) -> None:
+    """Say how that is taken back whose id stands under ``name`` in the log. It returns why not, or nothing."""
+    _reverts[name] = revert
+
+
+def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
+    """Let everything stand as it stood before the person's revisions from ``first_rev`` to ``last_rev``.
+
+    What was done together is undone together. What somebody changed since is left, and named; so is what has no room
+    any more, what staff decided, and what is never undone. What made room comes back only with what needed the room.
+    An agent undoes what it did itself, decisions with the scope admin only. Undoing can be undone.
+
+    Codes of what was left: ``built_on``, ``not_undoable``, ``not_yours``, ``by_staff``, ``not_there``, ``wrong_state``,
+    ``similar_exists``, ``field_exists``, ``budget``, ``not_a_member``, ``rejected_before``, ``cause_left``. Raises
+    NotAllowed without the scope write, NotFound where the range holds nothing of the caller's, Refused (400).
+    """
+    if "write" not in principal.scopes or principal.user_id is None:
+        raise NotAllowed("This key has no scope write.", code="missing_scope")
+    if not 0 < first_rev <= last_rev:
+        raise Refused("A range goes from one revision to the same or a later one.", code="bad_range")
+    if last_rev - first_rev >= MOST_REVISIONS:
+        raise Refused(f"At most {MOST_REVISIONS:,} revisions are undone at once.", code="too_many")
+    user_id = principal.user_id
+    found = _Range.of(principal, user_id, first_rev, last_rev)
+    others = {each for kind, ids in found.ids.items() if kind in _kinds for each in _kinds[kind].ledgers(ids)}
+    with transaction.atomic():
+        left = _revert(principal, found)
+        with ledger_write(principal.actor, user_id, *others) as write:
+            before = write.ledgers[user_id].rev
+            undoing = _Undoing(write, principal, _Range.of(principal, user_id, first_rev, last_rev), left)
+            undoing.run()
+            undone = undoing.result(before + 1, write.ledgers[user_id].rev)
+            write.result("undo", *as_kept(undone))
+    return undone
+
+
+def as_kept(undone: Undone) -> list[str]:
+    """What came of undoing as it is kept with an Idempotency-Key, without any text."""
+    return [f"{undone.undone} {undone.first} {undone.last}", *(f"{each.rev} {each.why}" for each in undone.left)]
+
+
+def _revert(principal: Undoer, found: _Range) -> dict[int, str]:
+    """Take back what keeps a way back of its own; the revisions of what can't be, with why not."""
+    wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for rev, change in found.asked.items():
+        for name in _reverts.keys() & change.meta.keys():
+            wanted[name, str(change.meta[name])].append(rev)
+    left: dict[int, str] = {}
+    for (name, object_id), revs in wanted.items():
+        why = _reverts[name](principal.with_idempotency(None), object_id)
+        left |= dict.fromkeys(revs, why) if why else {}
+    return left
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The changes that are asked about, widened to whole actions, and all that happened to the same objects since."""
+
+    asked: Mapping[int, Change]
+    steps: Mapping[tuple[str, str], Sequence[UndoStep]]
+    log: Mapping[tuple[str, str], Sequence[Change]]
+
+    @classmethod
+    def of(cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int) -> _Range:
+        """Read it, in as many statements for a thousand as for one. Raises NotFound."""
+        changes = Change.objects.of_owner(user_id)
+        asked = {change.rev: change for change in changes.filter(rev__range=(first, last))}
+        if not any(_is_own(principal, change) for change in asked.values()):
+            raise NotFound("There is nothing to undo.")
+        theirs = UndoStep.objects.filter(ledger_id=user_id)
+        actions = theirs.filter(action__lte=last, rev__gte=first).values("action")
+        steps: dict[tuple[str, str], list[UndoStep]] = defaultdict(list)
+        for step in theirs.filter(action__in=actions).order_by("-rev"):
+            steps[step.object_type, step.object_id].append(step)
+        log: dict[tuple[str, str], list[Change]] = defaultdict(list)
+        since = min((step.action for each in steps.values() for step in each), default=0)
+        rows = changes.filter(rev__gte=since, object_id__in=[object_id for _, object_id in steps])
+        for change in rows.exclude(event__in=_BUILDS_NOTHING).order_by("-rev"):
+            log[change.object_type, change.object_id].append(change)
+        return cls(asked, steps, log)
+
+    @property
+    def ids(self) -> Mapping[str, list[str]]:
+        """Which objects were changed, by type."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for object_type, object_id in self.steps:
+            found[object_type].append(object_id)
+        return found
+
+
+def _is_own(principal: Undoer, change: Change) -> bool:
+    """Whether a change is the principal's to undo: any for the person, its own for an agent."""
+    if principal.kind != ActorKind.AGENT:
+        return True
+    return (change.actor_kind, change.actor_id) == (ActorKind.AGENT, principal.actor_id)
+
+
+def _why_not(principal: Undoer, change: Change) -> str:
+    """Why the principal can't undo a change; empty when it can."""
+    if change.actor_kind == ActorKind.STAFF:
+        return "by_staff"
+    decided = change.event not in _NO_DECISIONS or (change.object_type == "fact" and change.event != "ADD")
+    if not _is_own(principal, change) or (decided and "admin" not in principal.scopes):
+        return "not_yours"
+    return ""
+
+
+@dataclass
+class _Undoing:
+    """What undoing a range works on, under the locks. ``left`` says by revision what stays, and why."""
+
+    write: LedgerWrite
+    principal: Undoer
+    range: _Range
+    left: dict[int, str]
+    done: list[tuple[str, str]] = field(default_factory=list)
+    done_actions: set[int] = field(default_factory=set)
+
+    def run(self) -> None:
+        """Put back what was changed, then what had only made room for it."""
+        wanted: dict[tuple[str, bool], list[Wanted]] = defaultdict(list)
+        for (object_type, object_id), steps in self.range.steps.items():
+            log = self.range.log[object_type, object_id]
+            undone = self.free(steps, log)
+            if undone:
+                each = _wanted(object_id, undone, log)
+                wanted[object_type, each.events <= _MAKES_ROOM].append(each)
+        for object_type in _kinds:
+            self.put_back(object_type, wanted[object_type, False])
+        for object_type in _kinds:
+            caused = [each for each in wanted[object_type, True] if each.actions <= self.done_actions]
+            for each in wanted[object_type, True]:
+                self.left |= {} if each in caused else dict.fromkeys(each.revs, "cause_left")
+            self.put_back(object_type, caused)
+
+    def free(self, steps: Sequence[UndoStep], log: Sequence[Change]) -> list[UndoStep]:
+        """The steps of an object that nothing stands against, the latest first; the others are noted as left."""
+        free: list[UndoStep] = []
+        until = None
+        blocked = False
+        for step in steps:
+            since = [each for each in log if each.rev > step.rev and (until is None or each.rev < until)]
+            own = [each for each in log if step.action <= each.rev <= step.rev]
+            blocked = blocked or bool(since)
+            why = "built_on" if blocked else next(filter(None, (_why_not(self.principal, each) for each in own)), "")
+            if why:
+                blocked = True
+                self.left[step.rev] = why
+            else:
+                free.append(step)
+            until = step.action
+        return free
+
+    def put_back(self, object_type: str, wanted: Sequence[Wanted]) -> None:
+        """Have the room do it, and note what it left."""
+        if not wanted:
+            return
+        left = _kinds[object_type].put_back(self.write, self.principal, wanted)
+        for each in wanted:
+            if each.object_id in left:
+                self.left |= dict.fromkeys(each.revs, left[each.object_id])
+            else:
+                self.done.append((object_type, each.object_id))
+                self.done_actions |= each.actions
+
+    def result(self, first: int, last: int) -> Undone:
+        """What was done, and what was left of what was asked, the earliest first."""
+        for rev, change in self.range.asked.items():
+            steps = self.range.steps.get((change.object_type, change.object_id), ())
+            is_covered = any(step.action <= rev <= step.rev for step in steps)
+            if not is_covered and change.event not in _BUILDS_NOTHING and not _reverts.keys() & change.meta.keys():
+                self.left[rev] = _why_not(self.principal, change) or "not_undoable"
+        left = [Left(rev, self.left[rev]) for rev in sorted(self.left)]
+        return Undone(self.done, left, *((first, last) if last >= first else (0, 0)))
+
+
+def _wanted(object_id: str, steps: Sequence[UndoStep], log: Sequence[Change]) -> Wanted:
+    before: dict[str, Any] = {}
+    for step in steps:
+        # Several objects may have touched one suppression, so each is told with its revision.
+        suppressions = [[*each, step.rev] for each in step.before.get("suppressions", [])]
+        before = further_back(before, {**step.before, **({"suppressions": suppressions} if suppressions else {})})
+    events = {each.event for step in steps for each in log if step.action <= each.rev <= step.rev}
+    revs, actions = [step.rev for step in steps], frozenset(step.action for step in steps)
+    return Wanted(object_id, before, revs, actions, frozenset(events))

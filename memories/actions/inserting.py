@@ -1,0 +1,144 @@
+"""Storing new memories: any number of them with their first versions in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import IntegrityError, connection
+from django.utils import timezone
+
+from journal.actions import LedgerWrite
+from journal.queue import enqueue
+from retrieval.prepared import Statement, VectorArray, put_together
+from statements.wording import Wording
+
+from ..models import Memory, Relation, new_memory_id
+from ..policy.bands import Neighbour
+from ..policy.writing import State
+from ..querysets import statement
+from ..records import Said
+from .budget import block_evict
+from .single import Standing, file_memory
+
+_FIELDS = [each for each in Memory._meta.concrete_fields if not each.generated and each.name != "embedding"]
+
+
+class IdTaken(IntegrityError):
+    """Somebody's memory has the id that a new one was given. Do the whole transaction once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class InitialState:
+    """How a new memory begins: its state, what is logged, whether the person has reviewed it, what bears it out."""
+
+    state: str
+    event: str
+    reviewed: bool = False
+    reason: str = ""
+    said: Sequence[Said] = ()
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class NewRow:
+    """A new memory with all its columns, and with its revision once that is taken."""
+
+    memory: Memory
+    wording: Wording
+    initial: InitialState
+    rev: int = 0
+    relations: list[tuple[str, str, float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, memory: Memory, wording: Wording, initial: InitialState) -> NewRow:
+        """Give a memory that is filed its id, its wording and its state."""
+        now = timezone.now()
+        memory.pk = new_memory_id()
+        wording.put_on(memory)
+        memory.state, memory.state_reason = initial.state, initial.reason
+        memory.created_at = memory.updated_at = now
+        memory.reviewed_at = now if initial.reviewed else None
+        memory.index_not_before = now if wording.embedding is None else None
+        file_memory(memory, now)
+        return cls(memory, wording, initial)
+
+    @property
+    def adds_to_block(self) -> bool:
+        """Whether the memory block becomes longer by it."""
+        return self.memory.state == State.ACTIVE and self.memory.in_block
+
+    def take_rev(self, write: LedgerWrite) -> None:
+        """Log the memory as the person's next revision, and count it."""
+        memory = self.memory
+        self.rev = write.change(
+            memory.user_id,
+            self.initial.event,
+            "memory",
+            memory.pk,
+            new_version=memory.version,
+            conversation_id=memory.source_conversation_id,
+            **self.initial.meta,
+        )
+        write.undoable(memory.user_id, "memory", memory.pk, {"created": True})
+        memory.active_rev = self.rev if memory.state == State.ACTIVE else None
+        Standing.of(memory).count(write, memory.user_id)
+
+    def relate(self, neighbours: Sequence[Neighbour]) -> None:
+        """Relate the memory to the nearest of these."""
+        nearest = neighbours[: settings.MEMORY_LINKS]
+        self.relations += [(each.memory_id, Relation.Type.RELATED_TO, each.similarity) for each in nearest]
+
+    def supersede(self, other_id: str) -> None:
+        """Say that the memory takes the place of another."""
+        self.relations.append((other_id, Relation.Type.SUPERSEDES, 1.0))
+
+
+def memories_insert(write: LedgerWrite, rows: Sequence[NewRow]) -> list[str]:
+    """Store new memories of one person that have their revisions. One statement for any number of them.
+
+    Returns the ids of what left the memory block to make room. Raises IdTaken, Gated (422 ``budget``).
+    """
+    values = {
+        "rows": orjson.dumps([_as_json(row) for row in rows]).decode(),
+        "vectors": VectorArray.of(row.wording.embedding for row in rows),
+        "actor_kind": write.actor.kind,
+        "actor_id": write.actor.id,
+        "said_of": [row.memory.pk for row in rows for _ in row.initial.said],
+        "messages": [said.message_id for row in rows for said in row.initial.said],
+        "quotes": [said.quote for row in rows for said in row.initial.said],
+        "related_from": [row.memory.pk for row in rows for _ in row.relations],
+        "related_to": [to for row in rows for to, _, _ in row.relations],
+        "types": [kind for row in rows for _, kind, _ in row.relations],
+        "strengths": [strength for row in rows for _, _, strength in row.relations],
+    }
+    try:
+        _insert().run(values)
+    except IntegrityError as error:
+        cause = getattr(error.__cause__, "diag", None)
+        if cause is not None and cause.constraint_name == "memories_memory_pkey":
+            raise IdTaken(*error.args) from error
+        raise
+    for row in rows:
+        row.memory._state.adding, row.memory._state.db = False, connection.alias
+        if row.wording.embedding is None:
+            enqueue("memories.index", row.memory.pk)
+    in_block = [row.memory for row in rows if row.adds_to_block]
+    return block_evict(write, in_block[-1].user_id, keep=[in_block[-1].pk]) if in_block else []
+
+
+@cache
+def _insert() -> Statement:
+    names = ", ".join(str(each.column) for each in _FIELDS)
+    definitions = ", ".join(f"{each.column} {each.db_type(connection)}" for each in _FIELDS)
+    template = statement("insert").replace("{names}", names).replace("{definitions}", definitions)
+    return put_together(template, {}, lasting=True)
+
+
+def _as_json(row: NewRow) -> dict[str, Any]:
+    values = vars(row.memory)
+    return {str(each.column): values[each.attname] for each in _FIELDS} | {"rev": row.rev}

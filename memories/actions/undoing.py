@@ -1,0 +1,281 @@
+"""How memories, places and proposals are put back: all of a kind at once, through the gates that anything passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from accounts import policy as accounts_policy
+from accounts.principals import Principal
+from journal.actions import LedgerWrite
+from journal.steps import TOUCHED, Wanted
+from retrieval.text import prepare
+from statements.actions.suppressing_many import suppressions_put_back
+from statements.models import Suppression
+from statements.policy import fingerprint
+from statements.wording import Embedded
+
+from ..lines import line_tokens, memory_line
+from ..models import Memory, MemoryVersion, Proposal, Relation
+from ..policy import writing
+from ..policy.writing import State, Why
+from .many import GONE, PRESENT, Logged, Move, Slots, block_tokens, change_many, coming, going, narrow
+from .rewording import reword_many
+
+_STANDING = frozenset({"state", "state_reason", "deleted_at", "deleted_why", "purge_at"})
+_FILING = ("subject", "topics", "category", "importance", "expires_at", "in_block")
+
+
+def memories_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
+    """Let memories stand, read and be filed as they were. Returns those that were left, by id with the code of why."""
+    user_id = accounts_policy.must_remember(principal)
+    return _PuttingBack.of(write, principal, user_id, wanted).run()
+
+
+@dataclass
+class _PuttingBack:
+    """What putting memories back works on: how they stand now, and the wordings that they had."""
+
+    write: LedgerWrite
+    principal: Principal
+    user_id: UUID
+    wanted: Sequence[Wanted]
+    memories: Mapping[str, Memory]
+    earlier: Mapping[tuple[str, int], MemoryVersion]
+    now: datetime = field(default_factory=timezone.now)
+    left: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, write: LedgerWrite, principal: Principal, user_id: UUID, wanted: Sequence[Wanted]) -> _PuttingBack:
+        """Read it, in two statements."""
+        rows = narrow(Memory.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted]))
+        numbers = {each.object_id: each.before["version"] for each in wanted if "version" in each.before}
+        found: Iterable[MemoryVersion] = ()
+        if numbers:
+            versions = MemoryVersion.objects.filter(memory__in=numbers, number__in=set(numbers.values()))
+            found = versions.only("memory_id", "number", "content", "embedding", "embedding_model")
+        earlier = {(str(each.memory_id), each.number): each for each in found}
+        return cls(write, principal, user_id, wanted, {each.pk: each for each in rows}, earlier)
+
+    def run(self) -> Mapping[str, str]:
+        """Put back what can be, and say of the others why not."""
+        moves = []
+        for each in self.wanted:
+            memory = self.memories.get(each.object_id)
+            why = "not_there" if memory is None else self.may_not(memory, each)
+            if why or memory is None:
+                self.left[each.object_id] = why
+            elif (move := self.move(memory, each)) is not None:
+                moves.append(move)
+        moves = self.that_fit(moves)
+        self.touch(moves)
+        change_many(self.write, self.user_id, moves)
+        reword_many(self.write, [move for move in moves if "version" in move.target], self.now)
+        return self.left
+
+    def may_not(self, memory: Memory, each: Wanted) -> str:
+        """Why the principal may not do it: what an agent may not change itself, it does not change by undoing."""
+        if writing.decides_what_returns(self.principal):
+            return ""
+        if memory.state in GONE:
+            by_itself = memory.state == State.ARCHIVED and memory.deleted_why in writing.RESTORED_BY_AGENTS
+            return "" if by_itself or "created" in each.before else "not_yours"
+        if memory.state == State.QUARANTINED:
+            return "wrong_state"
+        waits = memory.state == State.ACTIVE and writing.waits(self.principal, memory.field)
+        return "not_yours" if waits else ""
+
+    def move(self, memory: Memory, each: Wanted) -> Move | None:
+        """What is done to a memory; None when it stands so."""
+        before = {name: value for name, value in each.before.items() if name not in TOUCHED}
+        suppressed = bool(each.before.get("suppressions"))
+        if before.pop("created", False):
+            if memory.state in GONE and not suppressed:
+                return None
+            why = Why.PERSON if self.principal.speaks_as_person else Why.AGENT
+            return Move(memory, going(memory, State.ARCHIVED, why, memory.state_reason, self.now), _went(memory, why))
+        number = before.pop("version", memory.version)
+        target = {name: value for name, value in before.items() if name not in _STANDING}
+        if _STANDING & before.keys():
+            state, reason = before.get("state", memory.state), before.get("state_reason", memory.state_reason)
+            if state in GONE:
+                target |= going(memory, state, before.get("deleted_why") or memory.deleted_why, reason, self.now)
+            else:
+                target |= coming(state, reason)
+        until = target.get("expires_at", memory.expires_at)
+        until = parse_datetime(until) if isinstance(until, str) else until
+        if until is not None and until <= self.now and target.get("state", memory.state) in PRESENT:
+            target["expires_at"] = None
+        if number != memory.version:
+            self.reword(memory, target, number)
+        elif "subject" in target:
+            self.word(memory, target, memory.content)
+        logged = _logged(memory, target, number)
+        if not logged and (target or suppressed):
+            logged.append(Logged("UPDATE", {"undo": True}, memory.version))
+        return Move(memory, target, logged) if logged else None
+
+    def reword(self, memory: Memory, target: dict[str, Any], number: int) -> None:
+        """Give a memory the wording of an earlier version, as its next one."""
+        content = self.earlier[memory.pk, number].content
+        target["content"], target["version"] = content, memory.version + 1
+        target.setdefault("fingerprint", fingerprint(self.user_id, content))
+        self.word(memory, target, content)
+
+    def word(self, memory: Memory, target: dict[str, Any], content: str) -> None:
+        """Have searches and the block find a memory as it reads."""
+        subject = target.get("subject", memory.subject)
+        prepared = prepare(content, self.principal.language, heading=subject)
+        target["search_text"], target["search_config"] = prepared.text, prepared.config
+        target["search_length"] = prepared.length
+        target["tokens"] = line_tokens(memory_line(memory.pk, self.now, subject, content))
+
+    def that_fit(self, moves: Sequence[Move]) -> list[Move]:
+        """Those whose words, field and room nobody has taken since, and whose words were not rejected since."""
+        leaving = {each.memory.pk for each in moves if each.memory.state == State.ACTIVE != each.state}
+        back = {each.memory.pk: _as_it_will_be(each) for each in moves if _takes_a_place(each)}
+        slots = Slots.of(self.user_id, list(back.values()), leaving) if back else None
+        rejected = self.rejected(moves)
+        room = settings.MEMORY_BLOCK_TOKENS - self.write.ledgers[self.user_id].block_tokens
+        room -= sum(min(0, block_tokens(each)) for each in moves)
+        fitting = []
+        for move in moves:
+            why = "rejected_before" if move.memory.pk in rejected else ""
+            if not why and slots is not None and move.memory.pk in back:
+                words = move.memory.state in GONE or "content" in move.target
+                why = slots.why_not(back[move.memory.pk], active=move.state == State.ACTIVE, words=words)
+            longer = max(0, block_tokens(move))
+            if not why and longer > max(0, room):
+                why = "budget"
+            if why:
+                self.left[move.memory.pk] = why
+            else:
+                room -= longer
+                fitting.append(move)
+        return fitting
+
+    def rejected(self, moves: Sequence[Move]) -> set[str]:
+        """What an agent would let be said again although the person rejected it."""
+        again = [move.memory.pk for move in moves if "content" in move.target]
+        if self.principal.speaks_as_person or not again:
+            return set()
+        versions = {key[0]: version for key, version in self.earlier.items()}
+        said = [versions[pk] for pk in again]
+        texts = [Embedded.again(each.content, each.embedding, each.embedding_model) for each in said]
+        against = Suppression.objects.matching(self.user_id, texts)
+        return {pk for pk, is_rejected in zip(again, against, strict=True) if is_rejected}
+
+    def touch(self, moves: Sequence[Move]) -> None:
+        """Put back what the changes touched beside the memories, and keep how that stood until now."""
+        befores = {each.object_id: each.before for each in self.wanted}
+        done = [move for move in moves if move.memory.pk in befores]
+        stood = {move.memory.pk: befores[move.memory.pk].get("suppressions", []) for move in done}
+        suppressed = suppressions_put_back(Memory, self.user_id, stood)
+        proposals = {move.memory.pk: befores[move.memory.pk].get("proposals", []) for move in done}
+        decided = _decide_again(proposals, self.now)
+        reworded = [move.memory.pk for move in moves if "version" in move.target]
+        dropped = _relate_again(self.user_id, {pk: befores[pk].get("relations", []) for pk in reworded}, self.now)
+        for move in moves:
+            touched = {
+                "suppressions": suppressed.get(move.memory.pk),
+                "proposals": decided.get(move.memory.pk),
+                "relations": dropped.get(move.memory.pk),
+            }
+            move.before |= {name: value for name, value in touched.items() if value}
+
+
+def _went(memory: Memory, why: str) -> list[Logged]:
+    was = {} if memory.state == State.ACTIVE else {"was": memory.state}
+    return [Logged("DELETE", {"why": why, **was, "undo": True})]
+
+
+def _logged(memory: Memory, target: Mapping[str, Any], number: int) -> list[Logged]:
+    """What is told of a memory that is put back, in the words of the log."""
+    logged = []
+    if "version" in target:
+        logged.append(Logged("UPDATE", {"reverted_to": number, "undo": True}, memory.version))
+    filed = sorted(name for name in _FILING if name in target and name != "in_block")
+    if filed:
+        left = {"left": memory.category} if target.get("category", memory.category) != memory.category else {}
+        logged.append(Logged("UPDATE", {"changed": filed, **left, "undo": True}, memory.version))
+    if target.get("pinned", memory.pinned) != memory.pinned:
+        logged.append(Logged("PIN", {"pinned": target["pinned"], "undo": True}))
+    state = target.get("state", memory.state)
+    was = {} if memory.state == State.ACTIVE else {"was": memory.state}
+    if state == State.ARCHIVED != memory.state:
+        logged.append(Logged("DELETE", {"why": target["deleted_why"], **was, "undo": True}))
+    elif state == State.REJECTED != memory.state:
+        logged.append(Logged("REJECT", {**was, "undo": True}))
+    elif state != memory.state:
+        how = {State.PROPOSED: {"waits": True}, State.QUARANTINED: {"held_back": True}}.get(State(state), {})
+        logged.append(Logged("RESTORE", {**how, "undo": True}))
+    elif "reviewed_at" in target and (target["reviewed_at"] is None) != (memory.reviewed_at is None):
+        waits = target["reviewed_at"] is None
+        logged.append(Logged("RESTORE", {"waits": True, "undo": True}) if waits else Logged("APPROVE", {"undo": True}))
+    return logged
+
+
+def _takes_a_place(move: Move) -> bool:
+    """Whether a memory gets words or a field that it has not now."""
+    active = move.state == State.ACTIVE != move.memory.state
+    return active or "content" in move.target or (move.memory.state in GONE and move.state in PRESENT)
+
+
+def _as_it_will_be(move: Move) -> Memory:
+    memory = copy(move.memory)
+    for name in ("content", "fingerprint", "subject"):
+        if name in move.target:
+            setattr(memory, name, move.target[name])
+    return memory
+
+
+def _decide_again(proposals: Mapping[str, Sequence[Sequence[str]]], now: datetime) -> Mapping[str, list[Any]]:
+    """Let proposals that memories' changes decided be as they were, while their days last. Says how they were."""
+    wanted = {pk: state for pairs in proposals.values() for pk, state in pairs}
+    if not wanted:
+        return {}
+    known = dict(Proposal.objects.filter(pk__in=wanted, expires_at__gt=now).values_list("pk", "state"))
+    stood = {str(pk): state for pk, state in known.items()}
+    for state in set(wanted.values()):
+        ids = [pk for pk in stood if wanted[pk] == state]
+        decided_at = None if state == Proposal.State.WAITING else now
+        Proposal.objects.filter(pk__in=ids).update(state=state, decided_at=decided_at)
+    return {memory_id: [(pk, stood[pk]) for pk, _ in pairs if pk in stood] for memory_id, pairs in proposals.items()}
+
+
+def _relate_again(
+    user_id: UUID, wanted: Mapping[str, Sequence[Sequence[Any]]], now: datetime
+) -> Mapping[str, list[Any]]:
+    """Give reworded memories the relations of their earlier wordings. Says which they had until now."""
+    if not wanted:
+        return {}
+    ids = list(wanted)
+    rows = Relation.objects.filter(user_id=user_id, type=Relation.Type.RELATED_TO)
+    dropped: dict[str, list[Any]] = {pk: [] for pk in ids}
+    for end in ("from_memory", "to_memory"):
+        gone = rows.filter(**{f"{end}__in": ids})
+        for source, to, strength in gone.values_list("from_memory_id", "to_memory_id", "strength"):
+            dropped[source if end == "from_memory" else to].append((source, to, strength))
+        gone.delete()
+    pairs = {(source, to): strength for each in wanted.values() for source, to, strength in each}
+    there = set(Memory.objects.filter(pk__in={pk for pair in pairs for pk in pair}).values_list("pk", flat=True))
+    Relation.objects.bulk_create(
+        [
+            Relation(
+                user_id=user_id, from_memory_id=source, to_memory_id=to, type=Relation.Type.RELATED_TO,
+                strength=strength, created_at=now,
+            )
+            for (source, to), strength in pairs.items()
+            if {source, to} <= there
+        ],
+        ignore_conflicts=True,
+    )  # fmt: skip
+    return dropped

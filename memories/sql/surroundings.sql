@@ -1,0 +1,72 @@
+-- What a person has already that new statements may be, contradict or stand beside, for any number of them at once:
+-- rows of (position of the statement, what the memory is to it, their similarity, the memory).
+WITH said AS MATERIALIZED (
+    SELECT *
+    FROM unnest(
+        {kinds}::text[], {categories}::text[], {subjects}::text[], {fields}::text[], {external_ids}::text[],
+        {vectors}::halfvec[]
+    ) WITH ORDINALITY AS said (kind, category, subject, field, external_id, vector, position)
+), printed AS MATERIALIZED (
+    SELECT * FROM unnest({positions}::bigint[], {fingerprints}::text[]) AS printed (position, fingerprint)
+), near AS (
+    SELECT position, id, similarity,
+           row_number() OVER (PARTITION BY position ORDER BY similarity DESC, id) AS place
+    FROM (
+        -- The "+ 0" keeps an approximate index out of the plan, the "OFFSET 0" a distance from being computed twice.
+        SELECT said.position, memory.id, 1 - ((memory.embedding <=> said.vector) + 0) AS similarity
+        FROM memories_memory AS memory
+        JOIN said ON said.kind = memory.kind
+        WHERE memory.user_id = {user}::uuid AND memory.state IN ('active', 'proposed', 'quarantined')
+          AND memory.embedding_model = {model}::text AND memory.id <> {but}::text
+        OFFSET 0
+    ) AS compared
+    WHERE similarity >= {at_least}::float8
+), titled AS MATERIALIZED (
+    SELECT id, category, search_text
+    FROM memories_memory
+    WHERE user_id = {user}::uuid AND state = 'active' AND subject <> ''
+), found (position, role, similarity, id) AS (
+    SELECT position, 'near', similarity, id FROM near WHERE place <= {top_k}::int
+    UNION ALL
+    SELECT said.position, 'twin', NULL, memory.id
+    FROM printed
+    JOIN said ON said.position = printed.position
+    JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.fingerprint = printed.fingerprint
+    WHERE memory.kind = said.kind AND memory.state IN ('active', 'proposed', 'quarantined')
+    UNION ALL
+    SELECT said.position, 'titled', NULL, named.id
+    FROM said
+    CROSS JOIN LATERAL (
+        SELECT titled.id
+        FROM titled
+        WHERE titled.category = said.category AND starts_with(titled.search_text, said.subject)
+        OFFSET 0
+    ) AS named
+    WHERE said.subject <> ''
+    UNION ALL
+    SELECT said.position, 'holder', NULL, memory.id
+    FROM said
+    JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.field = said.field
+    WHERE said.field <> '' AND memory.state = 'active' AND memory.field NOT IN ('', 'goal')
+    UNION ALL
+    SELECT said.position, 'taken', NULL, memory.id
+    FROM said
+    JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.external_id = said.external_id
+    WHERE said.external_id <> '' AND memory.external_id <> '' AND memory.agent_id IS NOT DISTINCT FROM {agent}::uuid
+    UNION ALL
+    SELECT printed.position, 'suppressed', NULL, NULL
+    FROM printed
+    JOIN memories_tombstone AS suppression ON suppression.user_id = {user}::uuid AND suppression.fingerprint = printed.fingerprint
+    WHERE suppression.legacy_id IS NULL
+    UNION ALL
+    SELECT said.position, 'suppressed_alike', NULL, NULL
+    FROM memories_tombstone AS suppression
+    JOIN said ON 1 - (suppression.embedding <=> said.vector) >= {suppressed_at_least}::float8
+    WHERE suppression.user_id = {user}::uuid AND suppression.legacy_id IS NULL AND suppression.embedding_model = {model}::text
+)
+SELECT found.position, found.role, found.similarity,
+       (SELECT true FROM ({visible}) AS visible (id) WHERE visible.id = found.id), memory.*
+FROM found
+LEFT JOIN LATERAL (
+    SELECT {columns} FROM memories_memory WHERE memories_memory.id = found.id OFFSET 0
+) AS memory ON true

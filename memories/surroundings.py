@@ -1,0 +1,143 @@
+"""What a person has already that new statements may be, contradict or stand beside: read at once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import EmptyResultSet
+from django.db import DEFAULT_DB_ALIAS
+
+from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from retrieval.prepared import SHAPES, Statement, VectorArray, put_together
+from statements.policy import fingerprints
+from statements.wording import Embedded
+
+from .models import Memory
+from .policy import writing
+from .policy.bands import Neighbour
+from .querysets import statement
+from .records import NewMemory
+
+_COLUMNS = [
+    column for column in Memory._meta.concrete_fields if column.name not in {"embedding", "search", "search_text"}
+]
+_NOTHING = "SELECT NULL::text WHERE false"
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What there is already around a new statement. Of ``hidden`` memories the principal may not know.
+
+    ``taken`` has the client's own id for it; ``twins`` say the same words about nobody else; ``same_subject`` is the
+    latest active memory of the category that is about the same; ``holder`` is the active memory of a field that has one
+    value. ``suppressed``: a suppression stands against these very words, ``suppressed_alike``: or against nearly the
+    same.
+    """
+
+    memories: dict[str, Memory] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    twins: list[Memory] = field(default_factory=list)
+    neighbours: list[Neighbour] = field(default_factory=list)
+    same_subject: Memory | None = None
+    holder: Memory | None = None
+    taken: Memory | None = None
+    suppressed: bool = False
+    suppressed_alike: bool = False
+
+
+def read_surroundings(
+    principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]], *, but: str = ""
+) -> list[Surroundings]:
+    """Read what is around each of the statements, in their order. One database statement for any number of them.
+
+    ``but`` is a memory that is no neighbour. Call it under the person's ledger lock, before a write.
+    """
+    around = [Surroundings() for _ in statements]
+    for position, role, similarity, seen, *row in _found(principal, user_id, statements, but):
+        here, (new, _) = around[position - 1], statements[position - 1]
+        if row[0] is None:
+            here.suppressed |= role == "suppressed"
+            here.suppressed_alike |= role == "suppressed_alike"
+            continue
+        memory = Memory.from_db(DEFAULT_DB_ALIAS, [column.attname for column in _COLUMNS], row)
+        here.memories[memory.pk] = memory
+        if not seen:
+            here.hidden.add(memory.pk)
+        if role == "near":
+            apart = not seen or writing.are_apart(memory.subject, new.subject)
+            here.neighbours.append(Neighbour(memory.pk, memory.content if seen else "", similarity, apart))
+        elif role == "holder":
+            here.holder = memory
+        elif role == "taken":
+            here.taken = memory
+        elif role == "twin" and seen and not writing.are_apart(memory.subject, new.subject):
+            here.twins.append(memory)
+        elif role == "titled" and seen and writing.subject_key(memory.subject) == writing.subject_key(new.subject):
+            here.same_subject = _later(here.same_subject, memory)
+    for here in around:
+        here.neighbours.sort(key=nearest_first)
+    return around
+
+
+def nearest_first(neighbour: Neighbour) -> tuple[float, str]:
+    """What neighbours are sorted by."""
+    return -neighbour.similarity, neighbour.memory_id
+
+
+def _later(one: Memory | None, other: Memory) -> Memory:
+    if one is None or one.updated_at < other.updated_at:
+        return other
+    return one if (one.updated_at, other.pk) > (other.updated_at, one.pk) else other
+
+
+def _found(
+    principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]], but: str
+) -> list[tuple[Any, ...]]:
+    prints = [
+        (position, value)
+        for position, (_, text) in enumerate(statements, start=1)
+        for value in fingerprints(user_id, text.content)
+    ]
+    values = {
+        "user": user_id,
+        "agent": principal.agent_id,
+        STAND_IN_USER: principal.user_id,
+        STAND_IN_AGENT: principal.agent_id,
+        "but": but,
+        "kinds": [str(new.kind) for new, _ in statements],
+        "categories": [new.category for new, _ in statements],
+        "subjects": [writing.subject_key(new.subject) for new, _ in statements],
+        "fields": [str(new.field) for new, _ in statements],
+        "external_ids": [new.external_id for new, _ in statements],
+        "vectors": VectorArray.of(text.vector for _, text in statements),
+        "model": next((text.embedding_model for _, text in statements if text.embedding_model), ""),
+        "positions": [position for position, _ in prints],
+        "fingerprints": [value for _, value in prints],
+        "at_least": settings.MEMORY_LINK_MIN_SIMILARITY,
+        "suppressed_at_least": settings.SUPPRESSION_SIMILARITY,
+        "top_k": settings.MEMORY_NEIGHBOURS,
+    }
+    return _statement(principal.stand_in()).run(values)
+
+
+@lru_cache(maxsize=SHAPES)
+def _statement(someone: Principal) -> Statement:
+    """The statement for all principals who see the same sorts of rows of their own."""
+    columns = ", ".join(_column(column) for column in _COLUMNS)
+    template = statement("surroundings").replace("{columns}", columns)
+    visible = Memory.objects.visible_to(someone).order_by().values_list("pk")
+    options: dict[str, Any] = {"stand_ins": {STAND_IN_USER, STAND_IN_AGENT}, "lasting": True}
+    try:
+        return put_together(template, {"visible": visible}, **options)
+    except EmptyResultSet:
+        return put_together(template.replace("{visible}", _NOTHING), {}, **options)
+
+
+def _column(column: Any) -> str:
+    """A column as a driver can read it in binary, which knows no text search configurations."""
+    return f"{column.column}::text" if column.name == "search_config" else str(column.column)

@@ -1,0 +1,94 @@
+"""Settings that can't be right, or not together: a start with one of them stops and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from language.embedders.choice import REMOTE, read_choice
+from retrieval.weights import fault_in
+
+
+def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with them, a sentence each."""
+    s = SimpleNamespace(**settings)
+    for holds, fault in (
+        (
+            0.001 <= s.MIGRATION_LOCK_TIMEOUT_SECONDS <= 86_400,
+            "MIGRATION_LOCK_TIMEOUT_SECONDS must be more than 0 and at most a day",
+        ),
+        (
+            s.KEEPSAKE_MODEL == "offline" or s.ANTHROPIC_API_KEY,
+            "KEEPSAKE_MODEL names a model, which needs ANTHROPIC_API_KEY",
+        ),
+        (len(s.KEEPSAKE_MODEL) <= 80, "KEEPSAKE_MODEL may have 80 characters: it is stored with what the model wrote"),
+        (
+            s.ANTHROPIC_API_KEY.isascii() and not any(map(str.isspace, s.ANTHROPIC_API_KEY)),
+            "ANTHROPIC_API_KEY is no key",
+        ),
+        (s.ANTHROPIC_BASE_URL.startswith(("https://", "http://")), "ANTHROPIC_BASE_URL must be an http(s):// address"),
+        (
+            0 < s.KEEPSAKE_MODEL_TIMEOUT_SECONDS <= s.MODEL_TIMEOUT_MAX_SECONDS,
+            f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {s.MODEL_TIMEOUT_MAX_SECONDS}",
+        ),
+        (s.KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
+        (1 <= s.EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
+        (s.EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
+        (not fault_in(s.SEARCH_WEIGHTS), f"SEARCH_WEIGHTS: {fault_in(s.SEARCH_WEIGHTS)}"),
+        (0 <= s.RECALL_CONFIDENT < float("inf"), "RECALL_CONFIDENT must be 0, for never, or more"),
+        (s.MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
+        (
+            0
+            < s.MEMORY_LINK_MIN_SIMILARITY
+            <= s.MEMORY_FALLBACK_LOW_SIMILARITY
+            <= s.MEMORY_CHECK_LOW_SIMILARITY
+            <= s.MEMORY_UPDATE_SIMILARITY
+            <= min(s.MEMORY_AUTO_SIMILARITY, s.MEMORY_FIELD_UPDATE_SIMILARITY),
+            "The MEMORY_…_SIMILARITY must be in order: "
+            "LINK_MIN ≤ FALLBACK_LOW ≤ CHECK_LOW ≤ UPDATE ≤ AUTO, FIELD_UPDATE",
+        ),
+        (
+            max(s.MEMORY_AUTO_SIMILARITY, s.MEMORY_FIELD_UPDATE_SIMILARITY) <= s.MEMORY_FIELD_AUTO_SIMILARITY,
+            "MEMORY_FIELD_AUTO_SIMILARITY must be at least MEMORY_AUTO_SIMILARITY and MEMORY_FIELD_UPDATE_SIMILARITY",
+        ),
+        (s.IMPORT_MAX_BYTES > 0, "IMPORT_MAX_MB must be more than 0"),
+        (
+            0 < s.KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS <= s.EMBEDDER_TIMEOUT_MAX_SECONDS,
+            f"KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS must be more than 0 and at most {s.EMBEDDER_TIMEOUT_MAX_SECONDS}",
+        ),
+        (
+            0 < s.KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS <= s.EMBEDDER_TIMEOUT_MAX_SECONDS,
+            f"KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS must be more than 0 and at most {s.EMBEDDER_TIMEOUT_MAX_SECONDS}",
+        ),
+        (s.KEEPSAKE_EMBEDDER_RETRIES >= 0, "KEEPSAKE_EMBEDDER_RETRIES must not be negative"),
+        (1 <= s.KEEPSAKE_EMBEDDER_BATCH <= 1_000, "KEEPSAKE_EMBEDDER_BATCH must be from 1 to 1,000"),
+        (32 <= s.KEEPSAKE_EMBEDDER_TEXT_TOKENS <= 8_000, "KEEPSAKE_EMBEDDER_TEXT_TOKENS must be from 32 to 8,000"),
+        *(
+            (holds, fault)
+            for name, key, url in (
+                ("OPENAI", s.OPENAI_API_KEY, s.OPENAI_BASE_URL),
+                ("VOYAGE", s.VOYAGE_API_KEY, s.VOYAGE_BASE_URL),
+            )
+            for holds, fault in (
+                (key.isascii() and not any(map(str.isspace, key)), f"{name}_API_KEY is no key"),
+                (url.startswith(("https://", "http://")), f"{name}_BASE_URL must be an http(s):// address"),
+            )
+        ),
+        *(
+            (
+                choice.kind not in REMOTE
+                or (s.OPENAI_API_KEY if choice.kind == "openai" else s.VOYAGE_API_KEY)
+                or elsewhere,
+                f"{setting} names {choice.kind}, which needs {choice.kind.upper()}_API_KEY",
+            )
+            for setting, value in (
+                ("KEEPSAKE_EMBEDDER", s.KEEPSAKE_EMBEDDER),
+                ("KEEPSAKE_EMBEDDER_BEFORE", s.KEEPSAKE_EMBEDDER_BEFORE or "bundled"),
+            )
+            for choice in (read_choice(setting, value),)
+            for elsewhere in (choice.kind == "openai" and s.OPENAI_BASE_URL != s._OPENAI_URL,)
+        ),
+    ):
+        if not holds:
+            yield fault

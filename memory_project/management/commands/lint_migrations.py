@@ -1,0 +1,70 @@
+"""``manage.py lint_migrations``: refuse migrations that block, or break, what runs while they are applied."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from argparse import ArgumentParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, call_command
+from django.db import connections
+from django.db.migrations import Migration
+from django.db.migrations.loader import MigrationLoader
+
+_SQUAWK = [str(Path(sys.executable).with_name("squawk")), "--pg-version=18.0"]
+_NOT_APPLIED = {
+    # The owner's connection has a lock_timeout, and may run long (settings.py).
+    *("require-lock-timeout", "require-statement-timeout"),
+    # Django knows which migrations were applied, and runs each in a transaction.
+    *("prefer-robust-stmts", "require-table-schema"),
+    # How Django spells columns.
+    *("prefer-bigint-over-int", "prefer-bigint-over-smallint", "prefer-identity"),
+    *("prefer-text-field", "prefer-timestamptz"),
+}
+
+
+class Command(BaseCommand):
+    """Give the SQL of each migration to squawk, but for the ``initial`` ones, whose tables are empty.
+
+    ``allowed = {"ban-drop-column": "why this is safe here"}`` in a migration lets it break a rule.
+    """
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--database", default="owner", help="whose dialect is asked for; nothing is run")
+
+    def handle(self, *args: Any, database: str, **options: Any) -> None:
+        """Raise CommandError if a migration breaks a rule."""
+        loader = MigrationLoader(connections[database])
+        rooms = {config.label for config in apps.get_app_configs() if Path(config.path).parent == settings.BASE_DIR}
+        migrations = [loader.disk_migrations[key] for key in sorted(loader.disk_migrations) if key[0] in rooms]
+        told = [self._faults(each, database) for each in migrations if not each.initial]
+        for faults in filter(None, told):
+            self.stderr.write(faults)
+        if any(told):
+            msg = "Unsafe migrations: docs/migrations.md says how each is made safe."
+            raise CommandError(msg)
+        self.stdout.write(f"{len(told)} migrations are safe, {len(migrations) - len(told)} make empty tables.")
+
+    def _faults(self, migration: Migration, database: str) -> str:
+        """What squawk says about a migration, or nothing."""
+        room, name = migration.app_label, migration.name
+        statements = StringIO()
+        call_command("sqlmigrate", room, name, database=database, stdout=statements, no_color=True)
+        excluded = sorted(_NOT_APPLIED | set(getattr(migration, "allowed", {})))
+        done = subprocess.run(
+            [*_SQUAWK, f"--stdin-filepath={room}/migrations/{name}", f"--exclude={','.join(excluded)}"],
+            env={"NO_COLOR": "1"},
+            input=statements.getvalue(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout + done.stderr if done.returncode else ""

@@ -1,0 +1,1 @@
+"""What facts and memories share: their wording, gates, suppressions, versions, transitions and indexing."""

@@ -1,0 +1,21 @@
+"""Changes that facts and memories share, made inside the action of the one or the other."""
+
+from .moderating import moderated
+from .suppressions import rejected_before, suppression_add, suppression_check, suppression_remove, suppressions_follow
+from .upkeep import compare_later, embed_waiting, erase, purging, put_back, statements_purge, take_unindexed
+
+__all__ = [
+    "compare_later",
+    "embed_waiting",
+    "erase",
+    "moderated",
+    "purging",
+    "put_back",
+    "rejected_before",
+    "statements_purge",
+    "suppression_add",
+    "suppression_check",
+    "suppression_remove",
+    "suppressions_follow",
+    "take_unindexed",
+]

@@ -1,0 +1,125 @@
+"""What happens to statements in the background: vectors that come later, comparing anew, and the purge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef
+from django.utils import timezone
+
+from journal.actions import forget, ledger_write, note_operation
+from journal.exceptions import NotFound
+from journal.records import Actor
+from language.backends import get_embedder
+from language.base import LanguageError
+from retrieval.vectors import stale
+
+from ..models import Statement, StatementKind
+from ..querysets import Row
+
+log = structlog.get_logger(__name__)
+
+INDEX_BATCH = 32
+INDEX_LEASE_SECONDS = 120
+COMPARED_AFTER = timedelta(minutes=5)
+PURGE_BATCH = 500
+
+
+def take_unindexed(kind: StatementKind[Row], pk: Any = None) -> list[Row]:
+    """Take statements that wait to be indexed for this worker: one, or a batch of what is due.
+
+    They are taken by moving their time to try again forward, which is the lease, so what a killed worker held is taken
+    up later. People who are kept out wait until they are let in again.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        due = kind.rows.unindexed(now).filter(user__is_active=True)
+        rows = due.filter(pk=pk) if pk else due
+        ids = list(
+            rows.select_for_update(skip_locked=True, of=("self",))
+            .order_by("index_not_before")
+            .values_list("pk", flat=True)[:INDEX_BATCH]
+        )
+        lease = now + timedelta(seconds=INDEX_LEASE_SECONDS)
+        kind.rows.filter(pk__in=ids).update(index_not_before=lease, index_attempts=F("index_attempts") + 1)
+    return list(kind.rows.filter(pk__in=ids).defer("search", "search_text"))
+
+
+def embed_waiting(batch: Sequence[Statement]) -> None:
+    """Give those of a batch that have no vector one; nothing is stored yet. Raises EmbedderUnavailable."""
+    waiting = [row for row in batch if row.embedding is None]
+    if waiting:
+        embedder = get_embedder()
+        vectors = embedder.embed_passages([row.content for row in waiting])
+        for row, vector in zip(waiting, vectors, strict=True):
+            row.embedding, row.embedding_model = vector.tolist(), embedder.name
+
+
+def put_back(kind: StatementKind[Row], batch: Sequence[Row], error: LanguageError) -> None:
+    """Let a batch wait longer, up to an hour, as the embedder or the model is away."""
+    longest = min(3_600, 30 * 2 ** min(max(row.index_attempts for row in batch), 8))
+    later = timezone.now() + timedelta(seconds=longest)
+    for row in batch:
+        kind.rows.filter(pk=row.pk, index_not_before=row.index_not_before).update(index_not_before=later)
+    note_operation("worker", f"index_{kind.plural}", "error")
+    log.warning("statements_not_indexed", kind=kind.name, count=len(batch), error=type(error).__name__)
+
+
+def compare_later(kind: StatementKind[Row], user_ids: Sequence[UUID], embedding_model: str) -> int:
+    """Have statements that came with vectors of ``embedding_model`` compared again, where older ones lack them still.
+
+    When they came, those could not be seen to be near. Returns how many. Call it before the older ones are moved: it
+    leaves time for that.
+    """
+    older = stale(kind.rows.filter(**{kind.owners[-1]: OuterRef(kind.owners[-1])}).present(), embedding_model)
+    came = kind.rows.present().filter(user_id__in=user_ids, embedding_model=embedding_model)
+    waiting = came.filter(Exists(older), index_not_before__isnull=True)
+    return waiting.update(index_not_before=timezone.now() + COMPARED_AFTER, index_attempts=0)
+
+
+def statements_purge(kind: StatementKind[Row]) -> int:
+    """Delete statements whose time in the archive is over, with a PURGE in the log for each. Returns how many.
+
+    Their suppressions stay. Each batch is a transaction of one person and, for facts, one legacy.
+    """
+    purged = 0
+    due = kind.rows.due_for_purge(timezone.now()).order_by(*kind.owners).values_list(*kind.owners).distinct()
+    for owners in list(due):
+        while done := _purge_batch(kind, owners):
+            purged += done
+    return purged
+
+
+def _purge_batch(kind: StatementKind[Row], owners: Sequence[UUID]) -> int:
+    try:
+        with ledger_write(Actor("job", f"{kind.plural}.purge"), *owners) as write:
+            due = kind.rows.due_for_purge(timezone.now()).filter(**dict(zip(kind.owners, owners, strict=True)))
+            rows = list(due.order_by("purge_at", "pk").values_list("pk", "version")[:PURGE_BATCH])
+            erase(kind, [pk for pk, _ in rows])
+            for pk, version in rows:
+                write.change(owners[0], "PURGE", kind.name, pk, old_version=version)
+    except NotFound:
+        return 0  # The person or the legacy was erased meanwhile, with all that was theirs.
+    return len(rows)
+
+
+def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:
+    """Delete statements with their versions, evidence and relations, inside the caller's transaction."""
+    with purging():
+        kind.rows.filter(pk__in=ids).delete()
+    forget(kind.name, ids)
+
+
+@contextmanager
+def purging() -> Iterator[None]:
+    """Let the caller's transaction delete versions, which nothing else may, until the block ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('keepsake.purge', 'on', true)")
+        yield
+        cursor.execute("SELECT set_config('keepsake.purge', '', true)")

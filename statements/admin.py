@@ -1,0 +1,188 @@
+"""Facts and memories for staff, and what must not come back: what they say opens for a logged reason only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+
+from accounts.admin import OwnedAdmin, moderator
+from accounts.principals import Principal
+from conversations.models import Conversation
+from journal.exceptions import Refused
+from journal.models import Change
+from web.admin import ReasonForm, button, link_to, opened, with_id
+
+from .models import StatementKind, Suppression
+
+STATE_COLOURS = {
+    "proposed": "info",
+    "active": "success",
+    "archived": "default",
+    "rejected": "default",
+    "hidden": "warning",
+    "quarantined": "danger",
+}
+SHOWN_CHANGES = 100
+
+
+class StatementAdmin(OwnedAdmin):
+    """Facts or memories, whose text opens for a reason that its author reads.
+
+    ``decisions`` says by state what can be decided, by the buttons' paths, what is meant most first. ``queues`` are the
+    states in which rows wait for staff. ``moderation`` holds the actions by the buttons' paths. The template
+    ``opened_template`` shows a text under the name that the log has for such a row.
+    """
+
+    kind: ClassVar[StatementKind[Any]]
+    opened_template: ClassVar[str]
+    moderation: ClassVar[Mapping[str, Callable[[Principal, Any, str], Any]]]
+    decisions: ClassVar[Mapping[str, Sequence[str]]]
+    queues: ClassVar[frozenset[str]]
+    queue_display: ClassVar[list[str]]
+    newest_first: ClassVar[str]
+    actions_row = ["open_text", "quarantine", "release", "refuse_statement"]
+    actions_detail = actions_row
+    change_form_outer_after_template = "admin/story.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """All of them, without what they say."""
+        rows = self.kind.rows.visible_to(moderator(request)).without_vectors()
+        return rows.defer("content", "fingerprint", "embedding", "search", "search_text")
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        """In a queue why each waits, and since when."""
+        return self.queue_display if self._is_queue(request) else list(self.list_display)
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        """The newest first; in a queue what has waited longest."""
+        return ["updated_at"] if self._is_queue(request) else [self.newest_first]
+
+    def get_actions_row(self, request: HttpRequest) -> list[Any]:
+        """In a list of one state what can be decided there; elsewhere opening alone."""
+        return self._possible(super().get_actions_row(request), request.GET.get("state__exact", ""))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """What can be decided about the row as it stands."""
+        rows = with_id(self.model._default_manager.all(), object_id)
+        state = rows.values_list("state", flat=True).first()
+        return self._possible(super().get_actions_detail(request, object_id), state or "")
+
+    def _possible(self, buttons: list[Any], state: str) -> list[Any]:
+        possible = {"open", *self.decisions.get(state, [])}
+        return [each for each in buttons if each.path in possible]
+
+    def _is_queue(self, request: HttpRequest) -> bool:
+        return request.GET.get("state__exact") in self.queues
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The page of a row, with what happened to it."""
+        author = with_id(self.model._default_manager.all(), object_id).values("user_id")
+        rows = Change.objects.filter(object_type=self.kind.name, object_id=object_id, ledger_id__in=author)
+        story = rows.order_by("-rev")[:SHOWN_CHANGES]
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "story": story})
+
+    @display(description="state", ordering="state", label=STATE_COLOURS)
+    def labelled_state(self, row: Any) -> tuple[str, str]:
+        """Where it stands."""
+        return row.state, row.get_state_display()
+
+    @admin.display(description="reason")
+    def reason(self, row: Any) -> str:
+        """Why it waits for staff. Why its author rejected it is the author's own."""
+        return row.state_reason if row.state in self.queues else "-"
+
+    @admin.display(description="taken from")
+    def taken_from(self, row: Any) -> Any:
+        """The conversation that it was found in."""
+        return link_to(Conversation, row.source_conversation_id)
+
+    @button(
+        "Open the text",
+        "This is private to its author and, where shared, to the members of the legacy. "
+        "That you opened it, and why, is written into the author's log.",
+        path="open",
+        form=ReasonForm,
+        submit="Open",
+        icon="visibility",
+    )
+    def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Show what it says and what bears it out, once, with what can be decided then."""
+        row = self.row(request, object_id)
+        try:
+            text = self.moderation["open"](moderator(request), row.pk, form.cleaned_data["reason"])
+        except Refused as refusal:
+            return self.refuse(request, refusal)
+        offered = {each.path: each for each in super().get_actions_detail(request, object_id)}
+        decisions = [
+            {"button": offered[path], "address": f"admin:{offered[path].action_name}"}
+            for path in self.decisions.get(text.state, [])
+        ]
+        context = {self.kind.name: text, "row": text, "form": ReasonForm(request), "decisions": decisions}
+        return opened(request, self.opened_template, context)
+
+    @button(
+        "Quarantine",
+        "Keeps it out of every prompt and of other members' sight until it is released, refused or reworded. "
+        "Its author sees the reason.",
+        path="quarantine",
+        form=ReasonForm,
+        icon="gpp_maybe",
+    )
+    def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Hold it back."""
+        return self.decide(request, form, object_id, "quarantine", "is in quarantine")
+
+    @button(
+        "Release",
+        "Ends the quarantine. It counts again, or waits for its author's review, as they have chosen.",
+        path="release",
+        form=ReasonForm,
+        icon="check_circle",
+        variant=ActionVariant.PRIMARY,
+    )
+    def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Let it out of quarantine."""
+        return self.decide(request, form, object_id, "release", "is released")
+
+    @button(
+        "Refuse",
+        "Rejects it. Its words don't come back by themselves; restored by its author, it is held back again.",
+        path="refuse",
+        form=ReasonForm,
+        icon="cancel",
+        variant=ActionVariant.DANGER,
+    )
+    def refuse_statement(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Reject it while it is in quarantine."""
+        return self.decide(request, form, object_id, "refuse", "is refused")
+
+    def decide(self, request: HttpRequest, form: ReasonForm, object_id: str, path: str, done: str) -> HttpResponse:
+        """Call the action of a button for the reason that was given, and say what was done."""
+        row, reason = self.row(request, object_id), form.cleaned_data["reason"]
+        call = self.moderation[path]
+        return self.run_action(request, lambda: call(moderator(request), row.pk, reason), f"The {row.noun} {done}.")
+
+
+@admin.register(Suppression)
+class SuppressionAdmin(OwnedAdmin):
+    """Marks of rejected and deleted statements."""
+
+    list_display = ["object_id", "person", "about", "embedding_model", "created_at"]
+    list_filter = ["created_at"]
+    list_select_related = ["user", "legacy"]
+    id_fields = ("object_id", "user_id", "legacy_id")
+    fields = ["object_id", "person", "about", "embedding_model", "created_at"]
+    readonly_fields = ["person", "about"]
+    ordering = ["-id"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Suppression]:
+        """All suppressions, without their vectors."""
+        return super().get_queryset(request).defer("embedding", "fingerprint")

@@ -1,0 +1,30 @@
+"""Pure gates that a text passes before it is stored, and the fingerprint by which it is known again. No database."""
+
+from .fingerprints import fingerprint, fingerprints
+from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person
+from .gates import Admitted, admit, reason_to_hold_back
+from .instructions import find_instructions
+from .sensitive import Sensitive, check_sensitive, find_sensitive, is_masked, mask_sensitive
+from .states import check_state, check_version, clean_reason
+
+__all__ = [
+    "LONGEST",
+    "LONGEST_EXTRACTED",
+    "SHORTEST",
+    "Admitted",
+    "Sensitive",
+    "admit",
+    "check_form",
+    "check_sensitive",
+    "check_state",
+    "check_third_person",
+    "check_version",
+    "clean_reason",
+    "find_instructions",
+    "find_sensitive",
+    "fingerprint",
+    "fingerprints",
+    "is_masked",
+    "mask_sensitive",
+    "reason_to_hold_back",
+]

@@ -1,0 +1,128 @@
+"""A text and all that is derived from it, made before the transaction that stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+import numpy as np
+import structlog
+
+from accounts.principals import Principal
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable, Vectors
+from language.tokens import count_tokens
+from retrieval.text import Prepared, prepare
+
+from .policy import fingerprint
+
+log = structlog.get_logger(__name__)
+
+
+class Worded(Protocol):
+    """A row that says something: its text, what it is known again by, and what searches read."""
+
+    content: str
+    fingerprint: str
+    tokens: int
+    search_text: str
+    search_config: str
+    search_length: int
+    embedding: list[float] | None
+    embedding_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A content in its stored form, with its fingerprint, words, vector and length in tokens."""
+
+    content: str
+    fingerprint: str
+    prepared: Prepared
+    tokens: int
+    embedding: list[float] | None
+    embedding_model: str
+
+    @classmethod
+    def of(
+        cls,
+        principal: Principal,
+        user_id: UUID,
+        content: str,
+        vector: Vectors | None,
+        embedding_model: str,
+        *,
+        heading: str = "",
+    ) -> Wording:
+        """Derive everything from a content in its stored form. ``vector`` is None while the embedder is away.
+
+        The words of ``heading`` are found by searches too. ``tokens`` are those of the content alone.
+        """
+        return cls(
+            content=content,
+            fingerprint=fingerprint(user_id, content),
+            prepared=prepare(content, principal.language, heading=heading),
+            tokens=count_tokens(content),
+            embedding=None if vector is None else vector.tolist(),
+            embedding_model="" if vector is None else embedding_model,
+        )
+
+    def put_on(self, row: Worded) -> None:
+        """Set the columns that the wording decides."""
+        row.content = self.content
+        row.fingerprint = self.fingerprint
+        row.tokens = self.tokens
+        row.search_text = self.prepared.text
+        row.search_config = self.prepared.config
+        row.search_length = self.prepared.length
+        row.embedding = self.embedding
+        row.embedding_model = self.embedding_model
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A content in its stored form and its vector by the model that is named, None while the embedder is away."""
+
+    content: str
+    vector: Vectors | None
+    embedding_model: str
+
+    @classmethod
+    def of(cls, content: str) -> Embedded:
+        """Ask the embedder. Call it before the transaction."""
+        return cls.of_each([content])[0]
+
+    @classmethod
+    def of_row(cls, row: Worded | Wording) -> Embedded:
+        """What a row says, with the vector that it has."""
+        vector = None if row.embedding is None else np.asarray(row.embedding, dtype=np.float32)
+        return cls(row.content, vector, row.embedding_model)
+
+    @classmethod
+    def of_each(cls, contents: Sequence[str]) -> list[Embedded]:
+        """Ask the embedder once for several. Call it before the transaction."""
+        embedder = get_embedder()
+        if not contents:
+            return []
+        try:
+            vectors = embedder.embed_passages(contents)
+        except EmbedderUnavailable as error:
+            log.warning("stored_without_vector", error=type(error).__name__)
+            return [cls(content, None, "") for content in contents]
+        return [cls(content, vector, embedder.name) for content, vector in zip(contents, vectors, strict=True)]
+
+    @classmethod
+    def again(cls, content: str, embedding: Sequence[float] | None, embedding_model: str) -> Embedded:
+        """A content that was stored before, with the vector that it had if the present embedder made that one.
+
+        The embedder is not asked, so it may be called inside a transaction; another vector comes later.
+        """
+        if embedding is None or embedding_model != get_embedder().name:
+            return cls(content, None, "")
+        return cls(content, np.asarray(embedding, dtype=np.float32), embedding_model)
+
+    def worded(self, principal: Principal, user_id: UUID, heading: str = "") -> Wording:
+        """All that is derived from it; the words of ``heading`` are found by searches too."""
+        return Wording.of(principal, user_id, self.content, self.vector, self.embedding_model, heading=heading)

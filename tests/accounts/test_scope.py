@@ -1,0 +1,65 @@
+"""Whom the code that runs is acting for."""
+
+import pytest
+from structlog.contextvars import get_contextvars
+
+from accounts import actions
+from accounts.admin.owned import moderator
+from accounts.models import User
+from accounts.queries import principal_for_job, principal_for_person
+from accounts.scope import RequestScope, acting_as, current_principal, enter
+
+PREFERENCES = "/api/v1/me/preferences/"
+
+
+def nobody():
+    with pytest.raises(LookupError):
+        current_principal()
+    return True
+
+
+def test_a_scope_ends_with_its_block_and_lets_the_one_around_it_go_on(owner, member):
+    outer, inner = principal_for_person(owner.pk), principal_for_job(member.pk)
+    with acting_as(outer):
+        with acting_as(inner):
+            assert current_principal() is inner
+            assert get_contextvars()["user_id"] == str(member.pk)
+        assert current_principal() is outer
+        assert get_contextvars()["actor"] == f"person:{owner.pk}"
+    assert nobody()
+    assert "actor" not in get_contextvars()
+
+
+def test_a_request_acts_for_whoever_it_is_authenticated_as_and_leaves_nothing_behind(owner):
+    principal = principal_for_person(owner.pk)
+    assert RequestScope(lambda request: enter(principal) and current_principal())(None) is principal
+    assert nobody()
+    with acting_as(principal):
+        assert RequestScope(lambda request: nobody())(None)
+        assert current_principal() is principal
+
+
+@pytest.mark.parametrize("who", ["owner", "agent", "service"])
+def test_every_way_in_enters_its_principal(request, api, monkeypatch, who):
+    caller = request.getfixturevalue(who)
+    seen = []
+    real = actions.preferences_set
+
+    def noted(principal, **values):
+        seen.append((principal, current_principal()))
+        return real(principal, **values)
+
+    monkeypatch.setattr(actions, "preferences_set", noted)
+    client = api(caller, "somebody new") if who == "service" else api(caller)
+    client.patch(PREFERENCES, {"time_zone": "Europe/Rome"}, format="json")
+    ((given, entered),) = seen
+    assert given is entered
+    assert given.kind == ("person" if isinstance(caller, User) else "agent")
+    assert nobody()
+
+
+def test_a_moderator_is_entered_in_the_admin(rf, staff):
+    request = rf.get("/admin/")
+    request.user = staff
+    assert RequestScope(lambda request: moderator(request) and current_principal())(request).kind == "staff"
+    assert nobody()

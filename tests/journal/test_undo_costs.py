@@ -1,0 +1,67 @@
+"""What deciding about many costs, and undoing it: as many statements for a thousand as for one."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.queries import principal_for_person
+from facts.actions import facts_decide
+from facts.models import LegacyFact
+from journal.models import UndoStep
+from journal.undo import undo
+from memories.actions import memories_decide
+from memories.models import Memory
+from tests.factories import LegacyFactFactory
+from tests.memories.rows import remember
+
+pytestmark = pytest.mark.django_db
+
+MOST = 40
+
+
+def counted(call):
+    with CaptureQueriesContext(connection) as asked:
+        result = call()
+    return result, len(asked)
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject", "archive", "restore", "pin", "unpin"])
+def test_memories(owner, settings, decision):
+    settings.MEMORY_BLOCK_TOKENS = 1_000_000
+    me = principal_for_person(owner.pk)
+    costs = set()
+    for much in (3, 300):
+        memories = remember(owner, *(f"The user knows {much} and {n} songs." for n in range(much)))
+        ids = dict.fromkeys((memory.pk for memory in memories), None)
+        if decision in {"restore", "unpin"}:
+            memories_decide(me, ids, {"restore": "archive", "unpin": "pin"}[decision])
+        Memory.objects.filter(pk__in=ids).update(reviewed_at=None)
+        before = list(Memory.objects.filter(pk__in=ids).order_by("pk").values_list("state", "pinned", "reviewed_at"))
+        result, decided = counted(lambda ids=ids: memories_decide(me, ids, decision))
+        assert result.done == much
+        undone, back = counted(lambda result=result: undo(me, result.first_rev, result.last_rev))
+        assert (undone.undone, undone.left) == (much, [])
+        after = list(Memory.objects.filter(pk__in=ids).order_by("pk").values_list("state", "pinned", "reviewed_at"))
+        assert after == before
+        costs.add((decided, back))
+    assert len(costs) == 1
+    assert max(costs.pop()) <= MOST
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject", "share", "delete"])
+def test_facts(owner, legacy, decision):
+    me = principal_for_person(owner.pk)
+    costs = set()
+    for much in (3, 300):
+        ids = {LegacyFactFactory(legacy=legacy, user=owner, visibility="private").pk: None for _ in range(much)}
+        LegacyFact.objects.filter(pk__in=ids).update(reviewed_at=None)
+        before = list(LegacyFact.objects.filter(pk__in=ids).order_by("pk").values_list("state", "visibility"))
+        result, decided = counted(lambda ids=ids: facts_decide(me, ids, decision))
+        assert result.done == much
+        undone, back = counted(lambda result=result: undo(me, result.first_rev, result.last_rev))
+        assert (undone.undone, undone.left) == (much, [])
+        assert list(LegacyFact.objects.filter(pk__in=ids).order_by("pk").values_list("state", "visibility")) == before
+        costs.add((decided, back))
+    assert len(costs) == 1
+    assert max(costs.pop()) <= MOST
+    assert UndoStep.objects.exists()

@@ -1,0 +1,192 @@
+"""How many statements every page and every call of the API takes, as ``query_counts.json`` has it.
+
+``UPDATE_QUERY_COUNTS=1 make test ARGS=tests/test_query_counts.py`` writes that file anew: what a change does to the
+counts is then seen in its diff. What must not grow with the number of rows, tests of the rooms say.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, get_resolver
+
+from assistant.imports.run import run_import
+from journal.models import JobRun
+from tests import factories
+from tests.conftest import taken_back
+from tests.conversations.exports import chatgpt_talk
+
+pytestmark = pytest.mark.django_db
+
+COUNTS = Path(__file__).with_name("query_counts.json")
+API = "/api/v1/"
+# Pages that show nothing of a person, or that their rooms' tests count.
+NOT_COUNTED = {"telegram", "sign-in", "sign-out", "schema", "docs", "live", "ready"}
+
+
+def upload(*talks):
+    return {"file": SimpleUploadedFile("conversations.json", json.dumps(talks).encode(), "application/json")}
+
+
+# What is sent, by method and route. Where a route is not here, it takes no body.
+BODIES = {
+    "POST legacies": {"name": "Uncle Jo"},
+    "PATCH legacy": {"name": "Grandma Rosa"},
+    "POST members": {"name": "stranger"},
+    "PATCH member": {"role": "owner"},
+    "PATCH preferences": {"review": "before"},
+    "POST agents": {"name": "a new one"},
+    "PATCH agent-grant": {"revoked": True},
+    "POST messages": {"messages": [{"role": "user", "content": "She kept bees."}]},
+    "PATCH message-marks": {"held": True},
+    "POST turn": {"content": "What did she keep?"},
+    "POST memories": {"content": "Likes it short.", "category": "tone"},
+    "POST memory-bulk": {"items": [{"content": f"The user owns {n} spoons.", "category": "context"} for n in (3, 4)]},
+    "POST memory-bulk-delete": {"ids": ["{memory_id}", "{archived}"]},
+    "PUT memory": {"content": "The user keeps seven hens."},
+    "PATCH memory": {"importance": 5},
+    "POST memory-revert": {"number": 1},
+    "POST memory-query": {"query": "hens"},
+    "POST places": {"place_id": "gym", "name": "Gym"},
+    "PATCH place": {"name": "Old home"},
+    "POST place-mentions": {"message": "{message}"},
+    "POST facts": {"content": "Rosa sang.", "category": "hobby"},
+    "PATCH fact": {"content": "Rosa kept ten hives."},
+    "PATCH fact-visibility": {"visibility": "shared"},
+    "POST changes-undo": {"first": 1, "last": 1},
+    "POST command": {"text": "/memory"},
+    "POST tool": {"arguments": {"content": "Likes trains.", "category": "context"}},
+    "POST api-imports": lambda: upload(chatgpt_talk("I sold the bees.", name="second")),
+}
+# What a route is tried on, where it is not what the others are.
+TRIED_ON = {
+    "memory-restore": {"memory_id": "archived"},
+    "place-restore": {"place_id": "removed_place"},
+    "fact-restore": {"fact_id": "archived_fact"},
+    "memory-plan-revert": {"plan_id": "applied_plan"},
+}
+REFUSED = {"POST job-cancel": "What runs could be cancelled, and then no other import could begin."}
+
+
+@pytest.fixture
+def rows(api, owner, member, stranger, legacy, agent):
+    """Ids of what ``owner`` has, several of each kind, by the names that addresses give them."""
+    client = api(owner)
+
+    def made(path, **body):
+        answer = client.post(API + path, body, format="json")
+        assert answer.status_code < 300, (path, answer.content)
+        return answer.json()
+
+    def removed(path, pk):
+        assert client.delete(f"{API}{path}/{pk}/").status_code == 204
+        return pk
+
+    facts = factories.LegacyFactFactory.create_batch(4, legacy=legacy, user=owner)
+    memories = factories.MemoryFactory.create_batch(4, user=owner)
+    for content in ("The user's dog is called Rufus.", "The user has a dog named Rufus."):
+        factories.MemoryFactory(user=owner, content=content)
+    applied = made("memories/optimize/")
+    made(f"memories/optimize/{applied['id']}/apply/")
+    plan = made("memories/optimize/")
+    client.put(f"{API}memories/{memories[0].pk}/", {"content": "The user keeps nine hens."}, format="json")
+    places = [made("places/", place_id=name, name=name.title())["id"] for name in ("home", "office", "attic")]
+    talk = factories.ConversationFactory(user=owner, legacy=legacy)
+    messages = factories.MessageFactory.create_batch(4, conversation=talk)
+    talked = upload(chatgpt_talk("I kept bees.", name="first"))
+    brought = client.post(f"{API}import/", talked, format="multipart").json()
+    run_import(JobRun.objects.get(kind="import").pk)
+    client.patch(f"{API}me/preferences/", {"review": "before"}, format="json")
+    waiting = factories.MemoryFactory(user=owner, agent=agent, content="The user hates fog.")
+    client.patch(f"{API}me/preferences/", {"review": "after"}, format="json")
+    return {
+        "legacy_id": legacy.pk,
+        "member_id": legacy.memberships.get(user=member).pk,
+        "agent_id": agent.pk,
+        "key_id": factories.AgentKeyFactory(agent=agent).pk,
+        "fact_id": facts[0].pk,
+        "archived_fact": removed("facts", facts[1].pk),
+        "memory_id": memories[0].pk,
+        "archived": removed("memories", memories[1].pk),
+        "applied_plan": applied["id"],
+        "plan_id": plan["id"],
+        "proposal_id": waiting.proposals.get().pk,
+        "place_id": places[0],
+        "removed_place": removed("places", places[1]),
+        "conversation_id": talk.pk,
+        "message": str(messages[0].pk),
+        "index": 0,
+        "import_id": brought["id"],
+        "job_id": JobRun.objects.get(kind="import").pk,
+        "identity_id": factories.ExternalIdentityFactory(user=owner).pk,
+        "name": "add_to_memory",
+        "key": f"memory-{waiting.pk}",
+    }
+
+
+def routes(patterns=None, prefix="/"):
+    """Every route with its address, without those of the admin."""
+    for each in get_resolver().url_patterns if patterns is None else patterns:
+        address = prefix + str(each.pattern)
+        if isinstance(each, URLPattern):
+            if each.name and each.name not in NOT_COUNTED:
+                yield each, address
+        elif each.namespace != "admin":
+            yield from routes(each.url_patterns, address)
+
+
+def filled(value, rows):
+    """What is sent, with the ids of the rows that it names."""
+    if callable(value):
+        return value()
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        made = {key: filled(each, rows) for key, each in pairs}
+        return made if isinstance(value, dict) else list(made.values())
+    return str(rows[value[1:-1]]) if isinstance(value, str) and value.startswith("{") else value
+
+
+def statements(send):
+    """How many statements a call takes when what the process keeps for all callers is there; it leaves nothing."""
+    for _ in range(2):
+        with taken_back(), CaptureQueriesContext(connection) as queries:
+            answer = send()
+    return answer, len(queries)
+
+
+def methods(route):
+    """The methods of a route: pages are only read, since what is posted to them redirects to others."""
+    view = getattr(route.callback, "cls", None)
+    return [name for name in ("get", "post", "put", "patch", "delete") if hasattr(view, name)] if view else ["get"]
+
+
+def test_every_page_and_call_takes_as_many_statements_as_the_file_says(api, owner, rows, settings):
+    settings.TELEGRAM_SECRET_TOKEN, settings.TELEGRAM_BOT_NAME = "a-secret", "keepsake_bot"
+    client, found, failed = api(owner), {}, []
+    for route, pattern in routes():
+        known = rows | {name: rows[row] for name, row in TRIED_ON.get(route.name, {}).items()}
+        if not route.pattern.converters.keys() <= known.keys():
+            continue  # A step of a page, with what it decides in its address: it is posted to.
+        address = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: str(known[match[1]]), pattern)  # noqa: B023 - called at once.
+        for method in methods(route):
+            call = f"{method.upper()} {route.name}"
+            data = BODIES.get(call)
+            form = "multipart" if callable(data) else "json"
+            send, more = getattr(client, method), {} if method == "get" else {"format": form}
+            answer, count = statements(lambda: send(address, filled(data, rows), **more))  # noqa: B023 - called at once.
+            if answer.status_code == 405:
+                continue
+            if answer.status_code >= 400 and call not in REFUSED:
+                failed.append((call, answer.status_code, answer.content[:90]))
+            name = call if address.startswith(API) else f"page {route.name}"
+            assert name not in found, "It stands among the addresses twice."
+            found[name] = count
+    assert not failed, "\n".join(map(str, failed))
+    if os.environ.get("UPDATE_QUERY_COUNTS"):
+        COUNTS.write_text(json.dumps(dict(sorted(found.items())), indent=2) + "\n", encoding="utf-8")
+    assert found == json.loads(COUNTS.read_text(encoding="utf-8"))

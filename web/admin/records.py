@@ -1,0 +1,252 @@
+"""The journal for staff: jobs with what became of them, the logs of changes and operations, ledgers."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.admin import SimpleListFilter
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+
+from journal import leases
+from journal.models import (
+    Change,
+    IdempotencyRecord,
+    JobRun,
+    Ledger,
+    OperationEvent,
+    UndoStep,
+)
+from journal.querysets import JobRunQuerySet
+
+from .base import RecordAdmin, link_to, with_id
+from .dialogs import ConfirmForm, button
+
+job_subjects: dict[str, type[Model] | None] = {}
+"""The kinds of jobs, and which rows they are about, if any. The room that opens such jobs says so in its admin."""
+
+CANT_RETRY = "This can't be tried again: what it worked on is gone. If it was a file, its person has to send it again."
+STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
+EVENT_COLOURS = {
+    "ADD": "success",
+    "APPROVE": "success",
+    "SHARE": "info",
+    "RESTORE": "info",
+    "REJECT": "warning",
+    "HIDE": "danger",
+    "QUARANTINE": "danger",
+    "OPEN": "warning",
+    "PURGE": "danger",
+}
+
+
+@admin.register(Ledger)
+class LedgerAdmin(RecordAdmin):
+    """Revisions and counts of people and legacies."""
+
+    list_display = ["id", "kind", "rev", "turns", "chunks", "facts"]
+    list_filter = ["kind"]
+    search_fields = ["id"]
+    search_help_text = "The id of a person or a legacy"
+    id_fields = ("pk",)
+
+
+@admin.register(Change)
+class ChangeAdmin(RecordAdmin):
+    """The log of writes."""
+
+    list_display = ["at", "labelled_event", "object_type", "object_id", "ledger_id", "rev", "actor_kind", "actor_id"]
+    list_filter = ["event", "actor_kind", "at"]
+    search_fields = ["object_id"]
+    search_help_text = "The id of what was changed, of a person or a legacy, or of a conversation"
+    id_fields = ("object_id", "ledger_id", "conversation_id")
+    ordering = ["-id"]
+    fields = [
+        "at",
+        "event",
+        "object_type",
+        "object_id",
+        "ledger_id",
+        "rev",
+        "old_version",
+        "new_version",
+        "actor_kind",
+        "actor_id",
+        "conversation_id",
+        "meta",
+    ]
+
+    @display(description="event", label=EVENT_COLOURS)
+    def labelled_event(self, change: Change) -> str:
+        """What happened."""
+        return change.event
+
+
+@admin.register(UndoStep)
+class UndoStepAdmin(RecordAdmin):
+    """Which changes can be undone. How an object stood before may hold what a person wrote, so it is not shown."""
+
+    list_display = ["at", "ledger_id", "rev", "action", "object_type", "object_id"]
+    list_filter = ["object_type"]
+    search_fields = ["ledger_id", "object_id"]
+    search_help_text = "The id of a person, a legacy or an object"
+    ordering = ["-at"]
+    exclude = ["before"]
+
+
+@admin.register(OperationEvent)
+class OperationEventAdmin(RecordAdmin):
+    """The log of attempts, with what was skipped and what failed."""
+
+    list_display = ["at", "node", "op", "labelled_status", "user_id", "thread_id", "object_id", "category", "sim"]
+    list_filter = ["status", "at"]
+    search_fields = ["user_id"]
+    search_help_text = "The id of a person, a thread or an object"
+    id_fields = ("user_id", "thread_id", "object_id")
+    ordering = ["-at"]
+
+    @display(description="status", label={"ok": "success", "skipped": "warning", "error": "danger"})
+    def labelled_status(self, event: OperationEvent) -> str:
+        """How it ended."""
+        return event.status
+
+
+class StandingFilter(SimpleListFilter):
+    """Jobs by state; what failed and waits to be tried again counts as failing too."""
+
+    title = "state"
+    parameter_name = "is"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The states, and what needs a look."""
+        return [("failing", "Failing"), *JobRun.State.choices]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[JobRun]) -> QuerySet[JobRun]:
+        """Jobs that stand so."""
+        if self.value() == "failing":
+            return cast(JobRunQuerySet, queryset).failing()
+        return queryset.filter(state=self.value()) if self.value() in JobRun.State.values else queryset
+
+
+class KindFilter(SimpleListFilter):
+    """Jobs of one kind, out of those that are known without reading the table for them."""
+
+    title = "kind"
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The kinds that rooms have named."""
+        return [(kind, kind) for kind in sorted(job_subjects)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[JobRun]) -> QuerySet[JobRun]:
+        """Jobs of that kind."""
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+@admin.register(JobRun)
+class JobRunAdmin(RecordAdmin):
+    """Background work."""
+
+    list_display = ["kind", "about", "labelled_state", "progress", "attempts", "error_code", "due", "created_at"]
+    list_filter = [StandingFilter, KindFilter, "created_at"]
+    search_fields = ["id"]
+    search_help_text = "The id of a job, of what it is about, or of a person"
+    id_fields = ("pk", "subject_id", "user_id")
+    ordering = ["-created_at"]
+    actions = ["retry_selected", "cancel_selected"]
+    actions_row = ["retry", "cancel"]
+    actions_detail = ["retry", "cancel"]
+    readonly_fields = ["about", "progress"]
+    fieldsets = [
+        (None, {"fields": ["kind", "about", "subject_id", "user_id", "state", "progress", "result"]}),
+        ("Attempts", {"fields": ["attempts", "error_code", "not_before", "lease_until", "lease_token"]}),
+        ("Times", {"fields": ["created_at", "started_at", "finished_at"]}),
+    ]
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """The buttons that can do something to the job as it stands."""
+        job = with_id(JobRun.objects.only("state", "error_code"), object_id).first()
+        by_state = {"waiting": {"retry", "cancel"}, "failed": {"retry"}, "running": {"cancel"}}
+        possible = by_state.get(job.state, set()) if job is not None and not job.is_final else set()
+        return [each for each in super().get_actions_detail(request, object_id) if each.path in possible]
+
+    @display(description="about")
+    def about(self, job: JobRun) -> Any:
+        """What the job works on."""
+        model = job_subjects.get(job.kind)
+        return job.subject_id if model is None else link_to(model, job.subject_id)
+
+    @display(description="state", ordering="state", label=STATE_COLOURS)
+    def labelled_state(self, job: JobRun) -> tuple[str, str]:
+        """Where the job stands."""
+        return job.state, job.get_state_display()
+
+    @display(description="progress")
+    def progress(self, job: JobRun) -> str:
+        """How far the job is, where it counts."""
+        return render_to_string("admin/job_progress.html", {"job": job})
+
+    @display(description="next try")
+    def due(self, job: JobRun) -> Any:
+        """When a waiting job is tried."""
+        return job.not_before if job.state == JobRun.State.WAITING else None
+
+    @button(
+        "Try again now",
+        "A failed job is opened again, a waiting one is tried at the next sweep, within two minutes.",
+        path="retry",
+        icon="replay",
+    )
+    def retry(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
+        """Let one job be tried at once."""
+        job = self.row(request, object_id)
+        if job.is_final:
+            self.message_user(request, CANT_RETRY, messages.ERROR)
+            return self.refresh()
+        done = leases.retry_job_now(job)
+        if done:
+            self.log_change(request, job, "Tried again.")
+        self.tell(request, int(done), 1, "will be tried again; others run or have ended")
+        return self.refresh()
+
+    @button(
+        "Cancel",
+        "A job that runs stops at its next progress report. What it has written stays.",
+        path="cancel",
+        icon="cancel",
+        variant=ActionVariant.DANGER,
+    )
+    def cancel(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
+        """Stop one job."""
+        job = self.row(request, object_id)
+        done = leases.cancel_job(job)
+        if done:
+            self.log_change(request, job, "Cancelled.")
+        self.tell(request, int(done), 1, "cancelled; others had ended")
+        return self.refresh()
+
+    @admin.action(description="Try again now", permissions=["view"])
+    def retry_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:
+        """Open failed jobs again, and let waiting ones be tried at once."""
+        done = [leases.retry_job_now(job) for job in jobs]
+        self.tell(request, sum(done), len(done), "will be tried again; others run, have ended or have nothing to read")
+
+    @admin.action(description="Cancel", permissions=["view"])
+    def cancel_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:
+        """Stop jobs; one that runs notices at its next progress report."""
+        done = [leases.cancel_job(job) for job in jobs]
+        self.tell(request, sum(done), len(done), "cancelled; others had ended")
+
+
+@admin.register(IdempotencyRecord)
+class IdempotencyRecordAdmin(RecordAdmin):
+    """What requests with an Idempotency-Key did in the last day."""
+
+    list_display = ["created_at", "owner", "object_type", "status_code", "rev"]
+    list_filter = ["object_type", "status_code"]
+    search_fields = ["owner"]
+    ordering = ["-created_at"]

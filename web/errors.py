@@ -1,0 +1,55 @@
+"""How every failure of an API request reads: ``{"detail", "code"}``, or a list of reasons per field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from django.db import InterfaceError, OperationalError
+from psycopg_pool import PoolTimeout
+from rest_framework import status
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from journal.exceptions import IdempotentReplay, Refused
+from language.base import LanguageError
+
+log = structlog.get_logger(__name__)
+RETRY_SECONDS = "5"
+_CODES = {status.HTTP_403_FORBIDDEN: "not_allowed", status.HTTP_404_NOT_FOUND: "not_found"}
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Whether the error means that the database or a model is away, so that trying again may work."""
+    return isinstance(error, OperationalError | InterfaceError | PoolTimeout | LanguageError)
+
+
+def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler. An error that nobody foresaw goes on to Django's own handling (a plain 500)."""
+    if isinstance(error, IdempotentReplay):
+        return _replay(error, context)
+    if isinstance(error, Refused):
+        headers = {"Retry-After": RETRY_SECONDS} if error.status == 503 else None
+        return Response(error.body, status=error.status, headers=headers)
+    if is_outage(error):
+        log.warning("service_away", error=type(error).__name__)
+        body = {"detail": "A service that Keepsake needs is away. Try again in a moment.", "code": "unavailable"}
+        return Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers={"Retry-After": RETRY_SECONDS})
+    answer = exception_handler(error, context)
+    if answer is None or isinstance(error, ValidationError):
+        return answer
+    codes = error.get_codes() if isinstance(error, APIException) else None
+    code = codes if isinstance(codes, str) else _CODES.get(answer.status_code, "invalid")
+    answer.data = {"detail": str(answer.data["detail"]), "code": code}
+    return answer
+
+
+def _replay(error: IdempotentReplay, context: dict[str, Any]) -> Response | None:
+    """Answer a repeated request; what its first run made may be gone by now, which is an answer like any other."""
+    try:
+        answer: Response = context["view"].replay(context["request"], error.record)
+    except Exception as failure:  # noqa: BLE001 - unforeseen ones are not handled here either: see answer_error
+        return answer_error(failure, context)
+    answer["Idempotent-Replay"] = "true"
+    return answer

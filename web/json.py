@@ -1,0 +1,90 @@
+"""JSON in and out, by orjson, and the base of what callers send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.utils.functional import Promise
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+
+
+class OrjsonParser(JSONParser):
+    """DRF's JSON parser with the decoder exchanged.
+
+    The standard library's takes halves of characters, which can be neither stored nor sent back, and recurses until
+    the stack ends on deeply nested brackets. This one refuses both.
+    """
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        """Decode a UTF-8 body. Raises ParseError (400) for anything else."""
+        try:
+            return orjson.loads(stream.read())
+        except orjson.JSONDecodeError as error:
+            raise ParseError(f"The body is not JSON: {error}.") from error
+
+
+def _plain(value: Any) -> Any:
+    """What orjson does not know by itself: Django's lazy strings, DRF's result types, decimals."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Promise):
+        return str(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "__iter__"):
+        return list(value)
+    return str(value)
+
+
+class OrjsonRenderer(JSONRenderer):
+    """DRF's JSON renderer with the encoder exchanged: five to ten times faster on lists."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """Encode ``data`` as UTF-8 JSON."""
+        return b"" if data is None else orjson.dumps(data, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+
+
+NEWEST = 2**31 - 1
+"""The highest number that a version can have."""
+
+
+class ExactSerializer(serializers.Serializer[Any]):
+    """What a caller sends, and nothing else: a misspelt field would be taken for one that was left out.
+
+    Every body of a request is one, also inside another and in a ModelSerializer's place: so the schema closes it.
+    """
+
+    unknown = "There is no such field."
+    closed = "This can't be set here."
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse fields that do not exist, and those that are only read, by name."""
+        if isinstance(data, dict):
+            fields = self.fields
+            refused = sorted(str(name) for name in data if name not in fields or fields[name].read_only)
+            if refused:
+                reasons = {name: self.closed if name in fields else self.unknown for name in refused[:20]}
+                raise serializers.ValidationError({name[:50]: [reason] for name, reason in reasons.items()})
+        return super().to_internal_value(data)
+
+
+class NothingSerializer(ExactSerializer):
+    """The body of a request that needs none: empty, or ``{}``."""
+
+
+def read_nothing(request: Request) -> None:
+    """Raise ValidationError for a body where none is read: what it asks for would not be done."""
+    NothingSerializer(data={} if request.data is None else request.data).is_valid(raise_exception=True)
