@@ -32,6 +32,7 @@ class LedgerWrite:
     changes: list[Change] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     touched: dict[str, list[Any]] = field(default_factory=dict)
+    undoes: dict[tuple[str, str], int] = field(default_factory=dict)
     keeps_steps: bool = True
     record: IdempotencyRecord | None = None
 
@@ -72,9 +73,14 @@ class LedgerWrite:
         self.touched.setdefault(what, []).append(before)
 
     def undoable(self, ledger_id: uuid.UUID, object_type: str, object_id: object, before: Mapping[str, Any]) -> None:
-        """Keep how an object stood before it was changed. Not what staff decide, nor what has a way back of its own."""
+        """Keep how an object stood before it was changed. Not what staff decide, nor what has a way back of its own.
+
+        ``undoes`` holds by object the first revision that this transaction undoes, for later undos to pass over.
+        """
         if self.keeps_steps and self.actor.kind != "staff":
-            self.steps.append(Step(ledger_id, 0, object_type, str(object_id), {**before, **self.touched}))
+            key = (object_type, str(object_id))
+            undoes = {"undoes": self.undoes[key]} if key in self.undoes else {}
+            self.steps.append(Step(ledger_id, 0, *key, {**before, **self.touched, **undoes}))
         self.touched = {}
 
     def adopt(self, ledger_id: uuid.UUID) -> None:

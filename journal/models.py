@@ -124,7 +124,8 @@ class UndoStep(models.Model):
     """How one object stood before a change, kept for 30 days so that the change can be undone.
 
     ``before`` holds the columns that changed, without vectors, and the number of the version in place of the wording.
-    ``action`` is the first revision of the transaction: what was done together is undone together.
+    ``action`` is the first revision of the transaction: what was done together is undone together. A step that undid
+    others holds the first revision that it undid as ``undoes``.
     """
 
     # The key of the database takes the steps along when the ledger goes with its owner.

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 
 from .actions import LedgerWrite, ledger_write
 from .exceptions import NotAllowed, NotFound, Refused
@@ -75,8 +76,9 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
     """Let everything stand as it stood before the person's revisions from ``first_rev`` to ``last_rev``.
 
     What was done together is undone together. What somebody changed since is left, and named; so is what has no room
-    any more, what staff decided, and what is never undone. What made room comes back only with what needed the room.
-    An agent undoes what it did itself, decisions with the scope admin only. Undoing can be undone.
+    any more, what staff decided, and what is never undone. A later change that was undone itself stands in nobody's
+    way. What made room comes back only with what needed the room. An agent undoes what it did itself, decisions with
+    the scope admin only. Undoing can be undone.
 
     Codes of what was left: ``built_on``, ``not_undoable``, ``not_yours``, ``by_staff``, ``not_there``, ``wrong_state``,
     ``similar_exists``, ``field_exists``, ``budget``, ``not_a_member``, ``rejected_before``, ``cause_left``. Raises
@@ -122,11 +124,16 @@ def _revert(principal: Undoer, found: _Range) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """The changes that are asked about, widened to whole actions, and all that happened to the same objects since."""
+    """The changes that are asked about, widened to whole actions, and all that happened to the same objects since.
+
+    ``undone`` holds the revisions of what has no effect any more: changes that were undone, and what undid them unless
+    that is asked about as well.
+    """
 
     asked: Mapping[int, Change]
     steps: Mapping[tuple[str, str], Sequence[UndoStep]]
     log: Mapping[tuple[str, str], Sequence[Change]]
+    undone: Set[int]
 
     @classmethod
     def of(cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int) -> _Range:
@@ -141,11 +148,23 @@ class _Range:
         for step in theirs.filter(action__in=actions).order_by("-rev"):
             steps[step.object_type, step.object_id].append(step)
         log: dict[tuple[str, str], list[Change]] = defaultdict(list)
-        since = min((step.action for each in steps.values() for step in each), default=0)
+        wanted = {step.rev: step.action for each in steps.values() for step in each}
+        since = min(wanted.values(), default=0)
         rows = changes.filter(rev__gte=since, object_id__in=[object_id for _, object_id in steps])
-        for change in rows.exclude(event__in=_BUILDS_NOTHING).order_by("-rev"):
-            log[change.object_type, change.object_id].append(change)
-        return cls(asked, steps, log)
+        undid = Subquery(theirs.filter(rev=OuterRef("rev")).values("before__undoes"))
+        undone: set[int] = set()
+        back_to: dict[tuple[str, str], int] = {}
+        # The latest first, so that what was undone and then done again is in effect.
+        for change in rows.annotate(undoes=undid).order_by("-rev"):
+            key = (change.object_type, change.object_id)
+            if change.event not in _BUILDS_NOTHING:
+                log[key].append(change)
+            is_over = change.rev >= back_to.get(key, change.rev + 1)
+            if change.undoes is not None and not is_over and change.rev not in wanted:
+                back_to[key], is_over = change.undoes, True
+            if is_over:
+                undone.add(change.rev)
+        return cls(asked, steps, log, undone)
 
     @property
     def ids(self) -> Mapping[str, list[str]]:
@@ -191,6 +210,7 @@ class _Undoing:
             log = self.range.log[object_type, object_id]
             undone = self.free(steps, log)
             if undone:
+                self.write.undoes[object_type, object_id] = undone[-1].action
                 each = _wanted(object_id, undone, log)
                 wanted[object_type, each.events <= _MAKES_ROOM].append(each)
         for object_type in _kinds:
@@ -202,12 +222,18 @@ class _Undoing:
             self.put_back(object_type, caused)
 
     def free(self, steps: Sequence[UndoStep], log: Sequence[Change]) -> list[UndoStep]:
-        """The steps of an object that nothing stands against, the latest first; the others are noted as left."""
+        """The steps of an object that nothing stands against, the latest first; the others are noted as left.
+
+        What was undone before is passed over, and noted where there is nothing else.
+        """
         free: list[UndoStep] = []
         until = None
-        blocked = False
+        blocked = all(step.rev in self.range.undone for step in steps)
         for step in steps:
+            if step.rev in self.range.undone and not blocked:
+                continue
             since = [each for each in log if each.rev > step.rev and (until is None or each.rev < until)]
+            since = [each for each in since if each.rev not in self.range.undone]
             own = [each for each in log if step.action <= each.rev <= step.rev]
             blocked = blocked or bool(since)
             why = "built_on" if blocked else next(filter(None, (_why_not(self.principal, each) for each in own)), "")
@@ -248,6 +274,7 @@ def _wanted(object_id: str, steps: Sequence[UndoStep], log: Sequence[Change]) ->
         # Several objects may have touched one suppression, so each is told with its revision.
         suppressions = [[*each, step.rev] for each in step.before.get("suppressions", [])]
         before = further_back(before, {**step.before, **({"suppressions": suppressions} if suppressions else {})})
+    before.pop("undoes", None)
     events = {each.event for step in steps for each in log if step.action <= each.rev <= step.rev}
     revs, actions = [step.rev for step in steps], frozenset(step.action for step in steps)
     return Wanted(object_id, before, revs, actions, frozenset(events))

@@ -248,7 +248,7 @@ def test_the_last_ten_decisions_can_each_be_taken_back(visit, owner, legacy):
     assert len(undo_addresses(text(client.get("/review/")))) == 9
 
 
-def test_an_earlier_decision_stays_while_a_later_one_is_built_on_it(visit, owner, waiting):
+def test_an_earlier_decision_stays_until_the_later_one_is_undone(visit, owner, waiting):
     client = visit(owner)
     press(client, waiting[1], "approve")
     press(client, waiting[0], "approve")
@@ -263,6 +263,9 @@ def test_an_earlier_decision_stays_while_a_later_one_is_built_on_it(visit, owner
     client.post(first[0], {"next": "/review/"})
     assert now(waiting[0]).visibility == "private"
     assert undo_addresses(text(client.get("/review/"))) == first[1:]
+    client.post(first[1], {"next": "/review/"})
+    assert now(waiting[0]).reviewed_at is None
+    assert undo_addresses(text(client.get("/review/"))) == first[2:]
 
 
 def test_an_undo_of_what_was_reworded_since_is_refused(visit, owner, waiting):
