@@ -1,4 +1,5 @@
 import gc
+import os
 import shutil
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -31,18 +32,22 @@ expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_test_environment, django_db_blocker, worker_id, testrun_uid):
+def django_db_setup(django_test_environment, django_db_blocker):
     """Make the test database as in production: the owner creates and migrates it, the application role uses it.
 
     Parallel workers migrate one database together and copy it, which takes a fraction of a second.
     """
+    # From the environment, since the fixtures of xdist are not there under -p no:xdist.
+    worker_id = os.environ.get("PYTEST_XDIST_WORKER", "master")
     owner, application = connections["owner"], connections["default"]
     real_name = owner.settings_dict["NAME"]
     with django_db_blocker.unblock():
         if worker_id == "master":
             make_test_database(owner, application)
         else:
-            owner.settings_dict["TEST"]["NAME"] = template = f"test_{real_name}_{testrun_uid[:8]}"
+            owner.settings_dict["TEST"]["NAME"] = template = (
+                f"test_{real_name}_{os.environ['PYTEST_XDIST_TESTRUNUID'][:8]}"
+            )
             with one_at_a_time(owner, template) as cursor:
                 cursor.execute("SELECT FROM pg_database WHERE datname = %s", [template])
                 if not cursor.fetchone():
