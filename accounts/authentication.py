@@ -53,11 +53,19 @@ class AgentKeyAuthentication(BaseAuthentication):
         match = _CREDENTIAL.fullmatch(header.strip())
         if match is None:
             raise exceptions.AuthenticationFailed("Send Authorization: Bearer ks_<public>.<secret>.", "bad_key")
-        return enter(actions.principal_for_key(match[1], match[2], _person_named(request))), None
+        principal = actions.principal_for_key(
+            match[1], match[2], _person_named(request), makes_person=not _only_reads(request)
+        )
+        return enter(principal), None
 
     def authenticate_header(self, request: Request) -> str:
         """What a 401 answer asks for."""
         return "Bearer"
+
+
+def _only_reads(request: Request, view: APIView | None = None) -> bool:
+    view = view or request.parser_context.get("view")
+    return request.method in SAFE_METHODS or bool(getattr(view, "reads_only", False))
 
 
 def _person_named(request: Request) -> str | None:
@@ -66,11 +74,12 @@ def _person_named(request: Request) -> str | None:
     if header is None:
         return None
     try:
-        # WSGI hands a header's bytes on as Latin-1.
+        # Django hands a header's bytes on as Latin-1.
         external_id: str = header.encode("latin-1").decode("utf-8").strip()
     except UnicodeError as error:
         raise Refused("X-Keepsake-User must be UTF-8.", code="bad_user") from error
-    if len(external_id) > 255 or "\x00" in external_id:
+    policy.check_name_of_person(external_id)
+    if len(policy.normal_name(external_id)) > 255:
         raise Refused("X-Keepsake-User has at most 255 characters.", code="bad_user")
     return external_id
 
@@ -119,7 +128,7 @@ class HasPrincipal(BasePermission):
         """False answers 401; a missing scope answers 403 with its name."""
         if not isinstance(request.user, Principal):
             return False
-        if request.method in SAFE_METHODS or getattr(view, "reads_only", False):
+        if _only_reads(request, view):
             policy.must_read(request.user)
         else:
             policy.must_write(request.user)

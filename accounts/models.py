@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from .policy import TELEGRAM_ISSUER
+from .policy import TELEGRAM_ISSUER, normal_name
 from .querysets import (
     AgentKeyQuerySet,
     AgentQuerySet,
@@ -18,6 +19,16 @@ from .querysets import (
     LegacyQuerySet,
     MemberQuerySet,
 )
+
+
+class People(UserManager["User"]):
+    """Finds whoever signs in under the spelling that is stored."""
+
+    use_in_migrations = False
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        """The person of that user name, in whatever case and width it was typed."""
+        return super().get_by_natural_key(normal_name(username or ""))
 
 
 class User(AbstractUser):
@@ -28,8 +39,15 @@ class User(AbstractUser):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     display_name = models.CharField(max_length=100, blank=True)
 
+    objects: ClassVar[People] = People()
+
     class Meta:
         ordering = ["username"]
+
+    @classmethod
+    def normalize_username(cls, username: str) -> str:
+        """The spelling under which forms and Django's own commands store it."""
+        return normal_name(username)
 
     def get_full_name(self) -> str:
         """The name that pages and prompts use."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 from zoneinfo import available_timezones
 
+import regex as re
+from confusable_homoglyphs import categories as scripts
 from django.conf import settings
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
@@ -37,6 +38,12 @@ LINK_CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Digits and capitals without those that are mistaken for others: five bits a character."""
 LINK_CODE_CHARACTERS = 10
 _MISTAKEN = str.maketrans("OIL", "011", "- ")
+_INVISIBLE = re.compile(r"[\p{Default_Ignorable_Code_Point}\p{C}\p{Zl}\p{Zp}\u2800]")
+_WRITTEN_TOGETHER = (
+    {"LATIN", "HAN", "HIRAGANA", "KATAKANA"},
+    {"LATIN", "HAN", "BOPOMOFO"},
+    {"LATIN", "HAN", "HANGUL"},
+)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _PREFERENCE_SWITCHES = {
     "has_memory": (True, False),
@@ -111,9 +118,29 @@ def check_member_count(names: Collection[str]) -> None:
         raise Refused(f"Name at most {MEMBERS_PER_REQUEST} members at once.", code="too_many")
 
 
-def normal_username(username: str) -> str:
-    """The spelling under which a user name is stored and found: Unicode NFKC, as sign-in forms send it."""
-    return unicodedata.normalize("NFKC", username)
+def normal_name(name: str) -> str:
+    """The spelling under which a person's name is stored and found: one case and one width, single blanks.
+
+    That is NFKC and case folding, and NFKC again, because folding can take a character apart.
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+def check_name_of_person(name: str, code: str = "bad_user") -> None:
+    """Raise Refused for a name that reads as another one: as it was sent, since ``normal_name`` drops some of that.
+
+    Refused are characters that nobody sees or that turn the direction, and letters of scripts that are not written
+    together, such as a Cyrillic а among Latin letters (UTS 39, "highly restrictive").
+    """
+    if name.isascii() and name.isprintable():
+        return
+    if _INVISIBLE.search(name):
+        raise Refused("A person's name has no invisible characters.", code=code)
+    mixed = scripts.unique_aliases(unicodedata.normalize("NFKC", name)) - {"COMMON", "INHERITED"}
+    if len(mixed) > 1 and not any(mixed <= together for together in _WRITTEN_TOGETHER):
+        found = ", ".join(sorted(map(str.title, mixed)))
+        raise Refused(f"A person's name has letters of one script. This one mixes {found}.", code=code)
 
 
 def check_username(username: str) -> None:

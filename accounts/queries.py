@@ -71,12 +71,7 @@ class KeyRow:
 
 def read_key(public: str, external_id: str) -> KeyRow | None:
     """Read an agent key with the person it acts for. ``user_id`` is None when that person is not known yet."""
-    values = {
-        "public": public,
-        "external_id": external_id,
-        "username": policy.normal_username(external_id),
-        "local": policy.LOCAL_ISSUER,
-    }
+    values = {"public": public, "external_id": policy.normal_name(external_id), "local": policy.LOCAL_ISSUER}
     rows = _principal_for_key().run(values)
     return KeyRow(*rows[0]) if rows else None
 

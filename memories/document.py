@@ -96,7 +96,7 @@ def _read(principal: Principal, user_id: UUID) -> Reading[dict[str, Any]]:
         )
         changed.append(place.updated_at)
         tokens += place.tokens
-    last_updated = max(changed) if changed else User.objects.values_list("date_joined", flat=True).get(pk=user_id)
+    last_updated = max(changed, default=None) or _joined(user_id) or now
     metadata = {
         "last_updated": _iso(last_updated),
         "total_facts": len(facts),
@@ -107,6 +107,10 @@ def _read(principal: Principal, user_id: UUID) -> Reading[dict[str, Any]]:
     }
     document = {"facts": facts, "placer_user_datapoints": points, "metadata": metadata}
     return Reading(document, Memory.objects.visible_to(principal).next_expiry(now))
+
+
+def _joined(user_id: UUID) -> datetime | None:
+    return User.objects.values_list("date_joined", flat=True).filter(pk=user_id).first()
 
 
 def _mentions(principal: Principal) -> dict[UUID, dict[str, list[list[str]]]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 import string
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -161,11 +162,14 @@ def grant_set(
     return grant
 
 
-def principal_for_key(public: str, secret: str, external_id: str | None = None) -> Principal:
+def principal_for_key(
+    public: str, secret: str, external_id: str | None = None, *, makes_person: bool = True
+) -> Principal:
     """Authenticate an agent key and return the principal it stands for, in one query when everything is known.
 
     ``external_id`` names the person a service acts for; with None it acts for its owner. An unknown person is
-    created; a first visit leaves a grant that the person can narrow.
+    created, unless ``makes_person`` is false: then the principal has an id that is nobody's, and finds nothing. The
+    first visit to a person leaves a grant that they can narrow.
 
     Raises AuthenticationFailed (401) for a wrong, expired or revoked key, PermissionDenied (403) when the person
     revoked the agent or the key may not act for others, Refused (400) for a blank name (``bad_user``), so that a
@@ -182,10 +186,16 @@ def principal_for_key(public: str, secret: str, external_id: str | None = None) 
     now = timezone.now()
     if row.revoked_at or (row.expires_at and row.expires_at <= now) or not row.owner_is_active:
         raise AuthenticationFailed("This key has been revoked or has expired.", "bad_key")
-    if row.kind == Agent.Kind.PERSONAL and policy.normal_username(external_id) not in {"", row.owner_username}:
+    if row.kind == Agent.Kind.PERSONAL and policy.normal_name(external_id) not in {"", row.owner_username}:
         raise PermissionDenied("A personal key acts for its owner only.", "not_allowed")
     if row.kind == Agent.Kind.SERVICE and named and not external_id:
         raise Refused("X-Keepsake-User names nobody. Leave it out to act for the key's owner.", code="bad_user")
+    if row.user_id is None and not makes_person:
+        name = policy.normal_name(external_id)
+        if row.issuer == policy.LOCAL_ISSUER:
+            policy.check_username(name)
+        nobody = uuid5(row.agent_id, name)
+        return policy.principal_of_key(replace(row, user_id=nobody, display_name=external_id))
     if row.user_id is None:
         user_resolve(row.issuer, external_id)
         row = queries.read_key(public, external_id)

@@ -22,7 +22,8 @@ def user_create(username: str, *, display_name: str = "", password: str | None =
 
     Raises Refused (400) when the name is taken (code ``username_taken``) or is no user name (``bad_username``).
     """
-    username = policy.normal_username(username)
+    policy.check_name_of_person(username, "bad_username")
+    username = policy.normal_name(username)
     policy.check_username(username)
     user = User(username=username, display_name=display_name, is_staff=superuser, is_superuser=superuser)
     user.set_password(password)
@@ -49,18 +50,20 @@ def user_resolve(issuer: str, external_id: str) -> User:
     """The person whom an issuer names so, created with no usable password when unknown.
 
     The issuer ``local`` means the deployment's own user names. Two first requests at once make one person. Raises
-    Refused (400) for a local name that can't be a user name.
+    Refused (400) for a name that could be taken for another one, and a local one that can't be a user name.
     """
+    policy.check_name_of_person(external_id)
+    name = policy.normal_name(external_id)
     for _ in range(3):
-        user = _known_user(issuer, external_id)
+        user = _known_user(issuer, name)
         if user is not None:
             return user
         try:
             with transaction.atomic():
                 if issuer == policy.LOCAL_ISSUER:
-                    return user_create(external_id)
+                    return user_create(name)
                 user = user_create(f"u-{secrets.token_hex(8)}", display_name=external_id[:100])
-                ExternalIdentity.objects.create(user=user, issuer=issuer, external_id=external_id)
+                ExternalIdentity.objects.create(user=user, issuer=issuer, external_id=name)
                 return user
         except IntegrityError:
             continue  # Somebody else created this person a moment ago; read them.
@@ -70,10 +73,10 @@ def user_resolve(issuer: str, external_id: str) -> User:
     raise NotFound("Not found.")
 
 
-def _known_user(issuer: str, external_id: str) -> User | None:
+def _known_user(issuer: str, name: str) -> User | None:
     if issuer == policy.LOCAL_ISSUER:
-        return User.objects.filter(username=policy.normal_username(external_id)).first()
-    return User.objects.filter(identities__issuer=issuer, identities__external_id=external_id).first()
+        return User.objects.filter(username=name).first()
+    return User.objects.filter(identities__issuer=issuer, identities__external_id=name).first()
 
 
 def names_resolve(principal: Principal, names: Sequence[str]) -> list[User]:
@@ -85,11 +88,11 @@ def names_resolve(principal: Principal, names: Sequence[str]) -> list[User]:
     """
     if principal.service:
         # In one order in every request, or two of them that make the same people would wait for each other.
-        wanted = sorted(set(names), key=lambda name: (policy.normal_username(name), name))
+        wanted = sorted(set(names), key=lambda name: (policy.normal_name(name), name))
         found = {name: user_resolve(principal.issuer, name) for name in wanted}
     else:
-        known = {user.username: user for user in User.objects.filter(username__in=map(policy.normal_username, names))}
-        spelled = {name: policy.normal_username(name) for name in names}
+        known = {user.username: user for user in User.objects.filter(username__in=map(policy.normal_name, names))}
+        spelled = {name: policy.normal_name(name) for name in names}
         found = {name: known[username] for name, username in spelled.items() if username in known}
     unknown = [name for name in dict.fromkeys(names) if name not in found or not found[name].is_active]
     if unknown:

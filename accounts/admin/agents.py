@@ -60,7 +60,7 @@ class NewAgentForm(BaseDialogForm):
 
     def clean_owner(self) -> User:
         """The person of that user name."""
-        owner = User.objects.filter(username=policy.normal_username(self.cleaned_data["owner"]), is_active=True).first()
+        owner = User.objects.filter(username=policy.normal_name(self.cleaned_data["owner"]), is_active=True).first()
         if owner is None:
             raise forms.ValidationError("There is nobody with this user name.")
         return owner

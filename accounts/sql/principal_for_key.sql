@@ -13,7 +13,7 @@ JOIN accounts_agent a ON a.id = k.agent_id
 JOIN accounts_user owner ON owner.id = a.owner_id
 LEFT JOIN accounts_externalidentity e
        ON {external_id}::text <> '' AND e.issuer = a.issuer AND e.external_id = {external_id}::text
-LEFT JOIN accounts_user named ON a.issuer = {local}::text AND named.username = {username}::text
+LEFT JOIN accounts_user named ON a.issuer = {local}::text AND named.username = {external_id}::text
 LEFT JOIN accounts_user u ON u.id = CASE
        WHEN a.kind = 'personal' OR {external_id}::text = '' THEN a.owner_id
        ELSE COALESCE(e.user_id, named.id) END

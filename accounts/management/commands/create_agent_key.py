@@ -28,9 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", required=True, help="the user name of its owner, created if there is none")
         parser.add_argument("--role", default="", help="a role of categories.yaml, which narrows what it sees")
         parser.add_argument("--service", action="store_true", help="it acts for the people it names in X-Keepsake-User")
-        parser.add_argument(
-            "--scopes", help="comma-separated; default read,write, with --service all: read,write,admin"
-        )
+        parser.add_argument("--scopes", help="comma-separated, of read, write and admin; default read,write")
         parser.add_argument(
             "--issuer",
             default="",
@@ -41,7 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Create what is missing, then the key."""
-        scopes = options["scopes"].split(",") if options["scopes"] else SCOPES if options["service"] else SCOPES[:2]
+        scopes = options["scopes"].split(",") if options["scopes"] else SCOPES[:2]
         days = options["expires"]
         expires_at = None if days is None else timezone.now() + timedelta(days=days)
         try:

@@ -110,7 +110,7 @@ class Command(BaseCommand):
         self._survey = survey
 
     def _go_through(self, form: Form, members: Sequence[Member], options: dict[str, Any]) -> None:
-        username = policy.normal_username(options["user"])
+        username = policy.normal_name(options["user"])
         if options["dry_run"]:
             principal, legacy_id, is_new = self._as_it_is(username, options["legacy"])
         else:
@@ -175,7 +175,7 @@ class Command(BaseCommand):
             self.stderr.write(f"Left alone: {step.parsed.external_id}: {step.objection}.")
 
     def _principal(self, username: str) -> Principal:
-        made = not User.objects.filter(username=policy.normal_username(username)).exists()
+        made = not User.objects.filter(username=policy.normal_name(username)).exists()
         user = user_resolve(policy.LOCAL_ISSUER, username)
         if made:
             self.stdout.write(f"Made the user {user.username}, who has no password and can't sign in.")
