@@ -65,6 +65,10 @@ class ForgivingRedisCache(RedisCache):
 
         return self._forgive(count_up, 0)
 
+    def count_anew(self, key: str) -> None:
+        """Forget a count."""
+        self.delete(key)
+
     def put_by(self, key: str, value: str) -> bool:
         """Append to a list that waits to be worked on; whether it is there."""
         return self._forgive(lambda: bool(self._server.rpush(self.make_key(key), value)), otherwise=False)

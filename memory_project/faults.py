@@ -2,12 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from django.conf import settings as django_settings
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.exceptions import ImproperlyConfigured
+
 from language.embedders.choice import REMOTE, read_choice
 from retrieval.weights import fault_in
+
+_SHORTEST_KEY = 32
+_FEWEST_CHARACTERS = 10
+_EXAMPLES = re.compile(r"django-insecure|change.?me|secret.?key|example|password|keepsake|default", re.IGNORECASE)
+
+
+def fault_in_secret_keys(keys: Iterable[str], *, debug: bool) -> str:
+    """Why one of the keys could be guessed, which signs sessions and fingerprints agents' keys; empty if none can be.
+
+    It says which it is by its place (0 is SECRET_KEY, the others are the fallbacks), never what it is.
+    """
+    for number, key in enumerate(() if debug else keys):
+        weak = (
+            (len(key) < _SHORTEST_KEY, f"has fewer than {_SHORTEST_KEY} characters"),
+            (len(set(key)) < _FEWEST_CHARACTERS, f"has fewer than {_FEWEST_CHARACTERS} different characters"),
+            (_EXAMPLES.search(key), "is made of an example or of words that are tried first"),
+        )
+        for holds, reason in weak:
+            if holds:
+                name = f"Number {number} of SECRET_KEY_FALLBACKS" if number else "SECRET_KEY"
+                return f"{name} {reason}. Make one: python -c 'import secrets; print(secrets.token_urlsafe(48))'"
+    return ""
+
+
+def must_have_strong_secret_keys() -> None:
+    """Stop a process that would serve with a key that can be guessed. Raises ImproperlyConfigured."""
+    if fault := _fault_in_secret_keys():
+        raise ImproperlyConfigured(fault)
+
+
+@register(Tags.security)
+def check_secret_keys(**_: Any) -> list[CheckMessage]:
+    """The same for commands and workers, which run Django's checks when they start."""
+    fault = _fault_in_secret_keys()
+    return [Error(fault, id="memory_project.E001")] if fault else []
+
+
+def _fault_in_secret_keys() -> str:
+    return fault_in_secret_keys(
+        [django_settings.SECRET_KEY, *django_settings.SECRET_KEY_FALLBACKS], debug=django_settings.DEBUG
+    )
 
 
 def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -9,8 +9,10 @@ from django.core.wsgi import get_wsgi_application
 from accounts import categories
 from language.backends import preload_embedder
 from language.tokens import count_tokens
+from memory_project.faults import must_have_strong_secret_keys
 from retrieval.text import prepare
 
+must_have_strong_secret_keys()
 application = get_wsgi_application()
 
 # The vocabularies and the model behind these take some seconds to load. Here, before the processes part, they are

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
@@ -18,6 +18,7 @@ from accounts.actions import identity_unlink, link_code_create, preferences_set
 from accounts.models import ExternalIdentity, Preferences
 from accounts.policy import TELEGRAM_ISSUER, must_act_for, time_zones
 from accounts.principals import Principal
+from accounts.sign_in import ThrottledSignIn
 from assistant.demo import demo_sign_ins
 from journal.exceptions import Conflict, NotFound, Refused
 
@@ -62,7 +63,7 @@ EACH_MESSAGE = [
 _AS_STORED = {"": None, "yes": True, "no": False}
 
 
-class SignIn(LoginView):
+class SignIn(ThrottledSignIn):
     """Sign in with user name and password; who is signed in already goes home."""
 
     template_name = "desk/sign_in.html"

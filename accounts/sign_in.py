@@ -1,0 +1,102 @@
+"""Signing in: how many wrong passwords are checked for one account from one address, or from one known device.
+
+Wrong passwords count against the pair of account and address, so that somebody elsewhere locks nobody out. A device on
+which its person has signed in before carries a signed cookie and counts by itself: it gets in while an attacker at the
+same address does not. Counting comes before checking, so many requests at once get no more attempts. Without the cache
+nothing is counted.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import salted_hmac
+
+from journal.cache import valkey
+from web.throttling import address_of
+
+from .policy import normal_name
+
+_SALT = "keepsake.sign-in"
+_DEVICE_SECONDS = 365 * 86_400
+_TOO_MANY = "too_many_attempts"
+
+
+class SignInForm(AuthenticationForm):
+    """User name and password; once too many were wrong, none is checked for ``SIGN_IN_MINUTES``."""
+
+    def clean(self) -> dict[str, Any]:
+        """Check the password. Raises ValidationError: ``too_many_attempts`` where it was not looked at."""
+        assert self.request is not None
+        username = normal_name(self.cleaned_data.get("username") or "")
+        device = _device(self.request, username)
+        address = address_of(self.request)
+        by_pair = f"sign-in:{_digest(username, device or address)}"
+        spent = _count(by_pair) > settings.SIGN_IN_ATTEMPTS
+        # A device that is known is no help to whoever tries one password on many accounts.
+        by_address = f"sign-in:{_digest(address)}"
+        spent = spent or (not device and _count(by_address) > settings.SIGN_IN_ATTEMPTS_PER_ADDRESS)
+        if spent:
+            raise forms.ValidationError(
+                f"Too many passwords were wrong, so this one was not checked. "
+                f"Wait {settings.SIGN_IN_MINUTES} minutes, or use a device on which you have signed in before.",
+                code=_TOO_MANY,
+            )
+        cleaned = super().clean()
+        valkey().count_anew(by_pair)
+        return cleaned
+
+
+class ThrottledSignIn(LoginView):
+    """Django's sign-in with that form: 429 where no password was checked, and a cookie for the device of who is in."""
+
+    authentication_form = SignInForm
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        """Show the form again, with the reason."""
+        answer = super().form_invalid(form)
+        if form.has_error(NON_FIELD_ERRORS, _TOO_MANY):
+            answer.status_code = 429
+            answer["Retry-After"] = str(settings.SIGN_IN_MINUTES * 60)
+        return answer
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Sign in, and know this device from now on."""
+        answer = super().form_valid(form)
+        username = normal_name(form.cleaned_data["username"])
+        answer.set_signed_cookie(
+            _cookie(username),
+            secrets.token_hex(16),
+            salt=_SALT + username,
+            max_age=_DEVICE_SECONDS,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
+        return answer
+
+
+def _count(key: str) -> int:
+    return valkey().count(key, settings.SIGN_IN_MINUTES * 60)
+
+
+def _device(request: HttpRequest, username: str) -> str:
+    """What tells this device from all others on which the person has signed in; empty for one that is not known."""
+    name, salt = _cookie(username), _SALT + username
+    return request.get_signed_cookie(name, default="", salt=salt, max_age=_DEVICE_SECONDS) or ""
+
+
+def _cookie(username: str) -> str:
+    """One for each account, for devices that people share; it does not say whose."""
+    return f"{settings.SESSION_COOKIE_NAME}_device_{_digest(username)[:8]}"
+
+
+def _digest(*parts: str) -> str:
+    return salted_hmac(_SALT, "\0".join(parts), algorithm="sha256").hexdigest()
