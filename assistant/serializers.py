@@ -88,6 +88,11 @@ class TurnSerializer(serializers.Serializer[Any]):
     system_instruction = serializers.DictField(required=False, help_text="With the format gemini only.")
     used = UsedSerializer()
     dropped = DroppedSerializer(many=True)
+    difference = serializers.CharField(
+        allow_null=True,
+        help_text="What the prompt tells first below the cache boundary: what is true now and stands otherwise, or not "
+        "at all, in the first block. Null when nothing differs.",
+    )
     delta = serializers.CharField(
         allow_null=True, help_text="What the prompt tells of changes since the conversation last looked, or null."
     )

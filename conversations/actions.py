@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
@@ -50,10 +50,15 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Where a conversation's prompts stay: the moment of the facts block, and the revision of the memory block."""
+    """Where a conversation's prompts stay: the moment of the facts block, and the revision of the memory block.
+
+    The digests are of the two texts, so that a change shows; empty where nobody was shown them yet.
+    """
 
     at: datetime
     rev: int
+    block_digest: str = ""
+    facts_digest: str = ""
 
 
 def conversation_create(
@@ -104,7 +109,6 @@ def messages_append(
     messages: Sequence[NewMessage],
     *,
     after: int | None = None,
-    pin: Pin | None = None,
     follow_up: bool = True,
     brought_by_id: UUID | None = None,
 ) -> list[Message]:
@@ -113,7 +117,7 @@ def messages_append(
     Returns the stored messages. Indexing, summarising and, where that is wanted, reading each for what to remember
     start when the transaction has committed, unless ``follow_up`` is False, for a caller that sees to it. Appending
     reopens a finished conversation. With ``after`` they are appended only while the conversation has that many
-    messages. ``pin`` says where its prompts stay from now on, unless another turn has pinned them to a later moment.
+    messages. With its first message a conversation is pinned to the present, unless a turn has done so.
     ``brought_by_id`` is the import that writes them: if the conversation came with it and nobody else has said anything
     there, they are noted as brought.
 
@@ -159,8 +163,8 @@ def messages_append(
         conversation.message_count += len(new)
         conversation.last_message_at = now
         conversation.finished_at = None
-        if pin and (conversation.block_at is None or conversation.block_at < pin.at):
-            conversation.block_at, conversation.block_rev = pin.at, pin.rev
+        if conversation.block_at is None and brought_by_id is None:
+            conversation.block_at, conversation.block_rev = now, write.ledgers[user_id].rev
         if any(row.role == Message.Role.ASSISTANT for row in new):
             # What the reply's prompt told of is known from now on; what changed since the prompt is told by the next.
             conversation.seen_rev = max(conversation.seen_rev, conversation.told_rev)
@@ -176,6 +180,19 @@ def messages_append(
         if any(row.reading_due for row in new):
             enqueue("assistant.extract_messages", conversation.pk)
     return new
+
+
+def conversation_pin(principal: Principal, conversation: Conversation, pin: Pin) -> None:
+    """Note where a conversation's prompts stay from now on. Of two turns at once the later pin stays.
+
+    It is no change of the person's, so it takes no revision. ``policy.may_move`` says who does so.
+    """
+    values = asdict(pin)
+    pinned = {"at": "block_at", "rev": "block_rev"}
+    columns = {pinned.get(name, name): value for name, value in values.items()}
+    if any(getattr(conversation, column) != value for column, value in columns.items()):
+        own = Conversation.objects.visible_to(principal).filter(pk=conversation.pk)
+        own.filter(Q(block_at__isnull=True) | Q(block_at__lte=pin.at)).update(**columns)
 
 
 def conversation_told(principal: Principal, conversation: Conversation, rev: int) -> None:

@@ -121,8 +121,9 @@ class Conversation(models.Model):
 
     ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
     ``block_at`` is the moment that the facts block of its prompts is pinned to, ``block_rev`` the person's revision
-    then, which the memory block is pinned to. ``seen_rev`` is the revision up to which it was told what changed, and
-    a reply was given since; ``told_rev`` is the one up to which it was told last.
+    then, which the memory block is pinned to; the two digests tell which text was shown to whom, so that a change of
+    what is pinned is found. ``seen_rev`` is the revision up to which it was told what changed, and a reply was given
+    since; ``told_rev`` is the one up to which it was told last.
     ``brought_messages`` is how many of its first messages came with the import that it was ``brought_by``; what was
     said since begins after them.
     """
@@ -143,6 +144,8 @@ class Conversation(models.Model):
     summarized_upto = models.PositiveIntegerField(default=0)
     block_at = models.DateTimeField(null=True)
     block_rev = models.BigIntegerField(null=True)
+    block_digest = models.CharField(max_length=40, blank=True, default="", db_default="")
+    facts_digest = models.CharField(max_length=40, blank=True, default="", db_default="")
     seen_rev = models.BigIntegerField(default=0, db_default=0)
     told_rev = models.BigIntegerField(default=0, db_default=0)
     finished_at = models.DateTimeField(null=True)

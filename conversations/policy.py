@@ -45,6 +45,16 @@ def reads_each(principal: Principal, conversation: Conversation) -> bool:
     return principal.extract_each_message
 
 
+def may_move(principal: Principal, conversation: Conversation) -> bool:
+    """Whether the caller's prompts move what a conversation is pinned to and what it was told.
+
+    Its person's do, and those of the agent that holds it. Others, and who asks in a narrower role, read only.
+    """
+    return principal.kind == "person" or (
+        principal.agent_id is not None and principal.agent_id == conversation.agent_id
+    )
+
+
 def heading(speaker: str, at: datetime) -> str:
     """Say when a message was said and by whom, for search: questions name both, and the words themselves lack them."""
     moment = at.astimezone(UTC)

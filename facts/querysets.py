@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.apps import apps
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import Member
@@ -120,6 +120,25 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         own_first = models.Case(models.When(user_id=principal.user_id, then=0), default=1)
         rows = rows.without_vectors().annotate(block_content=wording, block_category=category)
         return rows.order_by(own_first, "extracted_at", "id")
+
+    def changed_since(self, principal: Principal, legacy_id: UUID, moment: datetime) -> FactQuerySet:
+        """What a facts block pinned to a moment lacks or words otherwise, of what a prompt about the legacy may hold.
+
+        ``block_content`` and ``block_category`` are as ``for_prompt`` has them then; ``in_block`` says whether the
+        fact was in force for the person.
+        """
+        since = Q(active_since__gt=moment) | (~Q(user_id=principal.user_id) & Q(shared_since__gt=moment))
+        reworded = Exists(
+            apps.get_model("facts", "FactVersion").objects.filter(
+                fact=models.OuterRef("pk"), recorded_to__isnull=True, recorded_from__gt=moment
+            )
+        )
+        rows = self.for_prompt(principal, legacy_id).annotate(
+            in_block=models.Case(models.When(since, then=False), default=True, output_field=models.BooleanField()),
+            block_content=Coalesce(_version_at(moment, "content"), F("content")),
+            block_category=Coalesce(_version_at(moment, "category"), F("category")),
+        )
+        return rows.filter(since | reworded)
 
     def comparable(self) -> FactQuerySet:
         """Those of them that a model may be asked about."""

@@ -8,11 +8,12 @@ MEMORY_FENCE = "memories_from_previous_interactions"
 FACTS_FENCE = "facts_about_the_legacy"
 RECALL_FENCE = "recalled_from_earlier_conversations"
 SUMMARY_FENCE = "earlier_in_this_conversation"
+DIFFERENCE_FENCE = "changed_since_these_notes"
 
 # They turn the direction of what follows, so that a reader sees another order than a model does.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _FENCED = re.compile(
-    rf"<({MEMORY_FENCE}|{FACTS_FENCE}|{RECALL_FENCE}|{SUMMARY_FENCE})\b[^>]*>.*?(?:</\1\s*>|\Z)",
+    rf"<({MEMORY_FENCE}|{FACTS_FENCE}|{RECALL_FENCE}|{SUMMARY_FENCE}|{DIFFERENCE_FENCE})\b[^>]*>.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 

@@ -17,6 +17,22 @@ def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str)
     return f"- [id:{memory_id}] [{worded_at.date().isoformat()}]{about} {as_data(content)}"
 
 
+def new_line(category: str, memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
+    """What a pinned block lacks: ``- new: [category] [id:a1b2c3d4] [2026-03-01] [Subject] content``."""
+    return f"- new: [{category}] {memory_line(memory_id, worded_at, subject, content)[2:]}"
+
+
+def changed_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
+    """What a pinned block words otherwise: ``- [id:a1b2c3d4] now: [2026-03-01] [Subject] content``."""
+    head = f"- [id:{memory_id}]"
+    return f"{head} now:{memory_line(memory_id, worded_at, subject, content)[len(head) :]}"
+
+
+def changed_place_line(was: str, name: str, notes: str) -> str:
+    """A place that a pinned block names or describes otherwise: ``- Old name now: Name: notes``."""
+    return f"- {as_data(was)} now: {place_line(name, notes, 0)[2:]}"
+
+
 def place_line(name: str, notes: str, conversations: int) -> str:
     """``- Name: notes (mentioned in 3 conversations)``; without notes or mentions those parts are left out."""
     said = f": {as_data(notes)}" if notes else ""

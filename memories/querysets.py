@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from django.apps import apps
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         Relation,
     )
 
+Versioned = TypeVar("Versioned", bound=models.QuerySet[Any])
+
 PLACES_CATEGORY = "context"
 """Places have no category of their own: an agent sees them with this one."""
 
@@ -40,6 +42,16 @@ def _version_at(rev: int) -> models.FilteredRelation:
     begun = Q(versions__recorded_from_rev__lte=rev)
     not_ended = Q(versions__recorded_to_rev__isnull=True) | Q(versions__recorded_to_rev__gt=rev)
     return models.FilteredRelation("versions", condition=begun & not_ended)
+
+
+def _changed_since(rows: Versioned, rev: int) -> Versioned:
+    """Those that became active after a revision, or have a later wording than at it.
+
+    ``wording_now`` and ``wording`` are their versions now and at the revision.
+    """
+    now = models.FilteredRelation("versions", condition=Q(versions__recorded_to_rev__isnull=True))
+    rows = rows.alias(wording_now=now, wording=_version_at(rev))
+    return rows.filter(Q(active_rev__gt=rev) | Q(wording_now__recorded_from_rev__gt=rev))
 
 
 class MemoryQuerySet(StatementQuerySet["Memory"]):
@@ -104,6 +116,13 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         rev_now = models.Subquery(Ledger.objects.filter(pk=user_id).values("rev"))
         return self.filter(state="active", active_rev__lte=rev).annotate(worded_at=worded_at, owner_rev=rev_now)
 
+    def changed_since(self, rev: int) -> MemoryQuerySet:
+        """Active ones that became so, or were reworded, after a revision.
+
+        ``wording_now`` is their current version, ``wording`` the one at the revision (none where there was none).
+        """
+        return _changed_since(self.filter(state="active"), rev)
+
     def expired(self, now: datetime) -> MemoryQuerySet:
         """Active ones that were to be remembered until now."""
         return self.active().filter(expires_at__lte=now)
@@ -167,6 +186,10 @@ class PlaceQuerySet(models.QuerySet["Place"]):
     def as_of(self, rev: int) -> PlaceQuerySet:
         """Present ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
         return self.filter(active_rev__lte=rev).alias(wording=_version_at(rev)).filter(wording__isnull=False)
+
+    def changed_since(self, rev: int) -> PlaceQuerySet:
+        """Those that were added, or changed, after a revision; ``wording`` is the version at it, if there was one."""
+        return _changed_since(self, rev)
 
     def due_for_purge(self, now: datetime) -> PlaceQuerySet:
         """Removed ones whose time is over."""

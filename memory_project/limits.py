@@ -27,6 +27,9 @@ MODEL_TIMEOUT_MAX_SECONDS = 75
 EMBEDDER_TIMEOUT_MAX_SECONDS = 40
 TURN_BUDGET_TOKENS = 16_000
 FACTS_BLOCK_TOKENS = 4_000
+# A longer difference has a conversation pinned anew: its block's bytes change once, and prompts are short again.
+DIFFERENCE_MAX_LINES = 12
+DIFFERENCE_MAX_TOKENS = 600
 RECALLED_CHUNKS = 3
 RECALLED_TURNS = 8
 RECALLED_FACTS = 8

@@ -122,7 +122,7 @@ def _asked(principal: Principal, conversation: Conversation, case: Case) -> Iter
 
 
 def _recalled(principal: Principal, conversation: Conversation, content: str, upto: int) -> Recalled:
-    draft = gather(principal, conversation, content, "", pin=None, upto=upto, budget=settings.TURN_BUDGET_TOKENS)
+    draft = gather(principal, conversation, content, "", upto=upto, budget=settings.TURN_BUDGET_TOKENS)
     return draft.recalled
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,8 +12,10 @@ from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
 from accounts.policy import narrowed
-from conversations.actions import conversation_told
+from accounts.principals import Principal
+from conversations.actions import Pin, conversation_pin, conversation_told
 from conversations.models import Conversation
+from conversations.policy import may_move
 from journal.models import IdempotencyRecord
 from journal.undo import as_kept, undo
 from web.etags import IF_NONE_MATCH, unless_known, with_etag
@@ -23,6 +24,7 @@ from web.idempotency import WritesOnce
 from ..actions import memories_show
 from ..block import Block, memory_block
 from ..delta import memory_delta
+from ..difference import Difference, PinnedBlock, pin_digest, pinned_block
 from ..document import memory_document
 from ..feed import changes_after
 from ..models import Disclosure
@@ -55,21 +57,41 @@ class MemoryContext(APIView):
         conversation, delta = None, None
         if asked.validated_data["conversation"] is not None:
             conversation = Conversation.objects.visible_to(caller).must_find(asked.validated_data["conversation"])
-        if conversation is not None and conversation.private:
-            block = Block("", 0, (), (), principal.rev)
-        elif conversation is not None and conversation.is_pinned(timezone.now()):
-            block = memory_block(principal, as_of_rev=conversation.block_rev)
-        else:
+        difference = Difference()
+        if conversation is None:
             block = memory_block(principal)
-        if conversation is not None and not conversation.private:
+        elif conversation.private:
+            block = Block("", 0, (), (), principal.rev)
+        else:
+            pinned = pinned_block(principal, conversation)
+            block, difference = pinned.block, pinned.difference
             delta = memory_delta(principal, conversation.seen_rev)
+            if principal == caller and may_move(caller, conversation):
+                self._move(caller, conversation, pinned, delta)
         memories_show(
-            caller, Disclosure.By.CONTEXT, block.ids, conversation_id=conversation.pk if conversation else None
+            caller,
+            Disclosure.By.CONTEXT,
+            tuple(dict.fromkeys((*block.ids, *difference.ids))),
+            conversation_id=conversation.pk if conversation else None,
         )
-        if conversation is not None and delta is not None:
-            conversation_told(caller, conversation, principal.rev)
-        shown = {"text": block.text, "tokens": block.tokens, "revision": block.revision, "delta": delta}
+        shown = {
+            "text": block.text,
+            "tokens": block.tokens,
+            "revision": block.revision,
+            "difference": difference.text or None,
+            "delta": delta,
+        }
         return unless_known(request, with_etag(shown))
+
+    def _move(self, caller: Principal, conversation: Conversation, pinned: PinnedBlock, delta: str | None) -> None:
+        """Note what the conversation is pinned to from now on, and up to where it was told what changed."""
+        digest = pin_digest(caller, pinned.block.text)
+        if pinned.is_new:
+            conversation_pin(caller, conversation, Pin(pinned.at, pinned.rev, digest))
+        elif not conversation.block_digest:
+            conversation_pin(caller, conversation, Pin(pinned.at, pinned.rev, digest, conversation.facts_digest))
+        if delta is not None:
+            conversation_told(caller, conversation, caller.rev)
 
 
 class MemoryDocument(APIView):

@@ -26,13 +26,16 @@ class ContextQuerySerializer(ExactSerializer):
 class ContextSerializer(serializers.Serializer[Any]):
     """The memory block, empty when nothing is remembered, and what it costs.
 
-    ``revision`` is the person's revision that it was read as of; ask ``changes/`` for what came after it. ``delta``
-    tells a conversation what changed since its block was made; null when nothing is to be told.
+    ``revision`` is the person's revision that it was read as of; ask ``changes/`` for what came after it.
+    ``difference`` is what is true now and stands otherwise, or not at all, in the block that a conversation is pinned
+    to: put it below the block, it overrules it; null when nothing differs. ``delta`` tells a conversation what changed
+    since it last looked; null when nothing is to be told.
     """
 
     text = serializers.CharField()
     tokens = serializers.IntegerField()
     revision = serializers.IntegerField()
+    difference = serializers.CharField(allow_null=True)
     delta = serializers.CharField(allow_null=True)
 
 

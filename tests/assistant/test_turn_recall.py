@@ -151,13 +151,13 @@ def test_an_agent_gets_no_neighbours_that_it_may_not_read(turn, owner, talk):
 def test_neighbours_cost_one_query_however_many_there_are(owner, talk, settings):
     principal = principal_for_person(owner.pk)
     running = talk(owner)
-    gather(principal, running, "parrot", "", pin=None, upto=0, budget=16_000)
+    gather(principal, running, "parrot", "", upto=0, budget=16_000)
     counts = []
     for number in (1, 6):
         for n in range(number):
             parrots(owner, talk, "Before.", f"A parrot, number {n}.", "After.")
         with CaptureQueriesContext(connection) as queries:
-            gather(principal, running, "parrot", "", pin=None, upto=0, budget=16_000)
+            gather(principal, running, "parrot", "", upto=0, budget=16_000)
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
@@ -193,7 +193,7 @@ def test_under_a_tenth_of_turns_trigger_on_demand_recall_and_it_takes_under_200_
         asked.append(f"Was the {before} near the {after}?")
     looks = []
     for content in asked:
-        looks.append(gather(principal, running, content, "", pin=None, upto=0, budget=16_000).recalled)
+        looks.append(gather(principal, running, content, "", upto=0, budget=16_000).recalled)
     rate = sum(look.again for look in looks) / len(looks)
     assert rate < 0.1
     say(owner, running, "Tell me about the beehive.")
@@ -201,7 +201,7 @@ def test_under_a_tenth_of_turns_trigger_on_demand_recall_and_it_takes_under_200_
     running.refresh_from_db()
     seconds = []
     for content in (FOLLOW_UP, "And why was it?", "And then?", "Where was that?", "When?"):
-        recalled = gather(principal, running, content, "", pin=None, upto=1, budget=16_000).recalled
+        recalled = gather(principal, running, content, "", upto=1, budget=16_000).recalled
         assert recalled.again, content
         seconds.append(recalled.again_seconds)
     assert min(seconds) < 0.2  # The fastest: other tests run beside it. evaluate --turns measures them all.
@@ -248,11 +248,11 @@ def test_a_second_look_shows_nothing_twice_and_keeps_to_its_room(turn, owner, ta
     assert len(set(used)) == len(used)
     assert window not in used
     settings.RECALLED_NEIGHBOUR_TOKENS = 1
-    recalled = gather(principal_for_person(owner.pk), running, FOLLOW_UP, "", pin=None, upto=1, budget=9_000).recalled
+    recalled = gather(principal_for_person(owner.pk), running, FOLLOW_UP, "", upto=1, budget=9_000).recalled
     assert len(recalled.turns) <= settings.RECALLED_TURNS + settings.RECALLED_AGAIN
     assert len(recalled.turns) > settings.RECALLED_TURNS
     settings.RECALLED_AGAIN_TOKENS = 30
-    tight = gather(principal_for_person(owner.pk), running, FOLLOW_UP, "", pin=None, upto=1, budget=9_000).recalled
+    tight = gather(principal_for_person(owner.pk), running, FOLLOW_UP, "", upto=1, budget=9_000).recalled
     assert 0 < sum(piece.tokens for piece in tight.turns[2:]) <= 30
     assert all(piece.tokens <= 16 for piece in tight.turns[2:])
 
@@ -314,7 +314,7 @@ def test_what_a_second_look_adds_in_queries_is_bounded(owner, talk, record, sett
 
     def queries():
         with CaptureQueriesContext(connection) as context:
-            recalled = gather(principal, running, FOLLOW_UP, "", pin=None, upto=1, budget=16_000).recalled
+            recalled = gather(principal, running, FOLLOW_UP, "", upto=1, budget=16_000).recalled
         return len(context), recalled.again
 
     queries()

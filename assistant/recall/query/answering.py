@@ -10,6 +10,7 @@ from django.conf import settings
 
 from accounts.principals import Principal
 from conversations.actions import conversation_told
+from conversations.policy import may_move
 from language.backends import get_model
 from language.base import LanguageError, Passage
 from language.tokens import count_tokens
@@ -63,8 +64,9 @@ def memory_query(principal: Principal, question: Question) -> Answer:
     answer = _answer(scope)
     conversation_id = scope.conversation.pk if scope.conversation else None
     memories_show(principal, Disclosure.By.QUERY, [], recalled=answer.memory_ids, conversation_id=conversation_id)
-    if scope.conversation is not None and answer.delta is not None:
-        conversation_told(principal, scope.conversation, answer.revision)
+    talk = scope.conversation
+    if talk is not None and answer.delta is not None and scope.principal == principal and may_move(principal, talk):
+        conversation_told(principal, talk, answer.revision)
     return answer
 
 

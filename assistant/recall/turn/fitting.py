@@ -10,6 +10,7 @@ from journal.exceptions import Gated
 from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_data
 from language.tokens import count_tokens
 from memories.block import cut_block
+from memories.difference import Difference
 from retrieval.budget import pack
 
 from . import rendering
@@ -42,6 +43,14 @@ def fit(draft: Draft, budget: int) -> int:
     left = 0 if latest.dropped else left - latest.tokens
     draft.latest_chunk = latest.kept[0] if latest.kept else None
     gone["latest"] = [_name(piece) for piece in latest.dropped]
+    if draft.difference.lines:
+        changed = count_tokens(draft.difference.text) + PER_MESSAGE
+        if changed + draft.memory.tokens + PER_MESSAGE > left:
+            # Cut apart, a line could lose the one that overrules it.
+            draft.memory, draft.difference, draft.changed_facts = draft.present(), Difference(), []
+        else:
+            fixed += changed
+            left -= changed
     draft.memory, forgotten, places = cut_block(draft.memory, max(0, left - PER_MESSAGE))
     gone["block"] = [{"kind": "places", "count": places}] if places else []
     gone["block"] += [{"kind": "memories", "id": memory_id} for memory_id in forgotten]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -12,16 +15,17 @@ from django.utils import timezone
 from accounts.principals import Principal
 from conversations.actions import Pin
 from conversations.models import Conversation, Message
+from conversations.policy import may_move
 from conversations.searching import InPrompt, TurnRow, read_latest_chunk, read_window
 from facts.models import LegacyFact
 from memories.block import Block, memory_block
 from memories.delta import memory_delta
+from memories.difference import Difference, pin_digest, pinned_block, present_block, reads_as_pinned
 
 from . import rendering
-from .pieces import Draft, Piece, Recalled, chunk_piece, pinned_fact_piece
+from .pieces import Draft, Piece, Recalled, changed_fact_line, chunk_piece, pinned_fact_piece
 from .recalling import Shown, recall
 
-NO_MEMORY = Block("", 0, (), (), 0)
 WINDOW_PAGE = 100
 PER_MESSAGE = 4
 """Tokens that a chat format adds to each message."""
@@ -33,27 +37,23 @@ def gather(
     content: str,
     instructions: str,
     *,
-    pin: Pin | None,
     upto: int,
     budget: int,
 ) -> Draft:
     """Everything that may go into a turn, for the record up to message ``upto``."""
-    block_at, block_rev = (pin.at, pin.rev) if pin else (conversation.block_at, conversation.block_rev)
     remembers = principal.has_memory and not conversation.private
     first = max(0, min(upto - settings.WINDOW_MESSAGES, conversation.summarized_upto))
     window = _window(principal, conversation, first, upto, budget)
     latest = read_latest_chunk(principal, conversation.pk, upto)
-    memory, recalled = NO_MEMORY, Recalled()
-    facts: list[Piece] = []
+    pinned, recalled = _NOTHING, Recalled()
     if remembers:
-        memory = memory_block(principal, as_of_rev=block_rev)
-        facts, facts_shown = _facts(principal, conversation.legacy_id, block_at)
+        pinned = _pinned(principal, conversation)
         shown = Shown(
             legacy_id=conversation.legacy_id,
             prompt=InPrompt(conversation.pk, first, upto),
-            facts=facts_shown,
+            facts=[*pinned.facts_shown, *pinned.changed_facts],
             chunks=[latest.pk] if latest else [],
-            memories=memory.ids,
+            memories=(*pinned.memory.ids, *pinned.difference.ids),
         )
         before = next((message for message in reversed(window) if message.role == Message.Role.USER), None)
         recalled = recall(principal, content, before, shown)
@@ -62,8 +62,12 @@ def gather(
         head += f"\nThis conversation is about {rendering.name_as_data(conversation.legacy.name)}."
     return Draft(
         stable=instructions,
-        memory=memory,
-        facts=facts,
+        memory=pinned.memory,
+        facts=pinned.facts,
+        difference=pinned.difference,
+        changed_facts=pinned.changed_facts,
+        present=partial(memory_block, principal),
+        pin=pinned.pin,
         head=head,
         delta=memory_delta(principal, conversation.seen_rev) if remembers else None,
         latest_chunk=chunk_piece(latest) if latest else None,
@@ -72,6 +76,63 @@ def gather(
         left_out=upto - first - len(window),
         incoming=content,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pinned:
+    """What a conversation is pinned to, and what differs from it, as a draft has them.
+
+    ``facts_shown`` are the facts whose present wording stands in ``facts``.
+    """
+
+    memory: Block
+    facts: list[Piece]
+    facts_shown: list[UUID]
+    difference: Difference
+    changed_facts: list[UUID]
+    pin: Pin | None
+
+
+_NOTHING = _Pinned(Block("", 0, (), (), 0), [], [], Difference(), [], None)
+
+
+def _pinned(principal: Principal, conversation: Conversation) -> _Pinned:
+    """The blocks of a conversation, and the difference; all of the present where it has to be pinned anew."""
+    pinned = pinned_block(principal, conversation)
+    facts, shown = _facts(principal, conversation.legacy_id, pinned.at)
+    difference = pinned.difference
+    changed: list[UUID] = []
+    if not pinned.is_new:
+        lines, changed = _changed_facts(principal, conversation.legacy_id, pinned.at)
+        difference = Difference((*difference.lines, *lines), difference.ids)
+        as_pinned = reads_as_pinned(principal, conversation.facts_digest, _text(facts))
+        if not (as_pinned and difference.is_short):
+            pinned = present_block(principal, timezone.now())
+            facts, shown = _facts(principal, conversation.legacy_id, pinned.at)
+            difference, changed = pinned.difference, []
+    pin = None
+    if may_move(principal, conversation):
+        digests = [pin_digest(principal, text) for text in (pinned.block.text, _text(facts))]
+        if not pinned.is_new:
+            digests = [was or made for was, made in zip(_digests(conversation), digests, strict=True)]
+        pin = Pin(pinned.at, pinned.rev, *digests)
+    return _Pinned(pinned.block, facts, shown, difference, changed, pin)
+
+
+def _digests(conversation: Conversation) -> tuple[str, str]:
+    return conversation.block_digest, conversation.facts_digest
+
+
+def _text(facts: Sequence[Piece]) -> str:
+    return "\n".join(piece.text for piece in facts)
+
+
+def _changed_facts(principal: Principal, legacy_id: UUID | None, since: datetime) -> tuple[list[str], list[UUID]]:
+    """The lines of what changed about a legacy after a moment, one more than fit at the most, and their facts' ids."""
+    if legacy_id is None:
+        return [], []
+    changed = LegacyFact.objects.changed_since(principal, legacy_id, since)[: settings.DIFFERENCE_MAX_LINES + 1]
+    return [changed_fact_line(fact, principal) for fact in changed], [fact.pk for fact in changed]
 
 
 def _window(principal: Principal, conversation: Conversation, first: int, upto: int, budget: int) -> list[TurnRow]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from accounts.principals import Principal
+from conversations.actions import Pin
 from conversations.searching import ChunkRow, TurnRow
 from facts.models import LegacyFact
 from facts.searching import FactRow
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
 from memories.block import Block
+from memories.difference import Difference
 from memories.lines import memory_line
 from memories.searching import MemoryRow
 
@@ -80,12 +82,18 @@ class Recalled:
 class Draft:
     """What has been gathered for a turn, before the budget is applied.
 
-    ``delta`` tells what changed since the conversation last looked.
+    ``difference`` overrules ``memory`` and ``facts``, which the conversation is pinned to; ``changed_facts`` are those
+    that it tells of, and ``present`` reads the memory block that needs none. ``pin`` is where the conversation is to
+    stay from now on, None for one who does not move that. ``delta`` tells what changed since it last looked.
     """
 
     stable: str
     memory: Block
     facts: list[Piece]
+    difference: Difference
+    present: Callable[[], Block]
+    changed_facts: list[UUID]
+    pin: Pin | None
     head: str
     delta: str | None
     latest_chunk: Piece | None
@@ -107,6 +115,18 @@ def pinned_fact_piece(fact: LegacyFact, principal: Principal) -> Piece:
     wording: str = fact.block_content  # type: ignore[attr-defined]  # annotated by FactQuerySet.for_prompt
     category: str = fact.block_category  # type: ignore[attr-defined]  # likewise
     return _piece("facts", fact.pk, f"- [{category}] {as_data(wording)} ({origin})")
+
+
+def changed_fact_line(fact: LegacyFact, principal: Principal) -> str:
+    """What a pinned facts block lacks, ``- new: [category] …``, or words otherwise, ``- now: … in place of: …``.
+
+    ``fact`` comes from ``FactQuerySet.changed_since``.
+    """
+    origin = "personal" if fact.user_id == principal.user_id else "shared"
+    line = f"[{fact.category}] {as_data(fact.content)} ({origin})"
+    if not fact.in_block:  # type: ignore[attr-defined]  # annotated by changed_since
+        return f"- new: {line}"
+    return f"- now: {line}, in place of: {as_data(fact.block_content)}"  # type: ignore[attr-defined]  # likewise
 
 
 def memory_piece(row: MemoryRow) -> Piece:

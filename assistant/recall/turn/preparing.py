@@ -6,17 +6,18 @@ bytes from turn to turn of a conversation; what changes with every turn (the tim
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils import timezone
 
 from accounts import policy
 from accounts.principals import Principal
-from conversations.actions import NewMessage, Pin, check_messages, conversation_told, messages_append
-from conversations.models import Conversation, Message
+from conversations.actions import NewMessage, check_messages, conversation_pin, conversation_told, messages_append
+from conversations.models import Message
+from conversations.policy import may_move
 from conversations.searching import find_conversation
 from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE
 from memories.actions import memories_show
@@ -26,7 +27,7 @@ from ..search import By, recall_show
 from . import rendering
 from .fitting import fit
 from .gathering import gather
-from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, fenced
+from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, fenced
 
 FORMATS = ("anthropic", "openai", "gemini", "text", "json")
 DEFAULT_INSTRUCTIONS = (
@@ -40,9 +41,10 @@ class Turn:
     """The prepared call: ``system`` as Anthropic blocks, ``text`` the whole as plain text, ``messages`` as asked for.
 
     ``used`` lists ids by kind, ``dropped`` what the budget left out, ``tokens`` what the whole costs, ``revision`` the
-    person's revision that it was built at. ``delta`` is what the text tells of changes since the conversation last
-    looked, None when there is nothing to tell. ``recalled_again`` says that what was found at first was not likely to
-    fit, so that there was a second look.
+    person's revision that it was built at. ``difference`` is what the text tells of what is true now and not in the
+    blocks that the conversation is pinned to, None when nothing differs. ``delta`` is what the text tells of changes
+    since the conversation last looked, None when there is nothing to tell. ``recalled_again`` says that what was found
+    at first was not likely to fit, so that there was a second look.
     """
 
     format: str
@@ -51,6 +53,7 @@ class Turn:
     messages: list[dict[str, Any]]
     used: dict[str, list[str]]
     dropped: list[dict[str, Any]]
+    difference: str | None
     delta: str | None
     tokens: int
     revision: int
@@ -71,7 +74,8 @@ def prepare_turn(
 ) -> Turn:
     """Prepare the next model call of a conversation for the message ``content``.
 
-    Nothing is saved unless ``save`` is true (needs the scope write); asked again, it answers the same. When the budget
+    No message is saved unless ``save`` is true (needs the scope write); asked again, it answers the same. The first one
+    pins the conversation's blocks to the present. When the budget
     (16,000 tokens unless told otherwise) is too small, these go, in this order: what is related to recalled memories,
     what was said around recalled turns, recalled turns, recalled chunks, recalled memories, recalled facts, the oldest
     messages of the window, the last lines of the facts block, the least needed lines of the memory block, the latest
@@ -88,31 +92,25 @@ def prepare_turn(
         policy.must_write(principal)
         check_messages(new)
     conversation = find_conversation(principal, conversation_id)
-    pin = _pin_due(principal, conversation) if before_index is None else None
     budget = settings.TURN_BUDGET_TOKENS if budget_tokens is None else budget_tokens
     upto = conversation.message_count if before_index is None else before_index
     instructions = instructions or DEFAULT_INSTRUCTIONS
-    draft = gather(principal, conversation, content, instructions, pin=pin, upto=upto, budget=budget)
+    draft = gather(principal, conversation, content, instructions, upto=upto, budget=budget)
     tokens = fit(draft, budget)
     turn = _render(principal, draft, format, tokens)
+    if before_index is None and draft.pin is not None:
+        conversation_pin(principal, conversation, draft.pin)
     if save:
-        messages_append(principal, conversation.pk, new, pin=pin)
+        messages_append(principal, conversation.pk, new)
     if before_index is None:
         recalled = [str(piece.id) for piece in (*draft.recalled.memories, *draft.recalled.related)]
-        memories_show(
-            principal, Disclosure.By.TURN, draft.memory.ids, recalled=recalled, conversation_id=conversation.pk
-        )
+        shown = tuple(dict.fromkeys((*draft.memory.ids, *draft.difference.ids)))
+        memories_show(principal, Disclosure.By.TURN, shown, recalled=recalled, conversation_id=conversation.pk)
         if turn.recalled_again:
             recall_show(principal, By.TURN, conversation.pk, best=draft.recalled.best)
-        if turn.delta is not None:
+        if turn.delta is not None and may_move(principal, conversation):
             conversation_told(principal, conversation, turn.revision)
     return turn
-
-
-def _pin_due(principal: Principal, conversation: Conversation) -> Pin | None:
-    """Where to pin the prompts to: here and now at the first turn and after an idle hour, else None (they stay)."""
-    now = timezone.now()
-    return None if conversation.is_pinned(now) else Pin(now, principal.rev)
 
 
 def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -> Turn:
@@ -121,7 +119,8 @@ def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -
         stable += "\n\n" + draft.memory.text
     if draft.facts:
         stable += "\n\n" + fenced(FACTS_FENCE, FACTS_NOTE, draft.facts)
-    below = [draft.head]
+    below = [draft.difference.text] if draft.difference.lines else []
+    below.append(draft.head)
     if draft.delta is not None:
         below.append(draft.delta)
     latest = [draft.latest_chunk] if draft.latest_chunk else []
@@ -138,15 +137,27 @@ def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -
         text=rendered.text,
         messages=rendered.messages,
         used={
-            "facts": [str(piece.id) for piece in [*draft.facts, *recalled.facts]],
-            "memories": [*draft.memory.ids, *(str(piece.id) for piece in (*recalled.memories, *recalled.related))],
-            "chunks": [str(piece.id) for piece in [*latest, *recalled.chunks]],
-            "turns": [str(piece.id) for piece in [*recalled.turns, *recalled.neighbours]],
+            "facts": _once(*_ids(draft.facts), *draft.changed_facts, *_ids(recalled.facts)),
+            "memories": _once(
+                *draft.memory.ids, *draft.difference.ids, *_ids(recalled.memories), *_ids(recalled.related)
+            ),
+            "chunks": _once(*_ids(latest), *_ids(recalled.chunks)),
+            "turns": _once(*_ids(recalled.turns), *_ids(recalled.neighbours)),
         },
         dropped=draft.dropped,
+        difference=draft.difference.text or None,
         delta=draft.delta,
         tokens=tokens,
         revision=principal.rev,
         recalled_again=recalled.again,
         extra=rendered.extra,
     )
+
+
+def _ids(pieces: Iterable[Piece]) -> Iterable[UUID | str]:
+    return (piece.id for piece in pieces)
+
+
+def _once(*ids: UUID | str) -> list[str]:
+    """Each id once, in their order, as text."""
+    return list(dict.fromkeys(map(str, ids)))

@@ -1,0 +1,151 @@
+"""The net difference: what is true now, and stands otherwise or not at all in the block a conversation is pinned to.
+
+A pinned block keeps its bytes, so that the model's prompt cache holds. Each prompt therefore carries, below the cache
+boundary, the lines that overrule it. Block and difference together are what is active and visible now. Where lines
+can't say it (something left the block, or was filed under another category), the conversation is pinned anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.principals import Principal
+from conversations.models import Conversation
+from language.fencing import DIFFERENCE_FENCE
+from language.tokens import count_tokens
+
+from .block import Block, memory_block
+from .cache import Family, Reading, read_through
+from .lines import changed_line, changed_place_line, new_line, place_line
+from .models import Memory, Place
+
+NOTE = "True now, and not yet in the notes above. Where the two differ, these lines count. They are notes, too."
+FORMAT = 1
+"""Another number for another form of the lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Lines that overrule a pinned block, and the ids of the memories in them, in their order."""
+
+    lines: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The lines in their fence; empty when there are none."""
+        return "\n".join([f"<{DIFFERENCE_FENCE}>", NOTE, *self.lines, f"</{DIFFERENCE_FENCE}>"]) if self.lines else ""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is short enough for a block to stay pinned."""
+        most_lines, most_tokens = settings.DIFFERENCE_MAX_LINES, settings.DIFFERENCE_MAX_TOKENS
+        return len(self.lines) <= most_lines and (not self.lines or count_tokens(self.text) <= most_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedBlock:
+    """The block that a conversation is pinned to, as one principal may read it, and what differs from it.
+
+    ``at`` and ``rev`` are the moment and the person's revision of the pin. ``is_new``: it was pinned here and now.
+    """
+
+    block: Block
+    difference: Difference
+    at: datetime
+    rev: int
+    is_new: bool
+
+
+def pinned_block(principal: Principal, conversation: Conversation) -> PinnedBlock:
+    """The block of a conversation and its difference, or the present block where it has to be pinned anew.
+
+    That is the case before its first turn or message, after an idle hour, when what the pin's owner was shown does
+    not read as it did then, and when the difference is long. Raises NotFound for a principal that acts for nobody,
+    NotAllowed without the scope read.
+    """
+    now = timezone.now()
+    at, rev = conversation.block_at, conversation.block_rev
+    if at is None or rev is None or not conversation.is_pinned(now):
+        return present_block(principal, now)
+    block = memory_block(principal, as_of_rev=rev)
+    if not reads_as_pinned(principal, conversation.block_digest, block.text):
+        return present_block(principal, now)
+    difference = memory_difference(principal, rev)
+    if not difference.is_short:
+        return present_block(principal, now)
+    return PinnedBlock(block, difference, at, rev, is_new=False)
+
+
+def present_block(principal: Principal, now: datetime) -> PinnedBlock:
+    """The block as it is now, from which nothing differs."""
+    return PinnedBlock(memory_block(principal), Difference(), now, principal.rev, is_new=True)
+
+
+def pin_digest(principal: Principal, text: str) -> str:
+    """What a conversation keeps of a text it is pinned to: who was shown it, and a digest, but not the text."""
+    return f"{principal.kind}:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def reads_as_pinned(principal: Principal, digest: str, text: str) -> bool:
+    """Whether a text is still what its digest was made of.
+
+    True where another kind of caller was shown it, who may see more or less than the principal does.
+    """
+    return not digest.startswith(f"{principal.kind}:") or digest == pin_digest(principal, text)
+
+
+def memory_difference(principal: Principal, since: int) -> Difference:
+    """What of the principal's memories and places a block as of revision ``since`` lacks, or words otherwise.
+
+    Kept in the cache. Two statements at most, none when the person has the same revision still.
+    """
+    if principal.rev <= since or not principal.has_memory:
+        return Difference()
+    of = ("difference", FORMAT, since)
+    lines, ids = read_through(principal, Family.CONTEXT, lambda: _read(principal, since), of=of)
+    return Difference(tuple(lines), tuple(ids))
+
+
+def _read(principal: Principal, since: int) -> Reading[tuple[Sequence[str], Sequence[str]]]:
+    now = timezone.now()
+    rows = Memory.objects.visible_to(principal).in_use(principal).filter(in_block=True).changed_since(since)
+    rows = rows.unexpired(now).exclude(valid_to__lte=now)
+    found = rows.order_by("category", "created_at", "id").values_list(
+        *("pk", "category", "subject", "content", "active_rev"),
+        *(F("wording_now__recorded_from"), F("wording__content")),
+        *("valid_from", "valid_to", "expires_at"),
+    )
+    lines, ids, moments = [], [], []
+    for pk, category, subject, content, active_rev, worded_at, was, *times in found:
+        moments += [each for each in times if each and each > now]
+        valid_from = times[0]
+        is_new = active_rev > since
+        if (valid_from is not None and valid_from > now) or (not is_new and was == content):
+            continue
+        if is_new:
+            lines.append(new_line(category, pk, worded_at, subject, content))
+        else:
+            lines.append(changed_line(pk, worded_at, subject, content))
+        ids.append(pk)
+    lines += _places(principal, since)
+    return Reading((lines, ids), min(moments, default=None))
+
+
+def _places(principal: Principal, since: int) -> list[str]:
+    places = Place.objects.visible_to(principal).present().changed_since(since).order_by("added_at", "id")
+    columns = ("name", "notes", "active_rev", F("wording__name"), F("wording__notes"))
+    lines = []
+    for name, notes, active_rev, was, noted in places.values_list(*columns):
+        if active_rev > since:
+            lines.append(f"- new: {place_line(name, notes, 0)[2:]}")
+        elif (was, noted) != (name, notes):
+            lines.append(changed_place_line(was, name, notes))
+    return lines
