@@ -78,8 +78,8 @@ def test_in_a_turn_it_stands_below_the_boundary_after_the_time(api, owner, add, 
     after = turn(api(owner), opened)
     above, below = after["system"]
     assert above == before["system"][0]
-    assert below["text"].startswith("Current datetime: ")
-    assert below["text"].split("\n\n")[1] == after["delta"]
+    assert below["text"].split("\n\n")[1].startswith("Current datetime: ")
+    assert below["text"].split("\n\n")[2] == after["delta"]
     assert after["text"].count("Memory updates since") == 1
 
 

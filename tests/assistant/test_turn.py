@@ -50,7 +50,7 @@ def test_a_shared_fact_reaches_another_member_and_goes_when_unshared(turn, owner
     conversation = talk(member, legacy)
     assert "gardening" not in turn(member, conversation)["text"]
     share(owner, fact)
-    assert "- [hobby] Rosa loved gardening. (shared)" in turn(member, conversation)["text"]
+    assert "- new: [hobby] Rosa loved gardening. (shared)" in turn(member, conversation)["difference"]
     fact_set_visibility(principal_for_person(owner.pk), fact.pk, "private")
     assert "gardening" not in turn(member, conversation)["text"]
 
@@ -94,8 +94,9 @@ def test_the_time_stands_below_the_cache_boundary(turn, owner, legacy, talk, tim
 def test_asked_again_it_answers_the_same_and_saves_nothing(turn, owner, legacy, talk, time_machine):
     time_machine.move_to("2026-03-01T10:00:00Z", tick=False)
     conversation = talk(owner, legacy, 5)
+    first = turn(owner, conversation)
     before = list(Conversation.objects.values()), Message.objects.count()
-    assert turn(owner, conversation) == turn(owner, conversation)
+    assert turn(owner, conversation) == first
     assert (list(Conversation.objects.values()), Message.objects.count()) == before
 
 
@@ -124,7 +125,7 @@ def test_a_refused_turn_pins_and_saves_nothing(api, owner, talk, body):
     assert (conversation.block_at, conversation.message_count) == (None, 0)
 
 
-def test_a_corrected_fact_is_recalled_beside_the_pinned_wording(turn, owner, legacy, talk, time_machine):
+def test_a_corrected_fact_is_told_beside_the_pinned_wording(turn, owner, legacy, talk, time_machine):
     time_machine.move_to("2026-03-01T10:00:00Z")
     fact = add(owner, legacy, "Rosa married in 1965.")
     conversation = talk(owner, legacy)
@@ -133,7 +134,10 @@ def test_a_corrected_fact_is_recalled_beside_the_pinned_wording(turn, owner, leg
     fact_edit(principal_for_person(owner.pk), fact.pk, content="Rosa married in 1968.", category="milestone")
     second = turn(owner, conversation, content="When did Rosa marry?", save=True)
     assert second["system"][0] == first["system"][0]
-    assert "- [milestone] Rosa married in 1968. (personal)" in second["system"][1]["text"]
+    told = "- now: [milestone] Rosa married in 1968. (personal), in place of: Rosa married in 1965."
+    assert told in second["difference"]
+    assert second["system"][1]["text"].startswith(second["difference"])
+    assert second["text"].count("Rosa married in 1968.") == 1
 
 
 def test_renaming_the_legacy_leaves_the_cached_part_alone(turn, owner, legacy, talk):
@@ -438,8 +442,11 @@ def test_the_turn_costs_a_bounded_number_of_queries(api, owner, legacy, talk, dj
     for n in range(20):
         add(owner, legacy, f"Rosa visited town number {n} by the sea.")
     client = api(owner)
-    with django_assert_max_num_queries(22):
-        client.post(f"/api/v1/conversations/{conversation.pk}/turn/", {"content": "the sea"}, format="json")
+    url, body = f"/api/v1/conversations/{conversation.pk}/turn/", {"content": "the sea"}
+    client.post(url, body, format="json")
+    add(owner, legacy, "Rosa visited the islands.")
+    with django_assert_max_num_queries(23):
+        client.post(url, body, format="json")
 
 
 def test_when_the_embedder_is_away_recall_goes_by_words(turn, owner, legacy, talk, monkeypatch):

@@ -382,17 +382,20 @@ class TestOneMemory:
         assert rest["next"] is None
 
 
+NOTHING_TOLD = {"difference": None, "delta": None}
+
+
 class TestContext:
     def test_the_block_its_cost_and_the_revision_that_it_is_of(self, api, owner):
         (memory,) = remember(owner, "Keeps bees.", subject="Bees")
         shown = api(owner).get(f"{URL}context/").json()
         assert f"[id:{memory.pk}]" in shown["text"]
         assert "[Bees] Keeps bees." in shown["text"]
-        assert shown == {"text": shown["text"], "tokens": shown["tokens"], "revision": 1, "delta": None}
+        assert shown == {"text": shown["text"], "tokens": shown["tokens"], "revision": 1, **NOTHING_TOLD}
         assert shown["tokens"] > 10
 
     def test_it_is_empty_for_somebody_new(self, api, stranger):
-        assert api(stranger).get(f"{URL}context/").json() == {"text": "", "tokens": 0, "revision": 0, "delta": None}
+        assert api(stranger).get(f"{URL}context/").json() == {"text": "", "tokens": 0, "revision": 0, **NOTHING_TOLD}
 
     def test_it_takes_one_query_when_it_is_kept(self, api, owner, agent, get_and_keep, django_assert_num_queries):
         remember(owner, "Keeps bees.")
@@ -428,11 +431,14 @@ class TestContext:
         reword(kept, "Keeps hornets.")
         remember(owner, "Keeps flies.")
         told = api(owner).get(f"{URL}context/?conversation={talk.pk}").json()
-        assert {**told, "delta": None} == pinned
+        assert {**told, **NOTHING_TOLD} == pinned
+        assert f"- [id:{kept.pk}] now: " in told["difference"]
+        assert "- new: [context]" in told["difference"]
         archive(gone)
-        text = api(owner).get(f"{URL}context/?conversation={talk.pk}").json()["text"]
-        assert "bees" in text
-        assert "wasps" not in text
+        anew = api(owner).get(f"{URL}context/?conversation={talk.pk}").json()
+        assert "hornets" in anew["text"]
+        assert "wasps" not in anew["text"]
+        assert anew["difference"] is None
         assert "hornets" in api(owner).get(f"{URL}context/").json()["text"]
 
     def test_after_an_idle_hour_a_conversation_gets_the_present_one(self, api, owner):
@@ -452,7 +458,7 @@ class TestContext:
         remember(owner, "Keeps bees.")
         talk = factories.ConversationFactory(user=owner, private=True)
         shown = api(owner).get(f"{URL}context/?conversation={talk.pk}").json()
-        assert shown == {"text": "", "tokens": 0, "revision": 1, "delta": None}
+        assert shown == {"text": "", "tokens": 0, "revision": 1, **NOTHING_TOLD}
 
     def test_somebody_else_s_conversation_is_missing(self, api, owner, stranger):
         theirs = factories.ConversationFactory(user=stranger)
