@@ -356,7 +356,7 @@ def test_messages_wait_for_an_embedder_that_is_away(owner, talk, monkeypatch):
 
     talk(owner, count=3)
     with monkeypatch.context() as patch:
-        patch.setattr("conversations.actions.get_embedder", Away)
+        patch.setattr("conversations.actions.derived.get_embedder", Away)
         assert messages_index() == 0
     assert messages_index() == 0, "they wait for their time"
     Message.objects.update(index_not_before=timezone.now())

@@ -1,0 +1,168 @@
+"""Changes to what follows from a conversation: chunks that sum it up, and vectors for search; and staff's reading."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+from uuid import UUID
+
+import structlog
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.policy import clean_reason, must_be_staff
+from accounts.principals import Principal
+from journal.actions import LedgerWrite, ledger_write, note_operation
+from journal.exceptions import NotFound
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable, Vectors
+from retrieval.text import prepare
+
+from .. import policy
+from ..models import Conversation, ConversationChunk, Message
+
+log = structlog.get_logger(__name__)
+
+Said = TypeVar("Said", Message, ConversationChunk)
+
+INDEX_BATCH = 32
+INDEX_LEASE_SECONDS = 120
+
+
+def message_open(principal: Principal, message_id: UUID, reason: str) -> Message:
+    """Read a message's text as staff, for a reason that its person finds in their log of changes.
+
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound.
+    """
+    return _open(principal, Message.objects.visible_to(principal).without_vectors(), "message", message_id, reason)
+
+
+def chunk_open(principal: Principal, chunk_id: UUID, reason: str) -> ConversationChunk:
+    """Read a summary's text as staff, for a reason that its person finds in their log of changes.
+
+    Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound.
+    """
+    return _open(
+        principal, ConversationChunk.objects.visible_to(principal).without_vectors(), "chunk", chunk_id, reason
+    )
+
+
+def _open(principal: Principal, rows: QuerySet[Said], object_type: str, row_id: UUID, reason: str) -> Said:
+    must_be_staff(principal)
+    reason = clean_reason(reason)
+    owner_id = rows.filter(pk=row_id).values_list("user_id", flat=True).first()
+    if owner_id is None:
+        raise NotFound(f"There is no such {object_type}.")
+    with ledger_write(principal.actor, owner_id) as write:
+        said = rows.filter(pk=row_id).first()
+        if said is None:
+            raise NotFound(f"There is no such {object_type}.")
+        write.change(owner_id, "OPEN", object_type, row_id, conversation_id=said.conversation_id, reason=reason)
+    return said
+
+
+def chunk_write(
+    write: LedgerWrite,
+    conversation: Conversation,
+    *,
+    content: str,
+    written_by: str,
+    embedding: Vectors,
+    embedding_model: str,
+    start: int,
+    end: int,
+) -> ConversationChunk:
+    """Store the summary of messages ``start`` … ``end - 1`` and move ``summarized_upto``.
+
+    Runs inside the batch's transaction; the caller holds the conversation's lock. Constraints refuse a range that
+    repeats or overlaps.
+    """
+    prepared = prepare(content)
+    chunk = ConversationChunk.objects.create(
+        conversation=conversation,
+        user_id=conversation.user_id,
+        legacy_id=conversation.legacy_id,
+        private=conversation.private,
+        content=content,
+        written_by=written_by,
+        message_range_start=start,
+        message_range_end=end,
+        embedding=embedding,
+        embedding_model=embedding_model,
+        search_text=prepared.text,
+        search_config=prepared.config,
+        search_length=prepared.length,
+    )
+    conversation.summarized_upto = end
+    conversation.save(update_fields=["summarized_upto"])
+    write.count(conversation.user_id, chunks=1, chunk_terms=chunk.search_length)
+    return chunk
+
+
+_TAKE_UNINDEXED = """
+UPDATE conversations_message m
+SET index_not_before = %(now)s + make_interval(secs => %(lease)s), index_attempts = index_attempts + 1
+WHERE m.id IN (
+    SELECT id FROM conversations_message
+    WHERE embedding IS NULL AND index_not_before <= %(now)s
+      AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s)
+    ORDER BY index_not_before LIMIT %(batch)s
+    FOR UPDATE SKIP LOCKED)
+RETURNING m.id, m.content, m.speaker, m.at, m.index_attempts
+"""
+
+
+def messages_index(
+    conversation_id: UUID | None = None,
+    *,
+    progress: Callable[[int], object] = lambda count: None,
+    seconds: float | None = None,
+) -> int:
+    """Give messages without a vector one, of one conversation or of all. Returns how many were indexed.
+
+    ``progress`` is called after each batch with the number of messages in it. No batch is begun after ``seconds``.
+
+    A batch is taken by moving its time to try again forward, which is its lease: two workers never embed the same
+    message, and what a killed worker held is taken up when the lease is over. With the embedder away the messages
+    wait longer each time, up to an hour; they are found by keyword meanwhile.
+    """
+    embedder = get_embedder()
+    indexed = 0
+    ends = None if seconds is None else time.monotonic() + seconds
+    while (ends is None or time.monotonic() < ends) and (batch := _take_unindexed(conversation_id)):
+        try:
+            vectors = embedder.embed_passages([text for _, text, _ in batch])
+        except EmbedderUnavailable as error:
+            longest = min(3_600, 30 * 2 ** min(max(attempts for _, _, attempts in batch), 8))
+            later = timezone.now() + timedelta(seconds=longest)
+            Message.objects.filter(pk__in=[pk for pk, _, _ in batch]).update(index_not_before=later)
+            note_operation("worker", "index", "error", thread_id=conversation_id or "")
+            log.warning("messages_not_indexed", count=len(batch), error=type(error).__name__)
+            return indexed
+        rows = [
+            Message(pk=pk, embedding=vector, embedding_model=embedder.name)
+            for (pk, _, _), vector in zip(batch, vectors, strict=True)
+        ]
+        Message.objects.bulk_update(rows, ["embedding", "embedding_model"])
+        indexed += len(rows)
+        progress(len(rows))
+    return indexed
+
+
+def _take_unindexed(conversation_id: UUID | None) -> list[tuple[UUID, str, int]]:
+    """Take a batch of messages: their ids, what is to be embedded, and how often that was tried."""
+    values: dict[str, str | int | datetime | None] = {
+        "now": timezone.now(),
+        "conversation": str(conversation_id) if conversation_id else None,
+        "batch": INDEX_BATCH,
+        "lease": INDEX_LEASE_SECONDS,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_UNINDEXED, values)
+        return [
+            (pk, policy.passage(content, speaker, at), attempts)
+            for pk, content, speaker, at, attempts in cursor.fetchall()
+        ]
