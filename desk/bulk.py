@@ -154,7 +154,7 @@ class ManyMemories(Many[str]):
         """The memories of the list."""
         view = MemoryView.of(QueryDict(urlsplit(back).query))
         rows = view.select(Memory.objects.visible_to(principal))
-        return dict(rows.values_list("pk", "version")[: memories.BULK_LIMIT]), rows.count()
+        return dict(rows.values_list("pk", "version")[: memories.MOST_AT_ONCE]), rows.count()
 
     def read_id(self, written: str) -> str:
         """Any word: what is no id is no memory."""

@@ -11,9 +11,8 @@ from django.db.models.lookups import Range
 from django.utils import timezone
 
 from accounts.models import Legacy, User
-from conversations.models import Message
 from retrieval.fields import Searchable
-from statements.models import Statement, StatementKind, StatementVersion
+from statements.models import UPKEEP, Evidence, Statement, StatementKind, StatementVersion, version_constraints
 
 from .querysets import FactQuerySet
 
@@ -153,7 +152,16 @@ class LegacyFact(Statement):
         return f"fact {self.id}"
 
 
-FACT = StatementKind("fact", "facts", LegacyFact, ("user_id", "legacy_id"))
+FACT = StatementKind(
+    "fact",
+    "facts",
+    LegacyFact,
+    ("user_id", "legacy_id"),
+    upkeep=UPKEEP,
+    worked_out=UPKEEP
+    | {"content", "search_text", "search_config", "search_length", "active_since", "shared_since", "updated_at"}
+    | {"deleted_at", "purge_at"},
+)
 
 
 class FactVersion(StatementVersion):
@@ -164,29 +172,16 @@ class FactVersion(StatementVersion):
     category = models.CharField(max_length=20)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["fact", "number"], name="fact_version_once"),
-            models.UniqueConstraint(
-                fields=["fact"], condition=Q(recorded_to__isnull=True), name="fact_version_current_once"
-            ),
-            models.CheckConstraint(condition=Q(number__gt=0), name="fact_version_from_one"),
-            models.CheckConstraint(
-                condition=Q(recorded_to__isnull=True, recorded_to_rev__isnull=True)
-                | Q(recorded_to__gte=F("recorded_from"), recorded_to_rev__gt=F("recorded_from_rev")),
-                name="fact_version_recorded_in_order",
-            ),
-        ]
+        constraints = version_constraints("fact")
 
     def __str__(self) -> str:
         return f"version {self.number} of {self.fact_id}"
 
 
-class FactEvidence(models.Model):
+class FactEvidence(Evidence):
     """The message that says a fact, and the words that say it."""
 
     fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="evidence")
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
-    quote = models.CharField(max_length=500)
 
     class Meta:
         verbose_name_plural = "fact evidence"

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Generic
 from uuid import UUID
 
 from django.db import models
+from django.db.models import F, Q
 from django.utils import timezone
 from pgvector.django import HalfVectorField
 
 from accounts.models import Legacy, User
-from conversations.models import Conversation
+from conversations.models import Conversation, Message
 from journal.models import ActorKind
 from retrieval.fields import Searchable
 
@@ -46,9 +47,13 @@ class Statement(Searchable):
         content: models.CharField[str, str]
         state: models.CharField[str, str]
         user: models.ForeignKey[User, User]
+        user_id: UUID
 
     class Meta(Searchable.Meta):
         abstract = True
+
+
+UPKEEP = frozenset({"index_not_before", "index_attempts", "embedding", "embedding_model"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +62,17 @@ class StatementKind(Generic[Row]):
 
     ``name`` and ``plural`` stand in the log of changes and in jobs. ``owners`` are the columns whose ledgers a change
     locks: the person's, and for a fact its legacy's. Statements are compared, suppressed and counted within them.
+    ``upkeep`` are columns that change without anybody having changed the statement, ``worked_out`` those that undo
+    works out again, with the wording, which stands in its version. A change does not read those of ``not_read``.
     """
 
     name: str
     plural: str
     model: type[Row]
     owners: tuple[str, ...]
+    upkeep: frozenset[str]
+    worked_out: frozenset[str]
+    not_read: tuple[str, ...] = ("search",)
 
     @property
     def rows(self) -> StatementQuerySet[Row]:
@@ -97,6 +107,32 @@ class StatementVersion(models.Model):
         abstract = True
 
 
+class Evidence(models.Model):
+    """The message that says what is kept, and the words that say it."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    quote = models.CharField(max_length=500)
+
+    class Meta:
+        abstract = True
+
+
+def version_constraints(name: str) -> list[models.BaseConstraint]:
+    """What keeps the versions of the statement in the column ``name`` in order, and one of them the current."""
+    return [
+        models.UniqueConstraint(fields=[name, "number"], name=f"{name}_version_once"),
+        models.UniqueConstraint(
+            fields=[name], condition=Q(recorded_to__isnull=True), name=f"{name}_version_current_once"
+        ),
+        models.CheckConstraint(condition=Q(number__gt=0), name=f"{name}_version_from_one"),
+        models.CheckConstraint(
+            condition=Q(recorded_to__isnull=True, recorded_to_rev__isnull=True)
+            | Q(recorded_to__gte=F("recorded_from"), recorded_to_rev__gt=F("recorded_from_rev")),
+            name=f"{name}_version_recorded_in_order",
+        ),
+    ]
+
+
 class Suppression(models.Model):
     """Marks something a person rejected or deleted, so that extraction can't bring it back.
 
@@ -121,8 +157,8 @@ class Suppression(models.Model):
                 fields=["user", "legacy", "fingerprint"], name="tombstone_once", nulls_distinct=False
             ),
             models.CheckConstraint(
-                condition=models.Q(embedding__isnull=True, embedding_model="")
-                | models.Q(embedding__isnull=False) & ~models.Q(embedding_model=""),
+                condition=Q(embedding__isnull=True, embedding_model="")
+                | Q(embedding__isnull=False) & ~Q(embedding_model=""),
                 name="tombstone_vector_named",
             ),
         ]

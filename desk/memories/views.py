@@ -18,7 +18,7 @@ from accounts import categories
 from accounts.models import Agent
 from accounts.principals import Principal
 from journal.exceptions import Refused
-from memories.actions import BULK_LIMIT
+from memories.actions import MOST_AT_ONCE
 from memories.models import Kind, Memory
 from memories.queries import block_fill
 from memories.querysets import MemoryQuerySet
@@ -133,7 +133,7 @@ def show_memories(
         "sizes": PER_PAGE,
         "bulk": BULK[view.state] if cards else (),
         "bulk_confirm": reverse("memory-bulk-confirm"),
-        "most": BULK_LIMIT,
+        "most": MOST_AT_ONCE,
         **filing_choices(),
         **around_memories(principal, memories, view),
         **neighbours_of(page, lambda number: view.at(number).query),

@@ -1,17 +1,19 @@
 """Changes to facts: the only code that writes them. Pages, API, admin and tasks call these functions."""
 
-from .bulk import BULK_DECISIONS, DONE, MOST_AT_ONCE, BulkResult, facts_decide, facts_weigh
-from .deciding import (
+from statements.actions.many import MOST_AT_ONCE
+
+from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_weigh
+from .extraction import PreparedFact, prepare_extracted, record_extracted
+from .moderating import fact_hide, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
+from .transitions import (
     fact_approve,
     fact_delete,
     fact_reject,
     fact_restore,
     fact_set_visibility,
+    facts_take_back,
+    member_leave,
 )
-from .extraction import PreparedFact, prepare_extracted, record_extracted
-from .membership import member_leave
-from .moderating import fact_hide, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
-from .taking_back import facts_take_back
 from .upkeep import facts_index
 from .wording import fact_add, fact_edit
 

@@ -1,9 +1,10 @@
-"""One decision about many facts: weighed first, carried out in one transaction."""
+"""One decision about many facts: weighed first, carried out in one transaction, in as many statements as for one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -11,27 +12,33 @@ from django.utils import timezone
 from accounts.models import Member
 from accounts.policy import REASON_CHARACTERS, must_decide
 from accounts.principals import Principal
-from journal.actions import ledger_write
-from journal.exceptions import Refused
+from journal.actions import LedgerWrite, ledger_write
+from journal.queue import enqueue
 from journal.records import DONE, BulkResult
-from statements.actions.suppressing_many import suppressions_add
+from statements.actions.many import (
+    PRESENT,
+    Logged,
+    Move,
+    check_decision,
+    going,
+    move_many,
+    suppress_many,
+    weighed,
+)
 
 from .. import policy
-from ..models import LegacyFact
+from ..models import FACT, LegacyFact
 from ..policy import State, Visibility
 from ..querysets import FactQuerySet
-from .many import Move, active, change_many, compared, going
+from .single import Standing, active, tell_legacy
 
-MOST_AT_ONCE = 1_000
-
-_PRESENT = {State.PROPOSED, State.ACTIVE, State.QUARANTINED}
-# The states that a decision starts from, and the standing that it leaves a fact in.
-_FROM: dict[str, tuple[set[State], str]] = {
-    "approve": ({State.PROPOSED, State.ACTIVE}, "private"),
-    "reject": (_PRESENT, "rejected"),
-    "share": ({State.PROPOSED, State.ACTIVE}, "shared"),
-    "unshare": ({State.ACTIVE}, "private"),
-    "delete": ({*_PRESENT, State.HIDDEN}, "archived"),
+# The states that a decision starts from, and the standings that it leaves a fact in.
+_FROM: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "approve": (frozenset({State.PROPOSED, State.ACTIVE}), frozenset({"private"})),
+    "reject": (PRESENT, frozenset({"rejected"})),
+    "share": (frozenset({State.PROPOSED, State.ACTIVE}), frozenset({"shared"})),
+    "unshare": (frozenset({State.ACTIVE}), frozenset({"private"})),
+    "delete": (PRESENT | {State.HIDDEN}, frozenset({"archived"})),
 }
 _NOT_READ = ("search", "search_text", "embedding")
 """A thousand vectors take longer to read than all the rest."""
@@ -42,8 +49,7 @@ def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decisio
     """Say what ``facts_decide`` would do, and change nothing. Raises as it does."""
     user_id = _check(principal, wanted, decision)
     facts = _own(principal, wanted).only("user_id", "legacy_id", "state", "version", "visibility", "reviewed_at")
-    kept = _memberships(user_id)
-    return BulkResult(_weighed(wanted, {fact.pk: fact for fact in facts}, decision, kept))
+    return BulkResult(_weighed(user_id, wanted, facts, decision))
 
 
 def facts_decide(
@@ -67,13 +73,12 @@ def facts_decide(
     with ledger_write(principal.actor, user_id, *legacies) as write:
         first = write.ledgers[user_id].rev + 1
         facts = {fact.pk: fact for fact in _own(principal, wanted).filter(legacy_id__in=legacies).defer(*_NOT_READ)}
-        outcomes = _weighed(wanted, facts, decision, _memberships(user_id))
+        outcomes = _weighed(user_id, wanted, facts.values(), decision)
         chosen = [facts[fact_id] for fact_id, outcome in outcomes.items() if outcome == DONE]
-        stood = suppressions_add(LegacyFact, [fact.pk for fact in chosen]) if decision in {"reject", "delete"} else {}
         now = timezone.now()
         moves = [_move(fact, decision, reason[:REASON_CHARACTERS], now) for fact in chosen]
-        for move in moves:
-            move.before |= {"suppressions": stood[str(move.fact.pk)]} if str(move.fact.pk) in stood else {}
+        if decision in {"reject", "delete"}:
+            suppress_many(FACT, moves)
         change_many(write, user_id, moves)
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("fact", *result.ids)
@@ -82,10 +87,7 @@ def facts_decide(
 
 def _check(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> UUID:
     user_id = must_decide(principal)
-    if decision not in _FROM:
-        raise Refused(f"A decision about many facts is one of {', '.join(_FROM)}.", code="unknown_decision")
-    if len(wanted) > MOST_AT_ONCE:
-        raise Refused(f"At most {MOST_AT_ONCE} facts are decided about at once.", code="too_many")
+    check_decision(FACT, wanted, decision, _FROM)
     return user_id
 
 
@@ -94,47 +96,74 @@ def _own(principal: Principal, wanted: Mapping[UUID, object]) -> FactQuerySet:
     return rows.defer("search").order_by("extracted_at", "id")
 
 
-def _memberships(user_id: UUID) -> set[UUID]:
-    return set(Member.objects.filter(user_id=user_id).values_list("legacy_id", flat=True))
-
-
 def _weighed(
-    wanted: Mapping[UUID, int | None], facts: Mapping[UUID, LegacyFact], decision: str, kept: set[UUID]
+    user_id: UUID, wanted: Mapping[UUID, int | None], facts: Iterable[LegacyFact], decision: str
 ) -> dict[UUID, str]:
     """By fact, in a lasting order: what the decision would come to."""
-    outcomes = {fact.pk: _outcome(fact, wanted[fact.pk], decision, kept) for fact in facts.values()}
-    return outcomes | {fact_id: "not_there" for fact_id in wanted if fact_id not in facts}
+    kept = set(Member.objects.filter(user_id=user_id).values_list("legacy_id", flat=True))
+
+    def against(fact: LegacyFact) -> str:
+        if decision == "share" and fact.legacy_id not in kept:
+            return "not_a_member"
+        stands_so = {
+            "approve": not policy.is_waiting(fact),
+            "share": fact.visibility == Visibility.SHARED,
+            "unshare": fact.visibility == Visibility.PRIVATE,
+        }
+        return "nothing_to_do" if stands_so.get(decision) else ""
+
+    return weighed(wanted, facts, _FROM[decision], policy.standing, against)
 
 
-def _outcome(fact: LegacyFact, seen: int | None, decision: str, kept: set[UUID]) -> str:
-    states, leads_to = _FROM[decision]
-    if fact.state not in states:
-        return "nothing_to_do" if policy.standing(fact) == leads_to else "wrong_state"
-    if seen is not None and seen != fact.version:
-        return "changed"
-    if decision == "share" and fact.legacy_id not in kept:
-        return "not_a_member"
-    stands_so = {
-        "approve": not policy.is_waiting(fact),
-        "share": fact.visibility == Visibility.SHARED,
-        "unshare": fact.visibility == Visibility.PRIVATE,
-    }
-    return "nothing_to_do" if stands_so.get(decision) else DONE
-
-
-def _move(fact: LegacyFact, decision: str, reason: str, now: datetime) -> Move:
+def _move(fact: LegacyFact, decision: str, reason: str, now: datetime) -> Move[LegacyFact]:
     """What a decision comes to for one fact."""
     approve = active(now)
     share = {"visibility": Visibility.SHARED, **compared(now), "reviewed_at": fact.reviewed_at or now}
     if decision == "reject":
-        return Move(fact, going(State.REJECTED, now, reason), [("REJECT", {})])
+        return Move(fact, going(State.REJECTED, now, reason), [Logged("REJECT")])
     if decision == "delete":
-        return Move(fact, going(State.ARCHIVED, now), [("DELETE", {})])
+        return Move(fact, going(State.ARCHIVED, now, fact.state_reason), [Logged("DELETE")])
     if decision == "approve":
-        return Move(fact, approve, [("APPROVE", {})])
+        return Move(fact, approve, [Logged("APPROVE")])
     if decision == "unshare":
-        return Move(fact, {"visibility": Visibility.PRIVATE}, [("UNSHARE", {})])
+        return Move(fact, {"visibility": Visibility.PRIVATE}, [Logged("UNSHARE")])
     if fact.state == State.PROPOSED:
         # Only what counts is shared; who shares what was proposed approves it.
-        return Move(fact, {**approve, **share, "reviewed_at": now}, [("APPROVE", {}), ("SHARE", {})])
-    return Move(fact, share, [("SHARE", {})])
+        return Move(fact, {**approve, **share, "reviewed_at": now}, [Logged("APPROVE"), Logged("SHARE")])
+    return Move(fact, share, [Logged("SHARE")])
+
+
+def compared(now: datetime) -> dict[str, Any]:
+    """The columns of a fact that is compared with its neighbours again, in the background."""
+    return {"index_not_before": now, "index_attempts": 0}
+
+
+def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[LegacyFact]]) -> None:
+    """Log, store and count what is done to facts of a person; their ledger and those of the legacies are locked."""
+    move_many(FACT, write, user_id, moves, _follows)
+    for move in moves:
+        tell_legacy(write, move.row, Standing.of(move.row), _standing(move))
+    if any(move.target.get("index_not_before") for move in moves):
+        # One task, since a thousand would take longer than the decision.
+        enqueue("facts.index")
+
+
+def _follows(move: Move[LegacyFact], now: datetime) -> dict[str, Any]:
+    """What follows from how a fact stands: since when, and that nothing is shared that is not active."""
+    if move.state != State.ACTIVE:
+        return {"active_since": None, "visibility": Visibility.PRIVATE, "shared_since": None}
+    since: dict[str, datetime | None] = {} if move.row.state == State.ACTIVE else {"active_since": now}
+    if move.value("visibility") != Visibility.SHARED:
+        since["shared_since"] = None
+    elif move.row.visibility != Visibility.SHARED:
+        since["shared_since"] = now
+    return since
+
+
+def _standing(move: Move[LegacyFact]) -> Standing:
+    return Standing(
+        terms=move.value("search_length"),
+        active=move.state == State.ACTIVE,
+        shared=move.value("visibility") == Visibility.SHARED,
+        version=move.value("version"),
+    )

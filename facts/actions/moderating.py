@@ -14,8 +14,8 @@ from statements.actions import moderated
 
 from ..models import LegacyFact
 from ..policy import State
-from .deciding import reject
 from .single import FactWrite, fact_write
+from .transitions import reject
 
 
 def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
@@ -31,7 +31,7 @@ def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
 def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Take an active fact out of everybody's sight but its author's and the staff's; the author sees the reason."""
-    with moderated(principal, reason, _locked(principal, fact_id), State.ACTIVE) as change:
+    with moderated(principal, reason, _locked(principal, fact_id, State.ACTIVE)) as change:
         change.leave(State.HIDDEN, reason=change.meta["reason"])
         change.fact.hidden_at = change.now
         change.log("HIDE")
@@ -40,7 +40,7 @@ def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
 def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Give a hidden fact back to its author, private: sharing it again is the author's decision."""
-    with moderated(principal, reason, _locked(principal, fact_id), State.HIDDEN) as change:
+    with moderated(principal, reason, _locked(principal, fact_id, State.HIDDEN)) as change:
         change.activate(reviewed=False)
         change.log("RESTORE")
     return change.fact
@@ -51,14 +51,14 @@ def fact_quarantine(principal: Principal, fact_id: UUID, reason: str) -> LegacyF
 
     The author may reword it, which makes it active again, reject or delete it.
     """
-    with moderated(principal, reason, _locked(principal, fact_id), State.ACTIVE, State.PROPOSED) as change:
+    with moderated(principal, reason, _locked(principal, fact_id, State.ACTIVE, State.PROPOSED)) as change:
         change.hold_back(change.meta["reason"])
     return change.fact
 
 
 def fact_release(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Let a fact that was held back count: active and unreviewed, or proposed when its author reviews before."""
-    with moderated(principal, reason, _locked(principal, fact_id), State.QUARANTINED) as change:
+    with moderated(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
         if Preferences.objects.filter(user_id=change.fact.user_id, review="before").exists():
             change.leave(State.PROPOSED, reason="")
         else:
@@ -74,10 +74,10 @@ def fact_refuse(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
     Restored it is held back again.
     """
-    with moderated(principal, reason, _locked(principal, fact_id), State.QUARANTINED) as change:
+    with moderated(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
         reject(change, change.meta["reason"])
     return change.fact
 
 
-def _locked(principal: Principal, fact_id: UUID) -> AbstractContextManager[FactWrite]:
-    return fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id)
+def _locked(principal: Principal, fact_id: UUID, *states: State) -> AbstractContextManager[FactWrite]:
+    return fact_write(principal, LegacyFact.objects.visible_to(principal), fact_id, *states)

@@ -18,12 +18,13 @@ from journal.actions import LedgerWrite
 from journal.steps import TOUCHED, Wanted
 from language.tokens import count_tokens
 from retrieval.text import prepare
-from statements.actions.suppressing_many import suppressions_put_back
+from statements.actions.many import GONE, Logged, Move, going
+from statements.actions.suppressions import suppressions_put_back
 from statements.policy import fingerprint, fingerprints
 
 from ..models import FactLink, FactVersion, LegacyFact
 from ..policy import State, Visibility
-from .many import GONE, Move, change_many, compared, going
+from .bulk import change_many, compared
 
 
 def facts_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
@@ -68,43 +69,46 @@ class _PuttingBack:
                 moves.append(move)
         moves = self.that_fit(moves)
         befores = {UUID(each.object_id): each.before.get("suppressions", []) for each in self.wanted}
-        stood = suppressions_put_back(LegacyFact, self.user_id, {move.fact.pk: befores[move.fact.pk] for move in moves})
+        stood = suppressions_put_back(LegacyFact, self.user_id, {move.row.pk: befores[move.row.pk] for move in moves})
         for move in moves:
-            if pairs := stood.get(str(move.fact.pk)):
+            if pairs := stood.get(str(move.row.pk)):
                 move.before["suppressions"] = pairs
         change_many(self.write, self.user_id, moves)
         self.record([move for move in moves if "version" in move.target])
         return self.left
 
-    def move(self, fact: LegacyFact, each: Wanted) -> Move | None:
+    def move(self, fact: LegacyFact, each: Wanted) -> Move[LegacyFact] | None:
         """What is done to a fact; None when it stands so."""
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
         suppressed = bool(each.before.get("suppressions"))
         if before.pop("created", False):
             if fact.state in GONE and not suppressed:
                 return None
-            return Move(fact, going(State.ARCHIVED, self.now), [("DELETE", {"undo": True})])
+            return Move(fact, going(State.ARCHIVED, self.now, fact.state_reason), [Logged("DELETE", {"undo": True})])
         number = before.pop("version", fact.version)
         target: dict[str, Any] = dict(before)
-        logged: list[tuple[str, dict[str, Any]]] = []
+        logged: list[Logged] = []
+        old = None
         if number != fact.version:
             self.reword(fact, target, number)
-            logged.append(("UPDATE", {"reverted_to": number, "undo": True}))
+            old = fact.version
+            logged.append(Logged("UPDATE", {"reverted_to": number, "undo": True}, old))
         state = target.get("state", fact.state)
         if state in GONE:
-            target |= going(state, self.now)
+            target |= going(state, self.now, target.get("state_reason", fact.state_reason))
         elif fact.state in GONE:
             target |= {"deleted_at": None, "purge_at": None, **compared(self.now)}
         if state in GONE and state != fact.state:
-            logged.append(("REJECT" if state == State.REJECTED else "DELETE", {"undo": True}))
+            logged.append(Logged("REJECT" if state == State.REJECTED else "DELETE", {"undo": True}, old))
         elif {"state", "reviewed_at"} & target.keys():
-            logged.append(("RESTORE", {"undo": True}))
+            logged.append(Logged("RESTORE", {"undo": True}, old))
         elif target.get("visibility", fact.visibility) != fact.visibility:
-            logged.append(("SHARE" if target["visibility"] == Visibility.SHARED else "UNSHARE", {"undo": True}))
+            event = "SHARE" if target["visibility"] == Visibility.SHARED else "UNSHARE"
+            logged.append(Logged(event, {"undo": True}, old))
         if target.get("visibility", fact.visibility) != fact.visibility:
             target |= compared(self.now)
         if not logged and (target or suppressed):
-            logged.append(("RESTORE", {"undo": True}))
+            logged.append(Logged("RESTORE", {"undo": True}, old))
         return Move(fact, target, logged) if logged else None
 
     def reword(self, fact: LegacyFact, target: dict[str, Any], number: int) -> None:
@@ -128,44 +132,44 @@ class _PuttingBack:
             **compared(self.now),
         }
 
-    def that_fit(self, moves: Sequence[Move]) -> list[Move]:
+    def that_fit(self, moves: Sequence[Move[LegacyFact]]) -> list[Move[LegacyFact]]:
         """Those whose words nobody has said again, and that are shared by members only."""
-        back = [move for move in moves if "content" in move.target or (move.fact.state in GONE and _stays(move))]
-        prints = {move.fact.pk: fingerprints(self.user_id, move.value("content")) for move in back}
+        back = [move for move in moves if "content" in move.target or (move.row.state in GONE and _stays(move))]
+        prints = {move.row.pk: fingerprints(self.user_id, move.value("content")) for move in back}
         every = {each for values in prints.values() for each in values}
-        leaving = [move.fact.pk for move in moves]
+        leaving = [move.row.pk for move in moves]
         twins = LegacyFact.objects.mine(self.principal).filter(fingerprint__in=every).exclude(state__in=GONE)
         said = set(twins.exclude(pk__in=leaving).values_list("legacy_id", "fingerprint")) if back else set()
         shares = any(move.value("visibility") == Visibility.SHARED for move in moves)
         kept = set(Member.objects.filter(user_id=self.user_id).values_list("legacy_id", flat=True)) if shares else set()
         fitting = []
         for move in moves:
-            own = {(move.fact.legacy_id, each) for each in prints.get(move.fact.pk, [])}
-            shared = move.value("visibility") == Visibility.SHARED != move.fact.visibility
+            own = {(move.row.legacy_id, each) for each in prints.get(move.row.pk, [])}
+            shared = move.value("visibility") == Visibility.SHARED != move.row.visibility
             if own & said:
-                self.left[str(move.fact.pk)] = "similar_exists"
-            elif shared and move.fact.legacy_id not in kept:
-                self.left[str(move.fact.pk)] = "not_a_member"
+                self.left[str(move.row.pk)] = "similar_exists"
+            elif shared and move.row.legacy_id not in kept:
+                self.left[str(move.row.pk)] = "not_a_member"
             else:
                 said |= own
                 fitting.append(move)
         return fitting
 
-    def record(self, moves: Sequence[Move]) -> None:
+    def record(self, moves: Sequence[Move[LegacyFact]]) -> None:
         """Keep the wordings that came back as versions; links fall with the wording that they were about."""
         if not moves:
             return
-        reworded = [move.fact.pk for move in moves if "content" in move.target]
+        reworded = [move.row.pk for move in moves if "content" in move.target]
         FactLink.objects.filter(Q(from_fact__in=reworded) | Q(to_fact__in=reworded)).delete()
-        ended = FactVersion.objects.filter(fact__in=[move.fact.pk for move in moves], recorded_to__isnull=True)
-        revs = {move.fact.pk: move.first_rev for move in moves}
+        ended = FactVersion.objects.filter(fact__in=[move.row.pk for move in moves], recorded_to__isnull=True)
+        revs = {move.row.pk: move.first_rev for move in moves}
         versions = list(ended.only("fact_id"))
         for version in versions:
             version.recorded_to, version.recorded_to_rev = self.now, revs[version.fact_id]
         FactVersion.objects.bulk_update(versions, ["recorded_to", "recorded_to_rev"])
         FactVersion.objects.bulk_create(
             FactVersion(
-                fact_id=move.fact.pk,
+                fact_id=move.row.pk,
                 number=move.target["version"],
                 content=move.value("content"),
                 category=move.target["category"],
@@ -179,5 +183,5 @@ class _PuttingBack:
         )
 
 
-def _stays(move: Move) -> bool:
-    return move.value("state") not in GONE
+def _stays(move: Move[LegacyFact]) -> bool:
+    return move.state not in GONE

@@ -20,9 +20,9 @@ from statements.wording import Embedded
 from ..models import FACT, LegacyFact
 from ..policy import State
 from ..queries import neighbours
-from .deciding import reject
 from .extraction import verdicts_on
 from .single import FactWrite, fact_under_lock, link
+from .transitions import reject
 
 log = structlog.get_logger(__name__)
 

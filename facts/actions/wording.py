@@ -14,14 +14,14 @@ from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind, Change
 from memories.actions import author
 from statements.actions import suppression_check
-from statements.policy import Admitted, admit, check_state, check_version, reason_to_hold_back
+from statements.policy import Admitted, admit, reason_to_hold_back
 from statements.wording import Embedded
 
 from .. import policy
 from ..models import FactLink, LegacyFact
 from ..queries import same_words
-from .deciding import approve as approve_fact
 from .single import FactWrite, fact_write, insert
+from .transitions import approve as approve_fact
 
 _REWORDED_FOR_THEM = (LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED)
 _EDITED = (*_REWORDED_FOR_THEM, LegacyFact.State.QUARANTINED)
@@ -101,10 +101,9 @@ def fact_edit(
         if not LegacyFact.objects.mine(principal).filter(pk=fact_id).exists():
             raise NotFound("There is no such fact.")
         text = Embedded.of(content)
-    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+    rows, states = LegacyFact.objects.mine(principal), _EDITED if own_word or text is None else _REWORDED_FOR_THEM
+    with fact_write(principal, rows, fact_id, *states, version=version) as change:
         fact = change.fact
-        check_version(fact, version)
-        check_state(fact, *(_EDITED if own_word or text is None else _REWORDED_FOR_THEM))
         reworded = text is not None and text.content != fact.content
         if not reworded and category in {None, fact.category}:
             if approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:

@@ -1,29 +1,33 @@
 """Changes to what is remembered: the only code that writes it. Pages, API, tools and tasks call these functions."""
 
 from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_new, record_new
-from .bulk import BULK_DECISIONS, BULK_LIMIT, memories_decide, memories_delete, memories_weigh
-from .deciding import (
-    memory_approve,
-    memory_reject,
-)
-from .editing import memory_amend, memory_archive, memory_pin, memory_restore, memory_revert, memory_update
+from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_weigh
+from .editing import memory_amend, memory_revert, memory_update
+from .many import Related, memories_relate
 from .merging import optimize_apply, optimize_revert
 from .moderating import memory_open, memory_quarantine, memory_refuse, memory_release
 from .optimizing import optimize_discard, optimize_plan, plan_make, plans_tidy
 from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .recording import record_archive, record_update
-from .relating import Related, memories_relate
 from .showing import disclosures_trim, memories_note_shown, memories_show
 from .single import author
-from .taking_back import memories_decline, memories_take_back
+from .transitions import (
+    memories_decline,
+    memories_take_back,
+    memory_approve,
+    memory_archive,
+    memory_pin,
+    memory_reject,
+    memory_restore,
+)
 from .upkeep import memories_expire, memories_index
 from .uses import memories_used
 
 __all__ = [
     "ADDED_AT_ONCE",
     "BULK_DECISIONS",
-    "BULK_LIMIT",
+    "MOST_AT_ONCE",
     "Related",
     "admit_new",
     "author",

@@ -20,25 +20,35 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Conflict, Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
-from statements.actions.suppressing_many import suppressions_add, suppressions_remove
-from statements.policy import check_state, clean_reason
+from statements.actions import check_state
+from statements.actions.many import (
+    GONE,
+    MOST_AT_ONCE,
+    PRESENT,
+    Logged,
+    Move,
+    check_decision,
+    coming,
+    going,
+    suppress_many,
+    weighed,
+)
+from statements.actions.suppressions import suppressions_remove
+from statements.policy import clean_reason
 
 from ..lines import line_tokens, memory_line
-from ..models import Memory, Proposal, Relation
+from ..models import MEMORY, Memory, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
-from .deciding import approve_so
-from .many import GONE, PRESENT, Logged, Move, Slots, block_tokens, change_many, coming, going, narrow
-from .moving import states_before
+from .many import Slots, block_tokens, change_many, narrow
 from .proposing import propose_archives
 from .single import author, memory_under_lock
-
-BULK_LIMIT = 1_000
+from .transitions import approve_so, states_before
 
 # The states that a decision starts from, and the standings that it leaves a memory in.
-_FROM: dict[str, tuple[AbstractSet[State], set[str]]] = {
+_FROM: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
     "approve": ({State.PROPOSED, State.ACTIVE}, {"reviewed"}),
     "reject": (PRESENT, {State.REJECTED}),
     "archive": (PRESENT, {State.ARCHIVED}),
@@ -50,13 +60,13 @@ BULK_DECISIONS = tuple(_FROM)
 
 
 def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
-    """Put up to ``BULK_LIMIT`` memories away in one transaction, and say of each id, in order, what became of it.
+    """Put up to ``MOST_AT_ONCE`` memories away in one transaction, and say of each id, in order, what became of it.
 
     Each goes as ``memory_archive`` would have it. Raises NotAllowed, Refused (400 ``too_many``).
     """
     user_id = accounts_policy.must_remember(principal)
-    if len(ids) > BULK_LIMIT:
-        raise Refused(f"Name at most {BULK_LIMIT} memories at once.", code="too_many")
+    if len(ids) > MOST_AT_ONCE:
+        raise Refused(f"Name at most {MOST_AT_ONCE} memories at once.", code="too_many")
     own_word = principal.speaks_as_person
     goes = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if own_word else set())
     outcomes: dict[str, BulkOutcome] = {}
@@ -94,13 +104,13 @@ def archive_many(
     if not memories:
         return
     now = timezone.now()
-    stood = suppressions_add(Memory, [memory.pk for memory in memories]) if why == Why.PERSON else {}
     moves = []
     for memory in memories:
         was: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
-        target = going(memory, State.ARCHIVED, why, memory.state_reason, now)
-        logged = [Logged(event, {"why": why, **was, **meta_of(memory)})]
-        moves.append(Move(memory, target, logged, {"suppressions": stood[memory.pk]} if memory.pk in stood else {}))
+        target = going(State.ARCHIVED, now, memory.state_reason, deleted_why=why)
+        moves.append(Move(memory, target, [Logged(event, {"why": why, **was, **meta_of(memory)})]))
+    if why == Why.PERSON:
+        suppress_many(MEMORY, moves)
     change_many(write, user_id, moves)
 
 
@@ -146,20 +156,11 @@ def memories_decide(
     return result
 
 
-def _must_be_person(principal: Principal) -> UUID:
-    """Whoever decides about many at once is the person: a service that may decide words nothing for them."""
-    user_id = accounts_policy.must_decide(principal)
-    if not principal.speaks_as_person:
-        raise NotYoursToDecide
-    return user_id
-
-
 def _check(principal: Principal, wanted: Mapping[str, int | None], decision: str) -> UUID:
-    user_id = _must_be_person(principal)
-    if decision not in _FROM:
-        raise Refused(f"A decision about many memories is one of {', '.join(_FROM)}.", code="unknown_decision")
-    if len(wanted) > BULK_LIMIT:
-        raise Refused(f"At most {BULK_LIMIT} memories are decided about at once.", code="too_many")
+    user_id = accounts_policy.must_decide(principal)
+    if not principal.speaks_as_person:  # A service that may decide words nothing for them.
+        raise NotYoursToDecide
+    check_decision(MEMORY, wanted, decision, _FROM)
     return user_id
 
 
@@ -170,22 +171,16 @@ def _read(principal: Principal, wanted: Mapping[str, object]) -> list[Memory]:
 
 def _weighed(wanted: Mapping[str, int | None], memories: Sequence[Memory], decision: str) -> dict[str, str]:
     """By memory, in a lasting order: what the decision would come to."""
-    outcomes = {memory.pk: _outcome(memory, wanted[memory.pk], decision) for memory in memories}
-    return outcomes | {memory_id: "not_there" for memory_id in wanted if memory_id not in outcomes}
 
+    def against(memory: Memory) -> str:
+        stands_so = {
+            "approve": writing.standing(memory) == "reviewed" and not memory.needs_check,
+            "pin": memory.pinned,
+            "unpin": not memory.pinned,
+        }
+        return "nothing_to_do" if stands_so.get(decision) else ""
 
-def _outcome(memory: Memory, seen: int | None, decision: str) -> str:
-    states, leads_to = _FROM[decision]
-    if memory.state not in states:
-        return "nothing_to_do" if writing.standing(memory) in leads_to else "wrong_state"
-    if seen is not None and seen != memory.version:
-        return "changed"
-    stands_so = {
-        "approve": writing.standing(memory) == "reviewed" and not memory.needs_check,
-        "pin": memory.pinned,
-        "unpin": not memory.pinned,
-    }
-    return "nothing_to_do" if stands_so.get(decision) else DONE
+    return weighed(wanted, memories, _FROM[decision], writing.standing, against)
 
 
 # --- Carrying out -------------------------------------------------------------------------------------------------
@@ -218,14 +213,19 @@ class _Deciding:
             else:
                 filed = {"tokens": line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))}
                 filed |= {"in_block": writing.is_in_block(memory.kind, memory.category)}
-                target = {**coming(State.ACTIVE), "reviewed_at": self.now, "needs_check": False, **filed}
+                target = {
+                    **coming(State.ACTIVE, deleted_why=""),
+                    "reviewed_at": self.now,
+                    "needs_check": False,
+                    **filed,
+                }
                 moves.append(Move(memory, target, [Logged("APPROVE")]))
         if len(moves) < len(memories):
             # One before them may have taken their place or their room.
-            rows = Memory.objects.filter(pk__in=[move.memory.pk for move in moves]).values_list("pk", "state")
+            rows = Memory.objects.filter(pk__in=[move.row.pk for move in moves]).values_list("pk", "state")
             states = dict(rows)
             left |= {pk: "wrong_state" for pk, state in states.items() if state not in _FROM["approve"][0]}
-            moves = [move for move in moves if move.memory.pk not in left]
+            moves = [move for move in moves if move.row.pk not in left]
         change_many(self.write, self.user_id, moves)
         self.make_room(moves)
         return left
@@ -245,12 +245,13 @@ class _Deciding:
 
     def reject(self, memories: Sequence[Memory]) -> dict[str, str]:
         """Say that memories are not so."""
-        stood = suppressions_add(Memory, [memory.pk for memory in memories])
         moves = []
         for memory in memories:
             was = {} if memory.state == State.ACTIVE else {"was": memory.state}
-            target = going(memory, State.REJECTED, Why.REJECTED, self.reason or memory.state_reason, self.now)
-            moves.append(Move(memory, target, [Logged("REJECT", was)], {"suppressions": stood.get(memory.pk, [])}))
+            reason = self.reason or memory.state_reason
+            target = going(State.REJECTED, self.now, reason, deleted_why=Why.REJECTED)
+            moves.append(Move(memory, target, [Logged("REJECT", was)]))
+        suppress_many(MEMORY, moves)
         change_many(self.write, self.user_id, moves)
         return {}
 
@@ -274,8 +275,8 @@ class _Deciding:
         stood = suppressions_remove(Memory, [memory.pk for memory, _ in back])
         moves = []
         for memory, held_back in back:
-            target = coming(State.QUARANTINED, memory.state_reason) if held_back else coming(State.ACTIVE)
-            target |= {} if held_back else {"reviewed_at": self.now}
+            state, reason = (State.QUARANTINED, memory.state_reason) if held_back else (State.ACTIVE, "")
+            target = coming(state, reason, deleted_why="") | ({} if held_back else {"reviewed_at": self.now})
             if memory.expires_at is not None and memory.expires_at <= self.now:
                 target["expires_at"] = None
             logged = [Logged("RESTORE", {"held_back": True} if held_back else {})]
@@ -294,7 +295,7 @@ class _Deciding:
         """Let memories go as others do."""
         return self.pin(memories, pinned=False)
 
-    def make_room(self, moves: Sequence[Move]) -> None:
+    def make_room(self, moves: Sequence[Move[Memory]]) -> None:
         """Bring the block within its budget; what was chosen stays, as much of it as fits, the latest first."""
         keep: list[str] = []
         room = settings.MEMORY_BLOCK_TOKENS
@@ -302,7 +303,7 @@ class _Deciding:
             room -= max(0, block_tokens(move))
             if room < 0 and keep:
                 break
-            keep.append(move.memory.pk)
+            keep.append(move.row.pk)
         if any(block_tokens(move) > 0 for move in moves):
             try:
                 with write_part(self.write):

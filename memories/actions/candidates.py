@@ -27,9 +27,9 @@ from ..records import Candidate, NewMemory, Outcome, WritePolicy
 from ..surroundings import Surroundings, nearest_first, read_surroundings
 from .budget import evictable_tokens, over_budget
 from .inserting import InitialState, NewRow, memories_insert
-from .moving import approve, displace
 from .proposing import propose_change, propose_creates
 from .single import memory_changing, relink
+from .transitions import approve, displace
 from .uses import memories_used
 
 

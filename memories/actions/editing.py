@@ -1,4 +1,4 @@
-"""Giving a memory another wording, filing it otherwise, putting it away and fetching it back.
+"""Giving a memory another wording, and filing it otherwise.
 
 Where a function takes ``version``, it is the wording that the caller saw; about another one it raises Conflict (409
 ``version_conflict`` with the current version).
@@ -18,17 +18,16 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from statements.actions import suppression_check
-from statements.policy import check_state, check_version, clean_reason
+from statements.policy import clean_reason
 from statements.wording import Embedded
 
 from .. import queries
 from ..models import Memory, MemoryVersion, Proposal
 from ..policy import writing
-from ..policy.writing import State, Why
+from ..policy.writing import State
 from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
-from .moving import bring_back, put_away, state_before
-from .proposing import as_json, propose_change
+from .proposing import as_json, propose_instead
 from .single import MemoryWrite, author, memory_write, relink
 from .uses import memories_used
 
@@ -62,33 +61,19 @@ def memory_update(
     content = writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content)
-    written_by = author(principal)
-    with memory_write(principal, rows, memory_id) as change:
+    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
-        check_version(memory, version)
-        check_state(memory, State.ACTIVE, State.PROPOSED)
         previous = memory.content, memory.version
         suppression_check(change.write, user_id, text, own_word=own_word)
-        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
-            values: dict[str, Any] = {"content": content}
-            values |= {"correction": True} if correction else {}
-            values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
-            proposal = propose_change(
-                change.write,
-                principal,
-                Proposal.Kind.UPDATE,
-                memory,
-                values,
-                written_by=written_by,
-                conversation_id=source.conversation_id,
-                said=source.said,
-            )
-            change.write.result("proposal", proposal.pk, status_code=202)
+        values: dict[str, Any] = {"content": content}
+        values |= {"correction": True} if correction else {}
+        values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
+        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, source):
             return Updated(memory, *previous, proposal)
         change.reword(
             text.worded(principal, user_id, memory.subject),
             "UPDATE",
-            written_by=written_by,
+            written_by=author(principal),
             conversation_id=source.conversation_id,
             said=source.said,
             valid_from=valid_from,
@@ -97,7 +82,6 @@ def memory_update(
         )
         settle_edit(change, own_word=own_word)
         relink(change, principal, text)
-        change.write.result("memory", memory.pk)
     return Updated(memory, *previous)
 
 
@@ -116,23 +100,16 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         raise NotFound(f"There is no such {what}.")
     own_word = principal.speaks_as_person
     text = Embedded.again(old.content, old.embedding, old.embedding_model)
-    written_by = author(principal)
-    with memory_write(principal, rows, memory_id) as change:
+    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
-        check_version(memory, version)
-        check_state(memory, State.ACTIVE, State.PROPOSED)
         if number == memory.version:
             raise Refused("This is the current version.", code="current_version")
         if not principal.may_decide:
             _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
         previous = memory.content, memory.version
         suppression_check(change.write, user_id, text, own_word=own_word)
-        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
-            values = {"content": old.content, "correction": True}
-            proposal = propose_change(
-                change.write, principal, Proposal.Kind.UPDATE, memory, values, written_by=written_by
-            )
-            change.write.result("proposal", proposal.pk, status_code=202)
+        values = {"content": old.content, "correction": True}
+        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values):
             return Updated(memory, *previous, proposal)
         change.reword(
             text.worded(principal, user_id, memory.subject),
@@ -144,7 +121,6 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         )
         settle_edit(change, own_word=own_word)
         relink(change, principal, text)
-        change.write.result("memory", memory.pk)
     return Updated(memory, *previous)
 
 
@@ -179,26 +155,18 @@ def memory_amend(
     if not isinstance(expires_at, EllipsisType):
         writing.check_expiry(expires_at, timezone.now())
         filing["expires_at"] = expires_at
-    written_by = author(principal)
-    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
+    rows = Memory.objects.visible_to(principal)
+    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
-        check_version(memory, version)
-        check_state(memory, State.ACTIVE, State.PROPOSED)
         filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}
         if not filing:
-            change.write.result("memory", memory.pk)
             return Changed(memory)
-        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
-            values = {name: as_json(value) for name, value in filing.items()}
-            proposal = propose_change(
-                change.write, principal, Proposal.Kind.UPDATE, memory, values, written_by=written_by
-            )
-            change.write.result("proposal", proposal.pk, status_code=202)
+        values = {name: as_json(value) for name, value in filing.items()}
+        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values):
             return Changed(memory, proposal)
         refile(change, principal, filing)
         if own_word or _WORDS & filing.keys():
             settle_edit(change, own_word=own_word)
-        change.write.result("memory", memory.pk)
     return Changed(memory)
 
 
@@ -221,68 +189,6 @@ def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         setattr(memory, name, value)
     if "subject" in filing:
         change.find_by_subject(principal.language)
-
-
-def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: int | None = None) -> Memory:
-    """Keep a memory from being evicted or forgotten, or no longer.
-
-    Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
-    """
-    accounts_policy.must_remember(principal)
-    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
-        memory = change.memory
-        check_version(memory, version)
-        check_state(memory, State.ACTIVE, State.PROPOSED)
-        if memory.pinned != pinned:
-            memory.pinned = pinned
-            change.log("PIN", pinned=pinned)
-        change.write.result("memory", memory.pk)
-    return memory
-
-
-def memory_archive(principal: Principal, memory_id: str, *, version: int | None = None) -> Changed:
-    """Put a memory away. It can be restored for 30 days, then it is purged.
-
-    What the person puts away themselves can't be learned again. An agent's archive waits while the person reviews
-    before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound, Conflict (409
-    ``version_conflict``, ``wrong_state``).
-    """
-    accounts_policy.must_remember(principal)
-    own_word = principal.speaks_as_person
-    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
-        memory = change.memory
-        check_version(memory, version)
-        allowed = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if own_word else set())
-        check_state(memory, *allowed)
-        if memory.state == State.ACTIVE and writing.waits(principal, memory.field):
-            proposal = propose_change(
-                change.write, principal, Proposal.Kind.ARCHIVE, memory, {}, written_by=author(principal)
-            )
-            change.write.result("proposal", proposal.pk, status_code=202)
-            return Changed(memory, proposal)
-        put_away(change, Why.PERSON if own_word else Why.AGENT)
-        change.write.result("memory", memory.pk)
-    return Changed(memory)
-
-
-def memory_restore(principal: Principal, memory_id: str, *, version: int | None = None) -> Memory:
-    """Fetch a memory back: active, or waiting when it did and it isn't the person who fetches it.
-
-    What the person put away or rejected only they fetch back, and what staff held back stays so. Raises
-    NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
-    ``version_conflict``, ``wrong_state``, ``similar_exists``, ``field_exists``).
-    """
-    accounts_policy.must_remember(principal)
-    with memory_write(principal, Memory.objects.visible_to(principal), memory_id) as change:
-        memory = change.memory
-        check_version(memory, version)
-        check_state(memory, State.ARCHIVED, State.REJECTED)
-        writing.must_restore(principal, memory)
-        decides = writing.decides_what_returns(principal)
-        waits = not decides and state_before(memory) == State.PROPOSED
-        bring_back(change, principal, reviewed=decides, waits=waits)
-        change.write.result("memory", memory.pk)
-    return memory
 
 
 def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:

@@ -1,29 +1,29 @@
-"""Many memories of one person set each to its own columns, in as many statements for a thousand as for one."""
+"""Many memories of one person changed, reworded or related in as many statements for a thousand as for one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
 from journal.actions import LedgerWrite
-from journal.steps import rewrite
+from journal.queue import enqueue
+from language.backends import get_embedder
+from statements.actions.many import Move, move_many
 from statements.policy import fingerprints
 
-from ..models import Memory, Proposal
+from ..models import MEMORY, Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
-from ..querysets import MemoryQuerySet
-from .single import NOT_KEPT
-
-GONE = frozenset({State.ARCHIVED, State.REJECTED})
-PRESENT = frozenset({State.PROPOSED, State.ACTIVE, State.QUARANTINED})
+from ..querysets import MemoryQuerySet, statement
+from .proposing import propose_creates
 
 _READ = ("id", "user_id", "agent_id", "state", "version", "kind", "category", "field", "subject", "content", "tokens",
          "in_block", "search_length", "reviewed_at", "needs_check", "pinned", "deleted_why", "state_reason",
@@ -35,129 +35,57 @@ def narrow(rows: MemoryQuerySet) -> MemoryQuerySet:
     return rows.only(*_READ)
 
 
-@dataclass(slots=True)
-class Logged:
-    """What is logged of a memory."""
-
-    event: str
-    meta: dict[str, Any] = field(default_factory=dict)
-    old_version: int | None = None
-
-
-@dataclass(slots=True)
-class Move:
-    """A memory, the columns that it gets, what is logged, and what it touched beside it for the undo.
-
-    ``first_rev`` and ``rev`` are the first and the last revision that this took.
-    """
-
-    memory: Memory
-    target: dict[str, Any]
-    logged: Sequence[Logged]
-    before: dict[str, Any] = field(default_factory=dict)
-    first_rev: int = 0
-    rev: int = 0
-
-    @property
-    def state(self) -> str:
-        """The state that the memory gets."""
-        return str(self.target.get("state", self.memory.state))
-
-
-def going(memory: Memory, state: str, why: str, reason: str, now: datetime) -> dict[str, Any]:
-    """The columns of a memory that is archived or rejected."""
-    purge_at = now + timedelta(days=settings.ARCHIVE_DAYS)
-    return {"state": state, "deleted_why": why, "state_reason": reason, "deleted_at": now, "purge_at": purge_at}
-
-
-def coming(state: str, reason: str = "") -> dict[str, Any]:
-    """The columns of a memory that is there again."""
-    return {"state": state, "deleted_why": "", "state_reason": reason, "deleted_at": None, "purge_at": None}
-
-
-def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move]) -> None:
+def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[Memory]]) -> None:
     """Log, store and count what is done to memories of a person whose ledger is locked, and end or open their wait.
 
-    What leaves the active state is stored first, so that what comes in its place finds its field free. The block may
-    be longer than its budget then: that is the caller's to see to.
+    The block may be longer than its budget then: that is the caller's to see to.
     """
-    if not moves:
-        return
-    now = timezone.now()
-    for move in moves:
-        for each in move.logged:
-            version = move.target.get("version", move.memory.version)
-            move.rev = write.change(
-                user_id, each.event, "memory", move.memory.pk, old_version=each.old_version, new_version=version,
-                **each.meta,
-            )  # fmt: skip
-            move.first_rev = move.first_rev or move.rev
-        move.target["updated_at"] = now
-        if move.state != State.ACTIVE:
-            move.target["active_rev"] = None
-        elif move.memory.state != State.ACTIVE:
-            move.target["active_rev"] = move.rev
-    leaving = {each.memory.pk: each.target for each in moves if each.state != State.ACTIVE}
-    others = {each.memory.pk: each.target for each in moves if each.state == State.ACTIVE}
-    was = rewrite(Memory, leaving) | rewrite(Memory, others)
-    for move in moves:
-        before = {name: value for name, value in was[move.memory.pk].items() if name not in NOT_KEPT}
-        write.undoable(user_id, "memory", move.memory.pk, {**before, **move.before})
+    move_many(MEMORY, write, user_id, moves, _follows)
     _count(write, user_id, moves)
-    _settle_creates(user_id, moves, now)
+    _settle_creates(moves, timezone.now())
 
 
-def block_tokens(move: Move) -> int:
+def _follows(move: Move[Memory], now: datetime) -> dict[str, Any]:
+    if move.state != State.ACTIVE:
+        return {"active_rev": None}
+    return {} if move.row.state == State.ACTIVE else {"active_rev": move.rev}
+
+
+def block_tokens(move: Move[Memory]) -> int:
     """How much longer the move makes the block."""
-    memory = move.memory
+    memory = move.row
     stood = memory.tokens if memory.state == State.ACTIVE and memory.in_block else 0
-    stands = move.state == State.ACTIVE and move.target.get("in_block", memory.in_block)
-    return (move.target.get("tokens", memory.tokens) if stands else 0) - stood
+    stands = move.state == State.ACTIVE and move.value("in_block")
+    return (move.value("tokens") if stands else 0) - stood
 
 
-def _count(write: LedgerWrite, user_id: UUID, moves: Iterable[Move]) -> None:
+def _count(write: LedgerWrite, user_id: UUID, moves: Iterable[Move[Memory]]) -> None:
     memories = terms = tokens = 0
     for move in moves:
-        before, after = move.memory.state == State.ACTIVE, move.state == State.ACTIVE
-        length = move.target.get("search_length", move.memory.search_length)
+        before, after = move.row.state == State.ACTIVE, move.state == State.ACTIVE
         memories += after - before
-        terms += length * after - move.memory.search_length * before
+        terms += move.value("search_length") * after - move.row.search_length * before
         tokens += block_tokens(move)
     write.count(user_id, memories=memories, memory_terms=terms, block_tokens=tokens)
 
 
-def _settle_creates(user_id: UUID, moves: Iterable[Move], now: datetime) -> None:
+def _settle_creates(moves: Iterable[Move[Memory]], now: datetime) -> None:
     """End the proposals of memories that wait no more, and let those that wait again be decided about."""
     ended: dict[str, list[str]] = {}
     waiting = []
     for move in moves:
-        if move.memory.state == State.PROPOSED != move.state:
-            ended.setdefault(_ending(move), []).append(move.memory.pk)
-        elif move.state == State.PROPOSED != move.memory.state:
-            waiting.append(move.memory)
+        if move.row.state == State.PROPOSED != move.state:
+            ended.setdefault(_ending(move), []).append(move.row.pk)
+        elif move.state == State.PROPOSED != move.row.state:
+            waiting.append(move.row)
     for state, ids in ended.items():
         creates = Proposal.objects.waiting().filter(memory__in=ids, kind=Proposal.Kind.CREATE)
         creates.update(state=state, decided_at=now)
-    if not waiting:
-        return
-    lapses = now + timedelta(days=settings.PROPOSAL_DAYS)
-    Proposal.objects.bulk_create(
-        Proposal(
-            user_id=user_id,
-            agent_id=memory.agent_id,
-            kind=Proposal.Kind.CREATE,
-            memory=memory,
-            memory_version=memory.version,
-            written_by=memory.written_by,
-            source_conversation_id=memory.source_conversation_id,
-            created_at=now,
-            expires_at=lapses,
-        )
-        for memory in waiting
-    )
+    if waiting:
+        propose_creates(waiting, now)
 
 
-def _ending(move: Move) -> str:
+def _ending(move: Move[Memory]) -> str:
     if move.state == State.ACTIVE:
         return Proposal.State.APPROVED
     by_person = move.target.get("deleted_why") == Why.PERSON or move.state == State.REJECTED
@@ -204,3 +132,89 @@ class Slots:
             self.fields[memory.field] = memory.pk
         self.words.setdefault((memory.kind, memory.fingerprint), []).append(memory)
         return ""
+
+
+# --- Their wordings and their relations -------------------------------------------------------------------------------
+
+# The vector of the earlier wording, where the present embedder made it; else one comes later.
+_VECTORS = """
+UPDATE memories_memory AS memory
+SET embedding = earlier.embedding, embedding_model = earlier.embedding_model,
+    index_not_before = CASE WHEN earlier.embedding IS NULL THEN %(now)s END, index_attempts = 0
+FROM (
+    SELECT moved.id, version.embedding, coalesce(version.embedding_model, '') AS embedding_model
+    FROM unnest(%(ids)s::text[], %(numbers)s::int[]) AS moved (id, number)
+    LEFT JOIN memories_memoryversion AS version ON version.memory_id = moved.id AND version.number = moved.number
+        AND version.embedding_model = %(model)s
+) AS earlier
+WHERE memory.id = earlier.id
+RETURNING memory.id, memory.embedding IS NULL
+"""
+_END = """
+UPDATE memories_memoryversion AS version SET recorded_to = %(now)s, recorded_to_rev = moved.rev
+FROM unnest(%(ids)s::text[], %(revs)s::bigint[]) AS moved (id, rev)
+WHERE version.memory_id = moved.id AND version.recorded_to IS NULL
+"""
+_BEGIN = """
+INSERT INTO memories_memoryversion (user_id, memory_id, number, kind, category, field, subject, topics, content,
+    valid_from, valid_to, embedding, embedding_model, search_config, search_text, search_length, recorded_from,
+    recorded_from_rev, reason, written_by, actor_kind, actor_id)
+SELECT user_id, memory.id, version, kind, category, field, subject, topics, content, valid_from, valid_to, embedding,
+    embedding_model, search_config, search_text, search_length, %(now)s, moved.rev, '', written_by, %(actor_kind)s,
+    %(actor_id)s
+FROM unnest(%(ids)s::text[], %(revs)s::bigint[]) AS moved (id, rev)
+JOIN memories_memory AS memory ON memory.id = moved.id
+"""
+
+
+def reword_many(write: LedgerWrite, moves: Sequence[Move[Memory]], now: datetime) -> None:
+    """Record the wordings that memories were given back as their next versions, inside the action that did so."""
+    if not moves:
+        return
+    values: dict[str, Any] = {
+        "now": now,
+        "ids": [move.row.pk for move in moves],
+        "numbers": [move.logged[0].meta["reverted_to"] for move in moves],
+        "revs": [move.first_rev for move in moves],
+        "model": get_embedder().name,
+        "actor_kind": write.actor.kind,
+        "actor_id": write.actor.id,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_VECTORS, values)
+        for memory_id, has_none in cursor.fetchall():
+            if has_none:
+                enqueue("memories.index", memory_id)
+        cursor.execute(_END, values)
+        cursor.execute(_BEGIN, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What a memory is near to: the cosine similarity of its nearest, and the ids that it was related to just now."""
+
+    similarity: float
+    to: list[str]
+
+
+def memories_relate(write: LedgerWrite, user_id: UUID, ids: Sequence[str]) -> dict[str, Related]:
+    """Relate stored memories of a person whose ledger is locked to their nearest, at most ``MEMORY_LINKS`` each.
+
+    One statement for any number of them. The nearest are present ones of the same kind, at least
+    ``MEMORY_LINK_MIN_SIMILARITY`` near, those of ``ids`` among them; a pair that is related in any way already is left
+    as it is. Says by id what was found; a memory without a vector or a neighbour is not there.
+    """
+    if not ids:
+        return {}
+    if user_id not in write.ledgers:
+        raise ValueError("the ledger of this person is not locked")
+    values = {
+        "user": str(user_id),
+        "ids": list(dict.fromkeys(ids)),
+        "links": settings.MEMORY_LINKS,
+        "at_least": settings.MEMORY_LINK_MIN_SIMILARITY,
+        "now": timezone.now(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement("relate"), values)
+        return {memory_id: Related(similarity, to) for memory_id, similarity, to in cursor.fetchall()}

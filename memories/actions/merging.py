@@ -35,7 +35,7 @@ from ..policy.writing import State, Why
 from ..records import Said
 from .bulk import archive_many
 from .inserting import InitialState, NewRow, memories_insert
-from .relating import memories_relate
+from .many import memories_relate
 from .single import memory_changing
 
 Plan = MemoryPlan.State

@@ -17,9 +17,9 @@ from .. import queries
 from ..models import Memory, MemoryVersion, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
-from .moving import reject, wait_again
 from .proposing import end_create
 from .single import MemoryWrite, memory_write
+from .transitions import reject, wait_again
 
 
 def memory_open(principal: Principal, memory_id: str, reason: str) -> Memory:
@@ -38,7 +38,7 @@ def memory_open(principal: Principal, memory_id: str, reason: str) -> Memory:
 
 def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Take a memory out of every prompt until staff have looked at it; the person sees the reason."""
-    with moderated(principal, reason, _locked(principal, memory_id), State.ACTIVE, State.PROPOSED) as change:
+    with moderated(principal, reason, _locked(principal, memory_id, State.ACTIVE, State.PROPOSED)) as change:
         end_create(change, Proposal.State.LAPSED)
         change.leave(State.QUARANTINED, reason=change.meta["reason"])
         change.log("QUARANTINE")
@@ -47,7 +47,7 @@ def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memo
 
 def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Let a quarantined memory count as it did, or wait for the person when it has to."""
-    with moderated(principal, reason, _locked(principal, memory_id), State.QUARANTINED) as change:
+    with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
         if _must_ask(change.memory):
             wait_again(change)
         else:
@@ -57,13 +57,13 @@ def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
 
 def memory_refuse(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Reject a quarantined memory: it can't be learned again, and the person can't bring it back past staff."""
-    with moderated(principal, reason, _locked(principal, memory_id), State.QUARANTINED) as change:
+    with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
         reject(change, Why.STAFF, change.meta["reason"])
     return change.memory
 
 
-def _locked(principal: Principal, memory_id: str) -> AbstractContextManager[MemoryWrite]:
-    return memory_write(principal, Memory.objects.visible_to(principal), memory_id)
+def _locked(principal: Principal, memory_id: str, *states: State) -> AbstractContextManager[MemoryWrite]:
+    return memory_write(principal, Memory.objects.visible_to(principal), memory_id, *states)
 
 
 def _must_ask(memory: Memory) -> bool:

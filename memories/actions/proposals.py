@@ -17,8 +17,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.records import Actor
-from statements.actions import erase, suppression_add, suppression_check
-from statements.policy import check_state, check_version
+from statements.actions import check_state, check_version, erase, suppression_add, suppression_check
 from statements.wording import Embedded
 
 from .. import queries
@@ -26,12 +25,11 @@ from ..models import MEMORY, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Said
-from .deciding import approve_so
 from .editing import refile
-from .moving import put_away, reject
 from .places import place_approve, place_refuse
 from .proposing import end, log_proposal, moment
 from .single import MemoryWrite, author, memory_under_lock, relink
+from .transitions import approve_so, put_away, reject
 
 _APPROVED: dict[str, set[str]] = {
     Proposal.Kind.CREATE: {"content", "category", "subject"},

@@ -15,9 +15,12 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 
 from ..models import Memory, Proposal, ProposalEvidence
+from ..policy import writing
+from ..policy.writing import State
+from ..queries import Source
 from ..querysets import ProposalQuerySet
 from ..records import Said
-from .single import MemoryWrite
+from .single import MemoryWrite, author
 
 
 def propose_create(change: MemoryWrite) -> Proposal:
@@ -63,6 +66,27 @@ def propose_change(
         "values": dict(values),
     }
     return _propose(write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said)
+
+
+def propose_instead(
+    change: MemoryWrite, principal: Principal, kind: str, values: Mapping[str, Any], source: Source | None = None
+) -> Proposal | None:
+    """Have the person decide about a change of an active memory where theirs is the word on it; None where it isn't."""
+    memory, said_at = change.memory, source or Source()
+    if memory.state != State.ACTIVE or not writing.waits(principal, memory.field):
+        return None
+    proposal = propose_change(
+        change.write,
+        principal,
+        kind,
+        memory,
+        values,
+        written_by=author(principal),
+        conversation_id=said_at.conversation_id,
+        said=said_at.said,
+    )
+    change.write.result("proposal", proposal.pk, status_code=202)
+    return proposal
 
 
 def propose_place(

@@ -8,17 +8,16 @@ from uuid import UUID
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from statements.actions import suppression_check
-from statements.policy import check_state, check_version
+from statements.actions import check_state, check_version, suppression_check
 from statements.wording import Embedded
 
 from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Changed, Said, Updated
-from .moving import put_away
 from .proposing import propose_change
 from .single import memory_under_lock, relink
+from .transitions import put_away
 from .uses import memories_used
 
 

@@ -6,45 +6,39 @@ memory stood before and after, so it is worked out here, once, and no action can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils import timezone
 
 from accounts.models import Agent
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import NotFound
+from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from retrieval.text import prepare
-from statements.actions import suppression_add
+from statements.actions import (
+    StatementWrite,
+    changing,
+    statement_under_lock,
+    statement_write,
+    suppression_add,
+)
+from statements.actions.many import coming, going, put
 from statements.wording import Embedded, Wording
 
 from .. import queries
 from ..lines import line_tokens, memory_line
-from ..models import Memory, MemoryEvidence, MemoryVersion, Relation
+from ..models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Relation
 from ..policy import writing
 from ..policy.bands import Neighbour
 from ..policy.writing import State
-from ..querysets import MemoryQuerySet
 from ..records import Said
 from .budget import block_evict
-
-_COLUMNS = [
-    column.attname for column in Memory._meta.concrete_fields if not column.generated and not column.primary_key
-]
-_UPKEEP = {"index_not_before", "index_attempts", "embedding", "embedding_model", "needs_check"}
-"""What changes without anybody having changed the memory."""
-
-NOT_KEPT = _UPKEEP - {"needs_check"} | {"content", "search_text", "search_config", "active_rev", "updated_at"}
-"""What undo works out again; the wording stands in its version."""
-
-_UNREAD = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,60 +67,33 @@ class Standing:
 
 
 @dataclass
-class MemoryWrite:
-    """A memory whose person's ledger is locked. Set its columns, log what happens; leaving settles it.
+class MemoryWrite(StatementWrite[Memory]):
+    """A memory whose person's ledger is locked. ``evicted`` holds, after that, the ids that made room in the block."""
 
-    ``evicted`` holds, after that, the ids that left the memory block to make room. ``meta`` goes with everything that
-    is logged of it.
-    """
+    kind = MEMORY
 
-    write: LedgerWrite
-    memory: Memory
-    now: datetime = field(default_factory=timezone.now)
     evicted: list[str] = field(default_factory=list)
-    meta: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def row(self) -> Memory:
-        """The memory, for what is done to facts and memories alike."""
-        return self.memory
-
-    def log(
-        self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
-    ) -> int:
-        """Take the person's next revision for what happens to the memory, and return it."""
-        return self.write.change(
-            self.memory.user_id,
-            event,
-            "memory",
-            self.memory.pk,
-            old_version=old_version,
-            new_version=self.memory.version,
-            conversation_id=conversation_id,
-            **self.meta,
-            **meta,
-        )
+    def memory(self) -> Memory:
+        """The memory."""
+        return self.row
 
     def activate(self, rev: int, *, reviewed: bool) -> None:
         """Make the memory active as of a revision, from whatever state it was in."""
         memory = self.memory
         if memory.state != State.ACTIVE:
-            memory.state = State.ACTIVE
             memory.active_rev = rev
         if reviewed:
             memory.reviewed_at = self.now
-        memory.state_reason, memory.deleted_at, memory.deleted_why, memory.purge_at = "", None, "", None
+        put(memory, coming(State.ACTIVE, deleted_why=""))
         self.file()
 
     def leave(self, state: str, why: str = "", *, reason: str = "") -> None:
         """Take the memory out of the active state. ``why`` belongs to those that go: archived and rejected ones."""
-        memory = self.memory
-        memory.state = state
-        memory.active_rev = None
-        memory.state_reason = reason
-        memory.deleted_why = why
-        memory.deleted_at = self.now if why else None
-        memory.purge_at = self.now + timedelta(days=settings.ARCHIVE_DAYS) if why else None
+        gone = going(state, self.now, reason, deleted_why=why)
+        put(self.memory, gone if why else coming(state, reason, deleted_why=""))
+        self.memory.active_rev = None
 
     def file(self) -> None:
         """Work out again what depends on how the memory is filed: its place in the block and what its line costs."""
@@ -268,51 +235,24 @@ class MemoryWrite:
         else:
             self.memory.index_not_before = None
 
+    def standing(self) -> Standing:
+        """What the memory counts for."""
+        return Standing.of(self.memory)
+
     def settle(self, before: Standing) -> None:
         """Bring the ledger in line with how the memory stands now, and the block within its budget."""
         memory = self.memory
-        if Standing.of(memory).count(self.write, memory.user_id, before=before) > 0:
+        if self.standing().count(self.write, memory.user_id, before=before) > 0:
             self.evicted = block_evict(self.write, memory.user_id, keep=[memory.pk])
 
 
-@contextmanager
-def memory_write(principal: Principal, rows: MemoryQuerySet, memory_id: str) -> Iterator[MemoryWrite]:
-    """Open the transaction of a change to one of ``rows``: lock, read, yield, then save what was changed.
-
-    Raises NotFound when the memory is not among them.
-    """
-    user_id = principal.user_id or rows.filter(pk=memory_id).values_list("user_id", flat=True).first()
-    if user_id is None:
-        raise NotFound("There is no such memory.")
-    with ledger_write(principal.actor, user_id) as write, memory_under_lock(write, rows, memory_id) as change:
-        yield change
+memory_write = partial(statement_write, MemoryWrite)
+memory_under_lock = partial(statement_under_lock, MemoryWrite)
 
 
-@contextmanager
-def memory_under_lock(write: LedgerWrite, rows: MemoryQuerySet, memory_id: str) -> Iterator[MemoryWrite]:
-    """The same inside a transaction that holds the person's ledger already. Columns for searches are not read."""
-    memory = rows.filter(pk=memory_id).without_vectors().first()
-    if memory is None:
-        raise NotFound("There is no such memory.")
-    with memory_changing(write, memory) as change:
-        yield change
-
-
-@contextmanager
-def memory_changing(write: LedgerWrite, memory: Memory) -> Iterator[MemoryWrite]:
+def memory_changing(write: LedgerWrite, memory: Memory) -> AbstractContextManager[MemoryWrite]:
     """The same for a memory that was read inside such a transaction."""
-    was, before = {name: vars(memory)[name] for name in _COLUMNS if name in vars(memory)}, Standing.of(memory)
-    change = MemoryWrite(write, memory)
-    yield change
-    changed = [name for name in _COLUMNS if name in vars(memory) and vars(memory)[name] != was.get(name, _UNREAD)]
-    if set(changed) - _UPKEEP:
-        kept = {name: was[name] for name in changed if name in was and name not in NOT_KEPT}
-        write.undoable(memory.user_id, "memory", memory.pk, kept)
-        memory.updated_at = change.now
-        changed.append("updated_at")
-    if changed:
-        memory.save(update_fields=set(changed))
-        change.settle(before)
+    return changing(MemoryWrite(write, memory))
 
 
 def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:

@@ -18,7 +18,8 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.steps import TOUCHED, Wanted
 from retrieval.text import prepare
-from statements.actions.suppressing_many import suppressions_put_back
+from statements.actions.many import GONE, PRESENT, Logged, Move, coming, going
+from statements.actions.suppressions import suppressions_put_back
 from statements.models import Suppression
 from statements.policy import fingerprint
 from statements.wording import Embedded
@@ -27,8 +28,7 @@ from ..lines import line_tokens, memory_line
 from ..models import Memory, MemoryVersion, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
-from .many import GONE, PRESENT, Logged, Move, Slots, block_tokens, change_many, coming, going, narrow
-from .rewording import reword_many
+from .many import Slots, block_tokens, change_many, narrow, reword_many
 
 _STANDING = frozenset({"state", "state_reason", "deleted_at", "deleted_why", "purge_at"})
 _FILING = ("subject", "topics", "category", "importance", "expires_at", "in_block")
@@ -93,7 +93,7 @@ class _PuttingBack:
         waits = memory.state == State.ACTIVE and writing.waits(self.principal, memory.field)
         return "not_yours" if waits else ""
 
-    def move(self, memory: Memory, each: Wanted) -> Move | None:
+    def move(self, memory: Memory, each: Wanted) -> Move[Memory] | None:
         """What is done to a memory; None when it stands so."""
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
         suppressed = bool(each.before.get("suppressions"))
@@ -101,15 +101,17 @@ class _PuttingBack:
             if memory.state in GONE and not suppressed:
                 return None
             why = Why.PERSON if self.principal.speaks_as_person else Why.AGENT
-            return Move(memory, going(memory, State.ARCHIVED, why, memory.state_reason, self.now), _went(memory, why))
+            target = going(State.ARCHIVED, self.now, memory.state_reason, deleted_why=why)
+            return Move(memory, target, _went(memory, why))
         number = before.pop("version", memory.version)
         target = {name: value for name, value in before.items() if name not in _STANDING}
         if _STANDING & before.keys():
             state, reason = before.get("state", memory.state), before.get("state_reason", memory.state_reason)
             if state in GONE:
-                target |= going(memory, state, before.get("deleted_why") or memory.deleted_why, reason, self.now)
+                went = before.get("deleted_why") or memory.deleted_why
+                target |= going(state, self.now, reason, deleted_why=went)
             else:
-                target |= coming(state, reason)
+                target |= coming(state, reason, deleted_why="")
         until = target.get("expires_at", memory.expires_at)
         until = parse_datetime(until) if isinstance(until, str) else until
         if until is not None and until <= self.now and target.get("state", memory.state) in PRESENT:
@@ -138,33 +140,33 @@ class _PuttingBack:
         target["search_length"] = prepared.length
         target["tokens"] = line_tokens(memory_line(memory.pk, self.now, subject, content))
 
-    def that_fit(self, moves: Sequence[Move]) -> list[Move]:
+    def that_fit(self, moves: Sequence[Move[Memory]]) -> list[Move[Memory]]:
         """Those whose words, field and room nobody has taken since, and whose words were not rejected since."""
-        leaving = {each.memory.pk for each in moves if each.memory.state == State.ACTIVE != each.state}
-        back = {each.memory.pk: _as_it_will_be(each) for each in moves if _takes_a_place(each)}
+        leaving = {each.row.pk for each in moves if each.row.state == State.ACTIVE != each.state}
+        back = {each.row.pk: _as_it_will_be(each) for each in moves if _takes_a_place(each)}
         slots = Slots.of(self.user_id, list(back.values()), leaving) if back else None
         rejected = self.rejected(moves)
         room = settings.MEMORY_BLOCK_TOKENS - self.write.ledgers[self.user_id].block_tokens
         room -= sum(min(0, block_tokens(each)) for each in moves)
         fitting = []
         for move in moves:
-            why = "rejected_before" if move.memory.pk in rejected else ""
-            if not why and slots is not None and move.memory.pk in back:
-                words = move.memory.state in GONE or "content" in move.target
-                why = slots.why_not(back[move.memory.pk], active=move.state == State.ACTIVE, words=words)
+            why = "rejected_before" if move.row.pk in rejected else ""
+            if not why and slots is not None and move.row.pk in back:
+                words = move.row.state in GONE or "content" in move.target
+                why = slots.why_not(back[move.row.pk], active=move.state == State.ACTIVE, words=words)
             longer = max(0, block_tokens(move))
             if not why and longer > max(0, room):
                 why = "budget"
             if why:
-                self.left[move.memory.pk] = why
+                self.left[move.row.pk] = why
             else:
                 room -= longer
                 fitting.append(move)
         return fitting
 
-    def rejected(self, moves: Sequence[Move]) -> set[str]:
+    def rejected(self, moves: Sequence[Move[Memory]]) -> set[str]:
         """What an agent would let be said again although the person rejected it."""
-        again = [move.memory.pk for move in moves if "content" in move.target]
+        again = [move.row.pk for move in moves if "content" in move.target]
         if self.principal.speaks_as_person or not again:
             return set()
         versions = {key[0]: version for key, version in self.earlier.items()}
@@ -173,21 +175,21 @@ class _PuttingBack:
         against = Suppression.objects.matching(self.user_id, texts)
         return {pk for pk, is_rejected in zip(again, against, strict=True) if is_rejected}
 
-    def touch(self, moves: Sequence[Move]) -> None:
+    def touch(self, moves: Sequence[Move[Memory]]) -> None:
         """Put back what the changes touched beside the memories, and keep how that stood until now."""
         befores = {each.object_id: each.before for each in self.wanted}
-        done = [move for move in moves if move.memory.pk in befores]
-        stood = {move.memory.pk: befores[move.memory.pk].get("suppressions", []) for move in done}
+        done = [move for move in moves if move.row.pk in befores]
+        stood = {move.row.pk: befores[move.row.pk].get("suppressions", []) for move in done}
         suppressed = suppressions_put_back(Memory, self.user_id, stood)
-        proposals = {move.memory.pk: befores[move.memory.pk].get("proposals", []) for move in done}
+        proposals = {move.row.pk: befores[move.row.pk].get("proposals", []) for move in done}
         decided = _decide_again(proposals, self.now)
-        reworded = [move.memory.pk for move in moves if "version" in move.target]
+        reworded = [move.row.pk for move in moves if "version" in move.target]
         dropped = _relate_again(self.user_id, {pk: befores[pk].get("relations", []) for pk in reworded}, self.now)
         for move in moves:
             touched = {
-                "suppressions": suppressed.get(move.memory.pk),
-                "proposals": decided.get(move.memory.pk),
-                "relations": dropped.get(move.memory.pk),
+                "suppressions": suppressed.get(move.row.pk),
+                "proposals": decided.get(move.row.pk),
+                "relations": dropped.get(move.row.pk),
             }
             move.before |= {name: value for name, value in touched.items() if value}
 
@@ -223,14 +225,14 @@ def _logged(memory: Memory, target: Mapping[str, Any], number: int) -> list[Logg
     return logged
 
 
-def _takes_a_place(move: Move) -> bool:
+def _takes_a_place(move: Move[Memory]) -> bool:
     """Whether a memory gets words or a field that it has not now."""
-    active = move.state == State.ACTIVE != move.memory.state
-    return active or "content" in move.target or (move.memory.state in GONE and move.state in PRESENT)
+    active = move.state == State.ACTIVE != move.row.state
+    return active or "content" in move.target or (move.row.state in GONE and move.state in PRESENT)
 
 
-def _as_it_will_be(move: Move) -> Memory:
-    memory = copy(move.memory)
+def _as_it_will_be(move: Move[Memory]) -> Memory:
+    memory = copy(move.row)
     for name in ("content", "fingerprint", "subject"):
         if name in move.target:
             setattr(memory, name, move.target[name])

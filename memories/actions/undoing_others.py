@@ -13,7 +13,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict, Refused
 from journal.steps import Wanted
-from statements.actions.suppressing_many import suppressions_put_back
+from statements.actions.suppressions import suppressions_put_back
 
 from ..models import Memory, Place, PlaceVersion, Proposal
 from ..policy import writing

@@ -23,10 +23,9 @@ from ..models import MEMORY, Memory, MemoryVersion
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from .bulk import archive_many
-from .many import narrow
-from .moving import reject
-from .relating import memories_relate
+from .many import memories_relate, narrow
 from .single import MemoryWrite, memory_changing
+from .transitions import reject
 
 log = structlog.get_logger(__name__)
 

@@ -14,9 +14,9 @@ from django.db.models.lookups import Range
 from django.utils import timezone
 
 from accounts.models import Agent, User
-from conversations.models import Conversation, Message
+from conversations.models import Conversation
 from retrieval.fields import Searchable
-from statements.models import Statement, StatementKind, StatementVersion
+from statements.models import UPKEEP, Evidence, Statement, StatementKind, StatementVersion, version_constraints
 
 from ..querysets import MemoryQuerySet, MemoryVersionQuerySet, RelationQuerySet
 
@@ -209,7 +209,15 @@ class Memory(Worded, Statement):
         return f"memory {self.id}"
 
 
-MEMORY = StatementKind("memory", "memories", Memory, ("user_id",))
+MEMORY = StatementKind(
+    "memory",
+    "memories",
+    Memory,
+    ("user_id",),
+    upkeep=UPKEEP | {"needs_check"},
+    worked_out=UPKEEP | {"content", "search_text", "search_config", "active_rev", "updated_at"},
+    not_read=("embedding", "search", "search_text"),
+)
 
 
 class MemoryVersion(Worded, Searchable, StatementVersion):
@@ -230,16 +238,7 @@ class MemoryVersion(Worded, Searchable, StatementVersion):
     class Meta:
         constraints = [
             *Searchable.Meta.constraints,
-            models.UniqueConstraint(fields=["memory", "number"], name="memory_version_once"),
-            models.UniqueConstraint(
-                fields=["memory"], condition=Q(recorded_to__isnull=True), name="memory_version_current_once"
-            ),
-            models.CheckConstraint(condition=Q(number__gt=0), name="memory_version_from_one"),
-            models.CheckConstraint(
-                condition=Q(recorded_to__isnull=True, recorded_to_rev__isnull=True)
-                | Q(recorded_to__gte=F("recorded_from"), recorded_to_rev__gt=F("recorded_from_rev")),
-                name="memory_version_recorded_in_order",
-            ),
+            *version_constraints("memory"),
         ]
         indexes = [
             models.Index(fields=["user", "memory", "-number"], name="memory_version_by_user"),
@@ -254,13 +253,11 @@ class MemoryVersion(Worded, Searchable, StatementVersion):
         return f"version {self.number} of {self.memory_id}"
 
 
-class MemoryEvidence(models.Model):
+class MemoryEvidence(Evidence):
     """The message that says what a version says, and the words that say it."""
 
     # memory_evidence_once begins with the version.
     version = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="evidence", db_index=False)
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
-    quote = models.CharField(max_length=500)
 
     class Meta:
         verbose_name_plural = "memory evidence"

@@ -9,7 +9,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Agent, User
-from conversations.models import Conversation, Message
+from conversations.models import Conversation
+from statements.models import Evidence
 
 from ..querysets import ProposalQuerySet
 from .memory import Memory
@@ -88,12 +89,10 @@ class Proposal(models.Model):
         return f"proposal {self.id}"
 
 
-class ProposalEvidence(models.Model):
+class ProposalEvidence(Evidence):
     """The message behind a proposed change, and the words that say it."""
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="evidence")
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
-    quote = models.CharField(max_length=500)
 
     class Meta:
         verbose_name_plural = "proposal evidence"

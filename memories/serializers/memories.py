@@ -15,7 +15,7 @@ from accounts.principals import Principal
 from web.history import ChangeSerializer
 from web.json import NEWEST, ExactSerializer
 
-from ..actions import ADDED_AT_ONCE, BULK_LIMIT
+from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
 from ..models import Kind, Memory, MemoryVersion
 from ..records import Addition, NewMemory
 from .sources import ShownTo
@@ -290,7 +290,7 @@ class RejectMemorySerializer(ExactSerializer):
 class BulkDeleteSerializer(ExactSerializer):
     """The memories to put away."""
 
-    ids = serializers.ListField(child=serializers.CharField(max_length=64), min_length=1, max_length=BULK_LIMIT)
+    ids = serializers.ListField(child=serializers.CharField(max_length=64), min_length=1, max_length=MOST_AT_ONCE)
 
 
 class BulkItemSerializer(serializers.Serializer[Any]):

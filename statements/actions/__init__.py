@@ -1,10 +1,22 @@
 """Changes that facts and memories share, made inside the action of the one or the other."""
 
-from .moderating import moderated
+from .single import (
+    StatementWrite,
+    changing,
+    check_state,
+    check_version,
+    moderated,
+    statement_under_lock,
+    statement_write,
+)
 from .suppressions import rejected_before, suppression_add, suppression_check, suppression_remove, suppressions_follow
 from .upkeep import compare_later, embed_waiting, erase, purging, put_back, statements_purge, take_unindexed
 
 __all__ = [
+    "StatementWrite",
+    "changing",
+    "check_state",
+    "check_version",
     "compare_later",
     "embed_waiting",
     "erase",
@@ -12,6 +24,8 @@ __all__ = [
     "purging",
     "put_back",
     "rejected_before",
+    "statement_under_lock",
+    "statement_write",
     "statements_purge",
     "suppression_add",
     "suppression_check",

@@ -4,8 +4,7 @@ from .fingerprints import fingerprint, fingerprints
 from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person
 from .gates import Admitted, admit, reason_to_hold_back
 from .instructions import find_instructions
-from .sensitive import Sensitive, check_sensitive, find_sensitive, is_masked, mask_sensitive
-from .states import check_state, check_version, clean_reason
+from .sensitive import Sensitive, check_sensitive, clean_reason, find_sensitive, is_masked, mask_sensitive
 
 __all__ = [
     "LONGEST",
@@ -16,9 +15,7 @@ __all__ = [
     "admit",
     "check_form",
     "check_sensitive",
-    "check_state",
     "check_third_person",
-    "check_version",
     "clean_reason",
     "find_instructions",
     "find_sensitive",

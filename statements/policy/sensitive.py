@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from accounts.policy import REASON_CHARACTERS
 from journal.exceptions import Gated
 
 from .numbers import find_accounts, find_cards, find_ids
@@ -84,3 +85,10 @@ def _apart(found: list[Sensitive]) -> list[Sensitive]:
         else:
             joined.append(each)
     return joined[::-1]
+
+
+def clean_reason(reason: str) -> str:
+    """Why something is not so, in its stored form, cut to what fits. Raises Gated (422) for sensitive data."""
+    reason = " ".join(reason.replace("\x00", " ").split())[:REASON_CHARACTERS]
+    check_sensitive(reason)
+    return reason

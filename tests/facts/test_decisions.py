@@ -332,7 +332,7 @@ class TestHiding:
 
 
 def test_a_fact_that_is_gone_while_it_is_locked_is_missing(add, owner, legacy, monkeypatch):
-    from facts.actions import single
+    from statements.actions import single
 
     fact = add(owner, legacy)
     opened = single.ledger_write

@@ -212,7 +212,7 @@ def test_what_is_no_decision_or_too_many_is_refused(me, owner, each):
     at = rev_of(owner)
     for wanted, decision, error, code in (
         ({}, "applaud", Refused, "unknown_decision"),
-        (dict.fromkeys(f"{n:08}" for n in range(actions.BULK_LIMIT + 1)), "pin", Refused, "too_many"),
+        (dict.fromkeys(f"{n:08}" for n in range(actions.MOST_AT_ONCE + 1)), "pin", Refused, "too_many"),
     ):
         with pytest.raises(error) as refused:
             actions.memories_decide(me, wanted, decision)

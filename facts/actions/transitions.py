@@ -1,0 +1,192 @@
+"""What becomes of a fact: shared, kept private, approved, rejected, deleted, restored; gone with where it was said.
+
+Where a function takes ``version``, it is the wording that the caller saw; a decision about another one is a Conflict
+(409 ``version_conflict`` with the current version).
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.actions import member_detach
+from accounts.models import Member
+from accounts.policy import must_decide
+from accounts.principals import Principal
+from conversations.models import Conversation
+from journal.actions import LedgerWrite, ledger_write
+from journal.exceptions import Conflict, NotAllowed, NotFound
+from statements.actions import check_state, erase, suppression_add, suppression_remove
+from statements.actions.many import GONE
+from statements.policy import clean_reason, reason_to_hold_back
+from statements.wording import Embedded
+
+from .. import policy
+from ..models import FACT, FactEvidence, LegacyFact
+from ..policy import State, Visibility
+from ..queries import same_words
+from .single import FactWrite, fact_under_lock, fact_write
+
+
+def fact_set_visibility(
+    principal: Principal, fact_id: UUID, visibility: str, *, version: int | None = None
+) -> LegacyFact:
+    """Share the person's fact with the other members of the legacy, or keep it private again.
+
+    Only an active fact is shared, and only by a member; sharing counts as reviewing. Raises NotYoursToDecide,
+    NotFound, Refused (400), NotAllowed (403 ``not_a_member``), Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    policy.check_visibility(visibility)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, version=version) as change:
+        fact = change.fact
+        if visibility == fact.visibility:
+            return fact
+        if visibility == Visibility.SHARED:
+            check_state(fact, State.ACTIVE)
+            if not Member.objects.filter(legacy_id=fact.legacy_id, user_id=fact.user_id).exists():
+                raise NotAllowed("Only a member shares facts of a legacy.", code="not_a_member")
+            change.share()
+            change.compare_later()
+            change.log("SHARE")
+        else:
+            change.unshare()
+            change.log("UNSHARE")
+    return fact
+
+
+def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
+    """Let a proposed fact count, or mark an active one as reviewed. Approving twice changes nothing.
+
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE)
+    with fact_write(principal, rows, fact_id, *states, version=version) as change:
+        fact = change.fact
+        if fact.state == State.PROPOSED or fact.reviewed_at is None:
+            approve(change)
+    return fact
+
+
+def approve(change: FactWrite) -> None:
+    """Approve a fact that is locked already."""
+    change.activate(reviewed=True)
+    change.log("APPROVE")
+
+
+def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, version: int | None = None) -> LegacyFact:
+    """Say that a fact is not so: it leaves every prompt, and extraction can't bring it back.
+
+    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Refused (400) for a reason that can't be stored,
+    Gated (422) for one with sensitive data, Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    policy.check_reason(reason)
+    rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.QUARANTINED)
+    with fact_write(principal, rows, fact_id, *states, version=version) as change:
+        reject(change, reason)
+    return change.fact
+
+
+def reject(change: FactWrite, reason: str) -> None:
+    """Reject a fact that is locked already."""
+    change.leave(State.REJECTED, reason=clean_reason(reason))
+    _suppress(change)
+    change.log("REJECT")
+
+
+def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
+    """Archive a fact. It can be restored for 30 days, then it is purged; extraction can't bring it back.
+
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    """
+    must_decide(principal)
+    rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
+    with fact_write(principal, rows, fact_id, *states, version=version) as change:
+        change.leave(State.ARCHIVED)
+        _suppress(change)
+        change.log("DELETE")
+    return change.fact
+
+
+def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
+    """Take a rejection or deletion back: the fact is active, reviewed and private again, and may be extracted again.
+
+    What staff had hidden before its author deleted it is hidden again, and what was held back is held back. Raises
+    NotYoursToDecide, NotFound (also after the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` when the
+    same words were added anew meanwhile).
+    """
+    must_decide(principal)
+    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, *GONE) as change:
+        fact = change.fact
+        twin = same_words(principal, fact.legacy_id, fact.content)
+        if twin is not None:
+            raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
+        suppression_remove(
+            change.write, fact.user_id, texts=[fact.content], object_id=fact.pk, legacy_id=fact.legacy_id
+        )
+        change.compare_later()
+        if fact.hidden_at is not None:
+            change.leave(State.HIDDEN)
+        elif fact.quarantined_at is not None:
+            # A rejection may have put the author's own reason in its place.
+            change.leave(State.QUARANTINED, reason=reason_to_hold_back(fact.content))
+        else:
+            change.activate(reviewed=True)
+        change.log("RESTORE")
+    return fact
+
+
+def _suppress(change: FactWrite) -> None:
+    fact = change.fact
+    suppression_add(change.write, fact.user_id, Embedded.of_row(fact), fact.pk, legacy_id=fact.legacy_id)
+
+
+def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None:
+    """End a membership: a member leaves, or an owner removes somebody.
+
+    The facts of who leaves stay theirs, to read, edit and delete; what they shared is private again at once, and they
+    can't share it while they are no member. Raises NotYoursToDecide, NotFound, NotAllowed (403) for a member who is no
+    owner and means somebody else, Conflict (409 ``last_owner``).
+    """
+    must_decide(principal)
+    member = Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first()
+    if member is None:
+        raise NotFound("There is no such member.")
+    with ledger_write(principal.actor, member.user_id, legacy_id) as write:
+        member_detach(write, principal, member)
+        shared = LegacyFact.objects.filter(user_id=member.user_id, legacy_id=legacy_id, visibility=Visibility.SHARED)
+        facts = list(shared.order_by("extracted_at", "id").values_list("pk", "version"))
+        shared.update(visibility=Visibility.PRIVATE, shared_since=None, updated_at=timezone.now())
+        for fact_id, version in facts:
+            for ledger_id in (member.user_id, legacy_id):
+                write.change(ledger_id, "UNSHARE", "fact", fact_id, old_version=version, new_version=version)
+
+
+def facts_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
+    """Remove what was learned from a conversation alone, inside the transaction that removes the conversation.
+
+    The caller holds the ledgers of the person and of the conversation's legacy. What the person has approved, edited,
+    shared or rejected stays, since that is their decision, and so does what other conversations say as well. The
+    same may be learned again: no suppression is left. Returns how many facts were removed, and how many that were
+    found there stay.
+    """
+    said_here = FactEvidence.objects.filter(message__conversation=conversation).values("fact")
+    said_elsewhere = FactEvidence.objects.filter(fact__user_id=conversation.user_id).exclude(
+        message__conversation=conversation
+    )
+    found = LegacyFact.objects.filter(user_id=conversation.user_id, pk__in=said_here)
+    rows = found.filter(reviewed_at__isnull=True, hidden_at__isnull=True, version=1).exclude(written_by="")
+    rows = rows.filter(state__in=[State.PROPOSED, State.ACTIVE, State.QUARANTINED]).exclude(
+        pk__in=said_elsewhere.values("fact")
+    )
+    facts = list(rows.order_by("pk").values_list("pk", "version"))
+    stay = found.count() - len(facts)
+    for fact_id, version in facts:
+        with fact_under_lock(write, LegacyFact.objects.all(), fact_id) as change:
+            change.leave(State.ARCHIVED)  # So that the legacy's counts are right.
+        write.change(conversation.user_id, "PURGE", "fact", fact_id, old_version=version)
+    erase(FACT, [fact_id for fact_id, _ in facts])
+    return len(facts), stay

@@ -1,0 +1,324 @@
+"""From one state to another: approving, rejecting, putting away, bringing back and pinning a memory.
+
+Where a function takes ``version``, it is the wording that the caller saw; about another one it raises Conflict (409
+``version_conflict`` with the current version).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts import policy as accounts_policy
+from accounts.principals import Principal
+from conversations.models import Conversation, Message
+from conversations.querysets import MessageQuerySet
+from journal.actions import LedgerWrite
+from journal.exceptions import Conflict
+from journal.models import ActorKind, Change
+from statements.actions import erase, suppression_check, suppression_remove
+from statements.actions.many import GONE, PRESENT
+from statements.policy import clean_reason
+from statements.wording import Embedded
+
+from .. import queries
+from ..models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Proposal, Relation
+from ..policy import writing
+from ..policy.writing import State, Why
+from ..querysets import MemoryQuerySet
+from ..records import Changed
+from .editing import put_filing
+from .proposing import end, end_create, log_proposal, propose_create, propose_instead
+from .single import MemoryWrite, author, memory_changing, memory_write, relink
+
+_LEAVING = ("DELETE", "REJECT", "TTL", "EVICT", "MERGE")
+
+
+def memory_approve(
+    principal: Principal,
+    memory_id: str,
+    *,
+    content: str | None = None,
+    category: str | None = None,
+    subject: str | None = None,
+    version: int | None = None,
+) -> Memory:
+    """Let a proposed memory count, reworded or refiled if so given, or mark an active one as reviewed.
+
+    Its proposal ends with it. What it takes the place of is archived. Whether it says the same as another is settled:
+    both stay. Approving twice changes nothing. Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict
+    (409 ``version_conflict``, ``wrong_state``).
+    """
+    accounts_policy.must_decide(principal)
+    rows = Memory.objects.visible_to(principal)
+    own_word = principal.speaks_as_person
+    filing: dict[str, Any] = {}
+    if category is not None:
+        filing["category"] = writing.must_file_under(principal, category)
+    if subject is not None:
+        filing["subject"] = writing.clean_subject(subject, own_word=own_word)
+    text = None
+    if content is not None:
+        text = Embedded.of(writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word))
+    with memory_write(principal, rows, memory_id, State.PROPOSED, State.ACTIVE, version=version) as change:
+        approve_so(change, principal, filing, text)
+    return change.memory
+
+
+def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, version: int | None = None) -> Memory:
+    """Say that a memory is not so: it leaves every prompt and can't be learned again.
+
+    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Gated (422, for the reason), Conflict (409
+    ``version_conflict``, ``wrong_state``).
+    """
+    accounts_policy.must_decide(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id, *PRESENT, version=version) as change:
+        reject(change, Why.REJECTED, reason)
+    return change.memory
+
+
+def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: int | None = None) -> Memory:
+    """Keep a memory from being evicted or forgotten, or no longer.
+
+    Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    """
+    accounts_policy.must_remember(principal)
+    rows = Memory.objects.visible_to(principal)
+    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
+        if change.memory.pinned != pinned:
+            change.memory.pinned = pinned
+            change.log("PIN", pinned=pinned)
+    return change.memory
+
+
+def memory_archive(principal: Principal, memory_id: str, *, version: int | None = None) -> Changed:
+    """Put a memory away. It can be restored for 30 days, then it is purged.
+
+    What the person puts away themselves can't be learned again. An agent's archive waits while the person reviews
+    before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound, Conflict (409
+    ``version_conflict``, ``wrong_state``).
+    """
+    accounts_policy.must_remember(principal)
+    own_word = principal.speaks_as_person
+    rows, states = Memory.objects.visible_to(principal), PRESENT if own_word else (State.ACTIVE, State.PROPOSED)
+    with memory_write(principal, rows, memory_id, *states, version=version) as change:
+        if proposal := propose_instead(change, principal, Proposal.Kind.ARCHIVE, {}):
+            return Changed(change.memory, proposal)
+        put_away(change, Why.PERSON if own_word else Why.AGENT)
+    return Changed(change.memory)
+
+
+def memory_restore(principal: Principal, memory_id: str, *, version: int | None = None) -> Memory:
+    """Fetch a memory back: active, or waiting when it did and it isn't the person who fetches it.
+
+    What the person put away or rejected only they fetch back, and what staff held back stays so. Raises
+    NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
+    ``version_conflict``, ``wrong_state``, ``similar_exists``, ``field_exists``).
+    """
+    accounts_policy.must_remember(principal)
+    with memory_write(principal, Memory.objects.visible_to(principal), memory_id, *GONE, version=version) as change:
+        writing.must_restore(principal, change.memory)
+        decides = writing.decides_what_returns(principal)
+        waits = not decides and state_before(change.memory) == State.PROPOSED
+        bring_back(change, principal, reviewed=decides, waits=waits)
+    return change.memory
+
+
+def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
+    """Remove what was learned from a conversation alone, inside the transaction that removes the conversation.
+
+    The caller holds the person's ledger. What the person has reviewed or reworded stays, and so does what was said
+    elsewhere as well. No suppression is left: the same may be learned again. Returns how many memories were removed,
+    and how many that were found there stay.
+    """
+    said = Message.objects.filter(conversation=conversation)
+    memories = list(_learned_from(conversation.user_id, said).without_vectors().order_by("pk"))
+    for proposal in Proposal.objects.waiting().filter(source_conversation=conversation, agent__isnull=True):
+        if proposal.kind != Proposal.Kind.CREATE:
+            end(proposal, Proposal.State.LAPSED, timezone.now())
+            log_proposal(write, "LAPSE", proposal)
+    found = Memory.objects.filter(user_id=conversation.user_id, versions__evidence__message__in=said)
+    stay = found.distinct().count() - len(memories)
+    for memory in memories:
+        if memory.state == State.ACTIVE:
+            with memory_changing(write, memory) as change:
+                change.leave(State.QUARANTINED)  # So that the person's counts are right; the row goes at once.
+        write.change(conversation.user_id, "PURGE", "memory", memory.pk, old_version=memory.version)
+    erase(MEMORY, [memory.pk for memory in memories])
+    return len(memories), stay
+
+
+def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
+    """Put away what was learned from a message alone that the person does not want remembered. Returns the ids.
+
+    The caller holds the person's ledger. Suppressions keep it from being learned again.
+    """
+    said = Message.objects.filter(pk=message.pk)
+    declined = []
+    for memory in _learned_from(message.user_id, said).without_vectors():
+        with memory_changing(write, memory) as change:
+            put_away(change, Why.PERSON, conversation_id=message.conversation_id)
+        declined.append(memory.pk)
+    return declined
+
+
+def _learned_from(user_id: UUID, said: MessageQuerySet) -> MemoryQuerySet:
+    """A person's memories that only these messages bear out, that a job worded and that nobody has looked at."""
+    own = Memory.objects.filter(user_id=user_id)
+    borne_out = MemoryEvidence.objects.filter(version__user_id=user_id)
+    elsewhere = borne_out.exclude(message__in=said).values("version__memory")
+    by_others = MemoryVersion.objects.filter(user_id=user_id).exclude(actor_kind=ActorKind.JOB).values("memory")
+    return (
+        own.filter(reviewed_at__isnull=True, pinned=False)
+        .filter(state__in=[State.PROPOSED, State.ACTIVE, State.QUARANTINED])
+        .filter(pk__in=borne_out.filter(message__in=said).values("version__memory"))
+        .exclude(pk__in=elsewhere)
+        .exclude(pk__in=by_others)
+    )
+
+
+# --- Of a memory that is locked already -------------------------------------------------------------------------------
+
+
+def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any], text: Embedded | None) -> None:
+    """Approve a memory that is locked already, filed and worded as the person wants it.
+
+    ``filing`` may hold a category and a subject; without a text the wording stays. Raises Refused (400) for a subject
+    of a field, Conflict (409 ``wrong_state``) when its days are over.
+    """
+    memory = change.memory
+    if memory.state == State.PROPOSED:
+        _must_be_in_time(change)
+    changed = {name: value for name, value in filing.items() if getattr(memory, name) != value}
+    meta: dict[str, Any] = {"changed": sorted(changed)} if changed else {}
+    put_filing(change, principal, changed)
+    if text is not None and text.content != memory.content:
+        suppression_check(change.write, memory.user_id, text, own_word=principal.speaks_as_person)
+        wording = text.worded(principal, memory.user_id, memory.subject)
+        rev = change.reword(wording, "APPROVE", written_by=author(principal), correction=True, **meta)
+        settle_approval(change, rev)
+        relink(change, principal, text)
+    elif changed or memory.state == State.PROPOSED or memory.reviewed_at is None or memory.needs_check:
+        approve(change, **meta)
+    memory.needs_check = False
+
+
+def _must_be_in_time(change: MemoryWrite) -> None:
+    """What nobody decided about in time has lapsed, also while its row is still there."""
+    creates = Proposal.objects.waiting().filter(memory=change.memory, kind=Proposal.Kind.CREATE)
+    if creates.filter(expires_at__lte=change.now).exists():
+        lapsed = Proposal.State.LAPSED
+        raise Conflict(f"This memory is {lapsed}.", code="wrong_state", state=lapsed)
+
+
+def approve(change: MemoryWrite, **meta: Any) -> None:
+    """Let a memory count, or mark it as reviewed."""
+    settle_approval(change, change.log("APPROVE", **meta))
+
+
+def settle_approval(change: MemoryWrite, rev: int) -> None:
+    """Make a memory active whose approval took a revision, and let go what it takes the place of."""
+    if change.memory.state != State.ACTIVE:
+        _make_room(change)
+        end_create(change, Proposal.State.APPROVED)
+    change.activate(rev, reviewed=True)
+
+
+def _make_room(change: MemoryWrite) -> None:
+    memory = change.memory
+    superseded = Memory.objects.active().filter(
+        relations_to__from_memory=memory, relations_to__type=Relation.Type.SUPERSEDES
+    )
+    others = {other.pk: other for other in superseded.without_vectors()}
+    holder = queries.holder(memory.user_id, memory.field)
+    if holder is not None and holder.pk not in others:
+        others[holder.pk] = holder
+        change.supersede(holder.pk)
+    for other in others.values():
+        displace(change.write, other)
+
+
+def displace(write: LedgerWrite, memory: Memory) -> None:
+    """Archive a memory that another one takes the place of."""
+    with memory_changing(write, memory) as change:
+        put_away(change, Why.REPLACED)
+
+
+def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", **meta: Any) -> None:
+    """Archive a memory. It can be restored until it is purged."""
+    memory = change.memory
+    meta |= {"why": why} | ({} if memory.state == State.ACTIVE else {"was": memory.state})
+    if memory.state == State.PROPOSED:
+        end_create(change, Proposal.State.REJECTED if why == Why.PERSON else Proposal.State.LAPSED)
+    if why == Why.PERSON:
+        change.suppress()
+    change.leave(State.ARCHIVED, why, reason=memory.state_reason)
+    change.log(event, **meta)
+
+
+def reject(change: MemoryWrite, why: str, reason: str) -> None:
+    """Say that a memory is not so: it can't be learned again."""
+    memory = change.memory
+    meta: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
+    end_create(change, Proposal.State.REJECTED)
+    change.suppress()
+    change.leave(State.REJECTED, why, reason=clean_reason(reason) or memory.state_reason)
+    change.log("REJECT", **meta)
+
+
+def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, waits: bool = False) -> None:
+    """Undo that a memory went: it is active again, or it waits for the person.
+
+    What staff held back when it went is held back again. Raises Conflict (409 ``similar_exists``, ``field_exists``).
+    """
+    memory = change.memory
+    held_back = state_before(memory) == State.QUARANTINED
+    _must_fit(principal, memory, active=not waits and not held_back)
+    suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
+    if memory.expires_at is not None and memory.expires_at <= change.now:
+        memory.expires_at = None
+    if held_back:
+        change.leave(State.QUARANTINED, reason=memory.state_reason)
+        change.log("RESTORE", held_back=True)
+    elif waits:
+        wait_again(change)
+    else:
+        change.activate(change.log("RESTORE"), reviewed=reviewed)
+
+
+def wait_again(change: MemoryWrite, **meta: Any) -> None:
+    """Let a memory wait for the person, as a proposal of who wrote it."""
+    change.leave(State.PROPOSED)
+    change.memory.reviewed_at = None
+    change.log("RESTORE", waits=True, **meta)
+    propose_create(change)
+
+
+def state_before(memory: Memory) -> str:
+    """The state in which a memory was when it was archived or rejected."""
+    return states_before(memory.user_id, [memory]).get(memory.pk, State.ACTIVE)
+
+
+def states_before(user_id: UUID, memories: Sequence[Memory]) -> dict[str, str]:
+    """The states in which memories were when they were archived or rejected, in one statement."""
+    left = Change.objects.of_owner(user_id).filter(object_type="memory", event__in=_LEAVING)
+    left = left.filter(object_id__in=[memory.pk for memory in memories]).order_by("object_id", "-rev")
+    rows = left.distinct("object_id").values_list("object_id", "meta")
+    return {memory_id: str(meta.get("was", State.ACTIVE)) for memory_id, meta in rows}
+
+
+def _must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:
+    """Raise Conflict when the person has the same again by now, or another value of the field."""
+    twin = queries.same_words(principal, memory.user_id, memory.kind, memory.content, memory.subject)
+    if twin is not None:
+        raise Conflict("You have this memory again already.", code="similar_exists", memory=writing.brief(twin))
+    holder = queries.holder(memory.user_id, memory.field) if active else None
+    if holder is not None:
+        raise Conflict(
+            f"Another memory holds the field {memory.field} now.",
+            code="field_exists",
+            **queries.in_the_way(principal, holder),
+        )

@@ -1,0 +1,154 @@
+"""Many statements of one person, each set to its own columns, in as many statements for a thousand as for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from journal.actions import LedgerWrite
+from journal.exceptions import Refused
+from journal.records import DONE
+from journal.steps import rewrite
+
+from ..models import StatementKind
+from ..querysets import Row
+from .suppressions import suppressions_add
+
+MOST_AT_ONCE = 1_000
+GONE = frozenset({"archived", "rejected"})
+PRESENT = frozenset({"proposed", "active", "quarantined"})
+
+
+@dataclass(slots=True)
+class Logged:
+    """What is logged of a statement."""
+
+    event: str
+    meta: dict[str, Any] = field(default_factory=dict)
+    old_version: int | None = None
+
+
+@dataclass(slots=True)
+class Move(Generic[Row]):
+    """A statement, the columns that it gets, what is logged, and what it touched beside it for the undo.
+
+    ``first_rev`` and ``rev`` are the first and the last revision that this took.
+    """
+
+    row: Row
+    target: dict[str, Any]
+    logged: Sequence[Logged]
+    before: dict[str, Any] = field(default_factory=dict)
+    first_rev: int = 0
+    rev: int = 0
+
+    def value(self, name: str) -> Any:
+        """What a column of the statement will hold."""
+        return self.target.get(name, getattr(self.row, name))
+
+    @property
+    def state(self) -> str:
+        """The state that the statement gets."""
+        return str(self.value("state"))
+
+
+def going(state: str, now: datetime, reason: str, **more: Any) -> dict[str, Any]:
+    """The columns of a statement that is archived or rejected."""
+    purge_at = now + timedelta(days=settings.ARCHIVE_DAYS)
+    return {"state": state, "state_reason": reason, "deleted_at": now, "purge_at": purge_at, **more}
+
+
+def coming(state: str, reason: str = "", **more: Any) -> dict[str, Any]:
+    """The columns of a statement that is there, or there again."""
+    return {"state": state, "state_reason": reason, "deleted_at": None, "purge_at": None, **more}
+
+
+def put(row: Any, columns: Mapping[str, Any]) -> None:
+    """Set columns of a row that is locked."""
+    for name, value in columns.items():
+        setattr(row, name, value)
+
+
+def suppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:
+    """Mark what statements say as something that must not come back, before they are moved."""
+    stood = suppressions_add(kind.model, [move.row.pk for move in moves])
+    for move in moves:
+        if pairs := stood.get(str(move.row.pk)):
+            move.before["suppressions"] = pairs
+
+
+def move_many(
+    kind: StatementKind[Row],
+    write: LedgerWrite,
+    user_id: UUID,
+    moves: Sequence[Move[Row]],
+    follows: Callable[[Move[Row], datetime], Mapping[str, Any]],
+) -> None:
+    """Log and store what is done to statements of a person whose ledger is locked; ``follows`` says what it entails.
+
+    What leaves the active state is stored first, so that what comes in its place finds its place free.
+    """
+    now = timezone.now()
+    for move in moves:
+        for each in move.logged:
+            move.rev = write.change(
+                user_id,
+                each.event,
+                kind.name,
+                move.row.pk,
+                old_version=each.old_version,
+                new_version=move.value("version"),
+                **each.meta,
+            )
+            move.first_rev = move.first_rev or move.rev
+        move.target |= {"updated_at": now, **follows(move, now)}
+    leaving = {move.row.pk: move.target for move in moves if move.state != "active"}
+    others = {move.row.pk: move.target for move in moves if move.state == "active"}
+    was = rewrite(kind.model, leaving) | rewrite(kind.model, others)
+    for move in moves:
+        before = {name: value for name, value in was[move.row.pk].items() if name not in kind.worked_out}
+        write.undoable(user_id, kind.name, move.row.pk, {**before, **move.before})
+
+
+def check_decision(kind: StatementKind[Row], wanted: Collection[Any], decision: str, decisions: Iterable[str]) -> None:
+    """Raise Refused (400) for a decision that there is not, or about too many."""
+    if decision not in decisions:
+        known = ", ".join(decisions)
+        raise Refused(f"A decision about many {kind.plural} is one of {known}.", code="unknown_decision")
+    if len(wanted) > MOST_AT_ONCE:
+        raise Refused(f"At most {MOST_AT_ONCE} {kind.plural} are decided about at once.", code="too_many")
+
+
+def weighed(
+    wanted: Mapping[Any, int | None],
+    rows: Iterable[Row],
+    start: tuple[AbstractSet[str], AbstractSet[str]],
+    standing: Callable[[Row], str],
+    against: Callable[[Row], str],
+) -> dict[Any, str]:
+    """By id, in a lasting order: what a decision would come to. ``wanted`` holds the version that the person saw.
+
+    ``start`` are the states that the decision starts from and the standings that it leaves something in; ``against``
+    gives the code of what else stands against it.
+    """
+    outcomes = {row.pk: _outcome(row, wanted[row.pk], start, standing) or against(row) or DONE for row in rows}
+    return outcomes | {pk: "not_there" for pk in wanted if pk not in outcomes}
+
+
+def _outcome(
+    row: Row,
+    seen: int | None,
+    start: tuple[AbstractSet[str], AbstractSet[str]],
+    standing: Callable[[Row], str],
+) -> str:
+    states, leads_to = start
+    if row.state not in states:
+        return "nothing_to_do" if standing(row) in leads_to else "wrong_state"
+    return "changed" if seen is not None and seen != row.version else ""

@@ -1,0 +1,154 @@
+"""One statement under its locks: what every change of a fact or a memory has in common, and what staff do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.policy import clean_reason, must_be_staff
+from accounts.principals import Principal
+from journal.actions import LedgerWrite, ledger_write
+from journal.exceptions import Conflict, NotFound
+
+from ..models import Statement, StatementKind
+from ..querysets import Row, StatementQuerySet
+
+_UNREAD = object()
+
+
+@dataclass
+class StatementWrite(Generic[Row]):
+    """A statement whose owners' ledgers are locked. Set its columns, log what happens; leaving settles it.
+
+    ``meta`` goes with everything that is logged of it.
+    """
+
+    kind: ClassVar[StatementKind[Any]]
+
+    write: LedgerWrite
+    row: Row
+    now: datetime = field(default_factory=timezone.now)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def log(
+        self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
+    ) -> int:
+        """Take the person's next revision for what happens to the statement, and return it."""
+        return self.write.change(
+            self.row.user_id,
+            event,
+            self.kind.name,
+            self.row.pk,
+            old_version=old_version,
+            new_version=self.row.version,
+            conversation_id=conversation_id,
+            **self.meta,
+            **meta,
+        )
+
+    def standing(self) -> Any:
+        """What the statement counts for as it stands."""
+        raise NotImplementedError
+
+    def settle(self, before: Any) -> None:
+        """Bring the ledgers in line with how the statement stands now."""
+        raise NotImplementedError
+
+
+Change = TypeVar("Change", bound=StatementWrite[Any])
+
+
+@contextmanager
+def statement_write(
+    of: type[Change],
+    principal: Principal,
+    rows: StatementQuerySet[Any],
+    pk: Any,
+    *states: str,
+    version: int | None = None,
+) -> Iterator[Change]:
+    """Open the transaction of a change to one of ``rows``: lock, read, yield, then save what was changed.
+
+    With ``states`` it has to be in one of them, with ``version`` it has to be worded as the caller saw it. Raises
+    NotFound when it is not among the rows, Conflict (409 ``version_conflict`` with the current version,
+    ``wrong_state``).
+    """
+    kind = of.kind
+    owners = [principal.user_id] if principal.user_id and len(kind.owners) == 1 else None
+    owners = owners or rows.filter(pk=pk).values_list(*kind.owners).first()
+    if owners is None:
+        raise NotFound(f"There is no such {kind.name}.")
+    with ledger_write(principal.actor, *owners) as write, statement_under_lock(of, write, rows, pk) as change:
+        check_version(change.row, version)
+        if states:
+            check_state(change.row, *states)
+        write.result(kind.name, pk)
+        yield change
+
+
+@contextmanager
+def statement_under_lock(
+    of: type[Change], write: LedgerWrite, rows: StatementQuerySet[Any], pk: Any
+) -> Iterator[Change]:
+    """The same inside a transaction that holds the ledgers already. Columns for searches are not read."""
+    row = rows.filter(pk=pk).defer(*of.kind.not_read).first()
+    if row is None:
+        raise NotFound(f"There is no such {of.kind.name}.")
+    with changing(of(write, row)) as change:
+        yield change
+
+
+@contextmanager
+def changing(change: Change) -> Iterator[Change]:
+    """Yield a statement that was read under the locks; then store, count and keep for the undo what was changed."""
+    row, kind, names = change.row, change.kind, _columns(change.kind)
+    was, before = {name: vars(row)[name] for name in names if name in vars(row)}, change.standing()
+    yield change
+    changed = [name for name in names if name in vars(row) and vars(row)[name] != was.get(name, _UNREAD)]
+    if set(changed) - kind.upkeep:
+        kept = {name: was[name] for name in changed if name in was and name not in kind.worked_out}
+        change.write.undoable(row.user_id, kind.name, row.pk, kept)
+        row.updated_at = change.now
+        changed.append("updated_at")
+    if changed:
+        row.save(update_fields=set(changed))
+        change.settle(before)
+
+
+@cache
+def _columns(kind: StatementKind[Any]) -> list[str]:
+    columns = kind.model._meta.concrete_fields
+    return [column.attname for column in columns if not column.generated and not column.primary_key]
+
+
+def check_state(row: Statement, *allowed: str) -> None:
+    """Raise Conflict (409) with the present state unless it is one of the allowed ones."""
+    if row.state not in allowed:
+        raise Conflict(f"This {row.noun} is {row.state}.", code="wrong_state", state=row.state)
+
+
+def check_version(row: Statement, expected: int | None) -> None:
+    """Raise Conflict (409) with the current version when the caller saw another one."""
+    if expected is not None and expected != row.version:
+        raise Conflict(f"This {row.noun} was changed meanwhile.", code="version_conflict", current=row.version)
+
+
+@contextmanager
+def moderated(principal: Principal, reason: str, locked: AbstractContextManager[Change]) -> Iterator[Change]:
+    """Open the transaction of what staff do to a statement, for a reason that its person reads.
+
+    The reason is logged with everything that happens to it. Raises NotAllowed for anybody but staff, Refused (400)
+    without a reason, and what ``statement_write`` raises.
+    """
+    must_be_staff(principal)
+    because = clean_reason(reason)
+    with locked as change:
+        change.meta = {"reason": because}
+        yield change
