@@ -34,7 +34,7 @@ from memories.actions import (
 from memories.actions.placing import mention
 from memories.models import Kind, Place
 from memories.policy import writing as filing
-from memories.records import QUOTE_CHARACTERS, PreparedMemory, Said, WritePolicy
+from memories.records import QUOTE_CHARACTERS, NewMemory, PreparedMemory, Said, WritePolicy
 from retrieval.text import list_words
 from statements.wording import Embedded
 
@@ -52,6 +52,8 @@ _OPERATIONS = {
     "quarantined": "quarantine",
 }
 _OPERATION_CHARACTERS = 20
+RUN_CHARACTERS = 100
+"""As many as the column of a memory's run has."""
 
 
 SHORTEST_NAME = 3
@@ -230,8 +232,9 @@ class PlanWriter:
         if isinstance(ready, ReadyAddition):
             verdicts = ready.verdicts if self.principal.agentic_memory else None
             policy = WritePolicy(consent=ready.step.consent, insist=True, verdicts=verdicts, among_others=True)
+            prepared = replace(ready.prepared, new=self._attributed(ready.prepared.new, ready.step))
             outcome = record_new(
-                self.write, self.principal, ready.prepared, policy, conversation_id=self.conversation.pk, said=said
+                self.write, self.principal, prepared, policy, conversation_id=self.conversation.pk, said=said
             )
             if outcome.outcome in {"created", "proposed", "quarantined"}:
                 self.remembered.append(outcome.memory.pk)
@@ -262,6 +265,12 @@ class PlanWriter:
             said=said,
         )
         return "propose" if archived.proposal else "archive", known.id
+
+    def _attributed(self, new: NewMemory, step: Adding) -> NewMemory:
+        """The same with who said it, in which role, and in which run: the conversation, by its id at the client."""
+        message = self.messages[step.quotes[0].index]
+        run_id = self.conversation.external_id or str(self.conversation.pk)
+        return replace(new, role=message.role, actor_id=message.speaker, run_id=run_id[:RUN_CHARACTERS])
 
     def _said(self, step: Step) -> list[Said]:
         """The evidence, the words that say it first; none when their message may not teach anything any more."""

@@ -5,6 +5,7 @@ import pytest
 from accounts.queries import principal_for_person
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing as actions
+from conversations.actions import NewMessage, messages_append
 from facts.models import LegacyFact
 from memories.models import Memory
 from tests.memories.state import check
@@ -46,6 +47,19 @@ def test_a_person_is_got_to_know(tell, channel):
     assert (city.state, "Lisbon" in city.content) == ("active", True)
     assert all(each.written_by == "offline rules 1" for each in Memory.objects.all())
     assert all(each.versions.get().evidence.exists() for each in Memory.objects.all())
+
+
+def test_it_is_found_by_who_said_it_and_the_run_that_it_came_by(owner, talk, api):
+    conversation = talk(owner, channel="assistant", external_id="run-7")
+    said = NewMessage("user", "I'm a vegetarian.", speaker="Ana")
+    messages_append(principal_for_person(owner.pk), conversation.pk, [said])
+    extraction.extract_messages(conversation.pk)
+    wanted = {"role": "user", "actor_id": "Ana", "run_id": "run-7"}
+    found = []
+    for filters in (wanted, *({name: "other"} for name in wanted)):
+        body = {"query": "vegetarian", "filters": filters}
+        found.append(len(api(owner).post("/api/v1/memories/query/", body, format="json").json()["results"]))
+    assert found == [1, 0, 0, 0]
 
 
 def test_a_city_that_was_not_to_be_remembered_waits(tell):
