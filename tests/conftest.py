@@ -334,21 +334,28 @@ def chromium():
 
 
 @pytest.fixture
-def tab(chromium, live_server):
+def session_cookie():
+    """``session_cookie(person, url)`` is what a browser context holds once that person has signed in there."""
+
+    def session_cookie(person, url):
+        client = Client()
+        client.force_login(person)
+        session = client.cookies[settings.SESSION_COOKIE_NAME]
+        return {"name": session.key, "value": session.value, "url": url}
+
+    return session_cookie
+
+
+@pytest.fixture
+def tab(chromium, live_server, session_cookie):
     """A fresh tab on the live server; ``tab.faults`` collects what its console and its network complain about.
 
     ``tab.sign_in(person)`` gives it that person's session. Addresses are relative to the server.
     """
 
-    def sign_in(person):
-        client = Client()
-        client.force_login(person)
-        session = client.cookies[settings.SESSION_COOKIE_NAME]
-        context.add_cookies([{"name": session.key, "value": session.value, "url": live_server.url}])
-
     context = chromium.new_context(base_url=live_server.url)
     page = context.new_page()
-    page.sign_in = sign_in
+    page.sign_in = lambda person: context.add_cookies([session_cookie(person, live_server.url)])
     page.faults = []
     page.on("console", lambda message: message.type == "error" and page.faults.append(message.text))
     page.on("pageerror", lambda error: page.faults.append(str(error)))

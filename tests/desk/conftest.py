@@ -56,23 +56,17 @@ def told(monkeypatch):
 
 
 @pytest.fixture
-def browse(chromium, live_server):
-    """``browse(person)`` is a page of a browser of their own, signed in through the form. It must not complain."""
+def browse(chromium, live_server, session_cookie):
+    """``browse(person)`` is an empty page of a signed-in browser of their own. It must not complain."""
     contexts, complaints = [], []
 
     def browse(person, viewport=None, **kwargs):
-        person.set_password(PASSWORD)
-        person.save()
         context = chromium.new_context(base_url=live_server.url, viewport=viewport or DESKTOP, **kwargs)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto("/")
-        page.get_by_label("User name").fill(person.username)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("heading", level=1)).to_contain_text("Hello")
+        context.add_cookies([session_cookie(person, live_server.url)])
         return page
 
     yield browse

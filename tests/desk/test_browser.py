@@ -28,6 +28,7 @@ def press(page, fact, name):
 
 def test_a_fact_is_shared_and_unshared_by_mouse(browse, owner, member, legacy, facts):
     mine, theirs = browse(owner), browse(member)
+    mine.goto("/")
     mine.get_by_role("link", name="Grandmother Rosa", exact=True).click()
     expect(mine.get_by_role("link", name="To review 3")).to_have_attribute("aria-current", "page")
     mine.wait_for_load_state()  # Before that a button sends its form as a page.
@@ -175,6 +176,8 @@ def test_a_server_that_is_away_is_told(browse, owner, legacy, facts):
 def test_a_session_that_ended_leads_to_sign_in_and_back(browse, owner, legacy, facts):
     page = browse(owner)
     page.goto(shelf(legacy, "waiting"))
+    owner.set_password(PASSWORD)
+    owner.save()
     page.context.clear_cookies(name=re.compile("session$"))
     press(page, facts[0], "Approve")
     page.get_by_label("User name").fill(owner.username)

@@ -119,6 +119,7 @@ def test_it_works_without_javascript_and_can_be_cancelled_and_taken_back(
         plain.get_by_role("button", name="Take it back").click()
         expect(plain.get_by_role("heading", name="Being taken back")).to_be_visible()
         work("import_undo")
+        plain.reload()
         expect(plain.get_by_role("heading", name="Taken back", exact=True)).to_be_visible()
     finally:
         context.close()

@@ -31,6 +31,7 @@ def press(page, memory, name):
 
 def test_a_memory_is_archived_and_brought_back_in_place(browse, owner, memories):
     page = browse(owner)
+    page.goto("/")
     page.get_by_role("link", name="Memories", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Memories")
     page.wait_for_load_state()  # Before that a button sends its form as a page.

@@ -189,6 +189,7 @@ def test_two_tabs_edit_one_fact_and_lose_nothing(tab, owner, facts):
 
 def test_the_queue_works_without_javascript(browse, owner, facts):
     page = browse(owner, java_script_enabled=False)
+    page.goto("/")
     page.get_by_role("link", name="Start reviewing").click()
     page.get_by_role("button", name="Approve").click()
     expect(claim(page, facts[1])).to_be_visible()
