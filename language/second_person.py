@@ -1,0 +1,133 @@
+"""A statement in the third person about the user, told to that person: "The user prefers tea." is "You prefer tea."
+
+Only English statements that begin with "The user" are changed, and only where it is sure to be right; all others are
+told as they are stored. What is not sure: pronouns, which may mean the user or somebody else, a second "the user", and
+words after "and" or a comma that may be verbs of the user or nouns.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_IRREGULAR = {
+    "is": "are", "isn't": "aren't", "was": "were", "wasn't": "weren't", "has": "have", "hasn't": "haven't",
+    "does": "do", "doesn't": "don't", "goes": "go", "focuses": "focus", "aches": "ache",
+}  # fmt: skip
+_AS_IT_IS = _words(
+    "will won't would wouldn't can can't cannot could couldn't may might must mustn't should shouldn't had hadn't did "
+    "didn't became began bought broke brought built came caught chose cut drank drove fell felt found gave got grew "
+    "kept knew learnt led left lost made met moved paid put quit ran read said sang saw sent set slept sold spent "
+    "spoke stood swam taught thought told took went won wore wrote ate flew heard held hurt understood"
+)
+_ADVERBS = _words(
+    "also always often usually never still currently now really generally rarely sometimes just only recently "
+    "previously mostly mainly already once even occasionally regularly strongly particularly especially no longer "
+    "typically frequently very much both probably"
+)
+# Words after "the user" that are nouns: the user settings are not what the user "settings".
+_NOUNS = _words("settings accounts stories names profiles preferences groups roles reviews interfaces guides ids")
+_VERBS = _words(
+    "attend avoid bake believe belong bring build buy call care carry coach collect come commute cook design develop "
+    "dislike draw drink drive eat enjoy expect feel find fly follow get give grow handle hate have hold hope know "
+    "lead lean learn leave like listen live look love maintain make manage mean meet miss move need organize own "
+    "paint pay plan play practice prefer read remember rent ride run say see sell sing sleep speak spend start stay "
+    "struggle study suffer swim take talk teach tell tend think travel try understand use visit volunteer wake walk "
+    "want watch wear wish work worry write"
+)
+_PRONOUNS = re.compile(
+    r"\b(?:he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themsel(?:f|ves)|they're|the user)\b", re.I
+)
+_SENTENCES = re.compile(r"(?<=[.!?;])\s+")
+_OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
+_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
+_COORDINATED = re.compile(r"(?:,|\b(?:and|or|but|then|yet)\b)\s+(?:(?:and|or|but|then|also|often|now|still)\s+)*", re.I)
+_RELATIVE = re.compile(
+    r"\b(?:that|who|whom|which|whose|because|when|while|if|since|where|as|so|though|although)\b", re.I
+)
+_VERB_GOES_ON = re.compile(
+    r"\s+(?:a|an|the|at|in|on|as|for|to|with|from|by|near|every|each|it|not|that|about|daily|well|\d+)\b"
+)
+_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
+
+
+def second_person(text: str) -> str:
+    """The statement as it is told to the person it is about; as it is stored where that can't be sure to be right."""
+    told = [_sentence(each) for each in _SENTENCES.split(text)]
+    if None in told or not text.startswith("The user"):
+        return text
+    return _rejoined(text, [each for each in told if each is not None])
+
+
+def _rejoined(text: str, sentences: list[str]) -> str:
+    gaps = [found[0] for found in _SENTENCES.finditer(text)]
+    return "".join(part for pair in zip(sentences, [*gaps, ""], strict=True) for part in pair)
+
+
+def _sentence(text: str) -> str | None:
+    """One sentence in the second person; None for one that can't be sure to be right."""
+    if own := _OWN.match(text):
+        rest = text[own.end() :]
+        known = _FINITE.search(rest) or any(_base(word) in _VERBS for word in _WORD.findall(rest))
+        return f"Your {rest}" if known and not _PRONOUNS.search(rest) else None
+    if not text.startswith("The user "):
+        return None
+    rest = text.removeprefix("The user ")
+    verb = next((word for word in _WORD.finditer(rest) if word[0].lower() not in _ADVERBS), None)
+    if verb is None or _PRONOUNS.search(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
+        return None
+    told = _of_you(verb[0])
+    tail = _coordinated(rest[verb.end() :]) if told else None
+    return None if tail is None else f"You {rest[: verb.start()]}{told}{tail}"
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _coordinated(tail: str) -> str | None:
+    """What follows the first verb, with further verbs of the user changed; None when it is not sure which these are."""
+    done, at = "", 0
+    for place in _COORDINATED.finditer(tail):
+        word = _WORD.match(tail, place.end())
+        if word is None or word.start() < at:
+            continue
+        written = word[0].replace("’", "'")
+        if (
+            not (written in _IRREGULAR or (written.endswith("s") and not written.endswith("ss")))
+            or written[0].isupper()
+        ):
+            continue
+        before = _WORD.findall(tail[: place.start()])
+        is_verb = written in _IRREGULAR or (
+            _base(written) in _VERBS
+            and _VERB_GOES_ON.match(tail, word.end()) is not None
+            and not (before and before[-1].endswith("s") and before[-1][0].islower())
+        )
+        if not is_verb or _RELATIVE.search(tail[: place.start()]):
+            return None
+        done += tail[at : word.start()] + (_of_you(word[0]) or "")
+        at = word.end()
+    return done + tail[at:]
+
+
+def _of_you(verb: str) -> str | None:
+    """The form that goes with "you" of one that goes with "the user"; None for what is no such verb."""
+    verb = verb.replace("’", "'")
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if verb in _AS_IT_IS or verb.endswith("ed"):
+        return verb
+    return _base(verb) if verb.endswith("s") and not verb.endswith("ss") and verb.islower() and len(verb) > 3 else None
+
+
+def _base(verb: str) -> str:
+    """A regular verb in the third person without its ending."""
+    if verb.endswith("ies") and len(verb) > 4:
+        return verb[:-3] + "y"
+    if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):
+        return verb[:-2]
+    return verb.removesuffix("s")

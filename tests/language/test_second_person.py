@@ -1,0 +1,69 @@
+"""What is stored of the user in the third person, told to that person."""
+
+import pytest
+
+from language.second_person import second_person
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        ("The user prefers tea.", "You prefer tea."),
+        ("The user's dog is called Rufus.", "Your dog is called Rufus."),
+        ("The user’s sister lives in Porto.", "Your sister lives in Porto."),
+        ("The user is a nurse.", "You are a nurse."),
+        ("The user has two cats.", "You have two cats."),
+        ("The user was born in Ghent.", "You were born in Ghent."),
+        ("The user doesn't eat meat.", "You don't eat meat."),
+        ("The user does not drink coffee.", "You do not drink coffee."),
+        ("The user isn't a morning person.", "You aren't a morning person."),
+        ("The user studies law.", "You study law."),
+        ("The user watches birds.", "You watch birds."),
+        ("The user uses Linux.", "You use Linux."),
+        ("The user organizes a choir.", "You organize a choir."),
+        ("The user goes to bed at nine.", "You go to bed at nine."),
+        ("The user moved to Lisbon in 2019.", "You moved to Lisbon in 2019."),
+        ("The user went to Peru.", "You went to Peru."),
+        ("The user can't swim.", "You can't swim."),
+        ("The user also often travels by train.", "You also often travel by train."),
+        ("The user no longer smokes.", "You no longer smoke."),
+        ("The user lives in Porto and works at the docks.", "You live in Porto and work at the docks."),
+        ("The user is a nurse and has two sons.", "You are a nurse and have two sons."),
+        ("The user has a dog, is a vet and doesn't travel.", "You have a dog, are a vet and don't travel."),
+        ("The user likes tea and toast.", "You like tea and toast."),
+        ("The user lives in Porto. The user's cat is old.", "You live in Porto. Your cat is old."),
+        ("The user says the dog is ill.", "You say the dog is ill."),
+    ],
+)
+def test_it_is_told_in_the_second_person(stored, told):
+    assert second_person(stored) == told
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "Olga rows on Tuesdays.",
+        "I live in Porto.",
+        "",
+        "The user",
+        "The user visits their sister.",
+        "The user's brother calls him daily.",
+        "The user's allergic to nuts.",
+        "The user settings are dark.",
+        "The user, a nurse, lives in Porto.",
+        "The user who sings is tall.",
+        "The user likes cats and dogs.",
+        "The user sings and yodels.",
+        "The user enjoys long walks and rides in the country.",
+        "The user has a dog that barks and is old.",
+        "The user knows that the user is watched.",
+        "The preferred name of the user is Bobby.",
+        "The user knows Dr. Smith and works at the docks.",
+        "The user has a dog. She is old.",
+        "Der Nutzer lebt in Porto.",
+        "The users like tea.",
+        "The user like tea.",
+    ],
+)
+def test_what_is_not_sure_is_told_as_it_is_stored(stored):
+    assert second_person(stored) == stored
