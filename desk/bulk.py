@@ -20,10 +20,11 @@ from facts import actions as facts
 from facts.models import LegacyFact
 from journal.exceptions import Refused
 from journal.records import BulkResult, Id
+from language.second_person import second_person
 from memories import actions as memories
 from memories.models import Memory
 
-from .legacies.listing import View
+from .legacies.listing import FactView
 from .memories.listing import MemoryView
 from .outcomes import Done
 from .page import PageRequest, came_from, for_person, origin_of
@@ -46,8 +47,8 @@ WHY_SKIPPED = {
     "nothing_to_do": "already so",
     "wrong_state": "in a state that does not allow it",
     "not_a_member": "about a legacy that you have left",
-    "similar_exists": "there again in the same words",
-    "field_exists": "something that another memory says of you now",
+    "similar_exists": "already there in the same words",
+    "field_exists": "in a field that another memory has now",
 }
 
 
@@ -70,14 +71,14 @@ class Many(ABC, Generic[Id]):
         """An id as a form sends it. Raises ValueError."""
 
     @abstractmethod
-    def weigh(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
-        """Say what a decision would come to."""
+    def preview(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
+        """Count what a decision would change, and change nothing."""
 
     @abstractmethod
     def decide(
         self, principal: Principal, wanted: Mapping[Id, int | None], decision: str, reason: str
     ) -> BulkResult[Id]:
-        """Carry a decision out."""
+        """Take a decision."""
 
     @abstractmethod
     def contents(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
@@ -107,21 +108,21 @@ class ManyFacts(Many[UUID]):
     """Facts, of one legacy or of all."""
 
     one, several = "fact", "facts"
-    routes = {"list": "fact-list", "apply_bulk": "bulk-carry-out"}
+    routes = {"list": "fact-list", "apply_bulk": "bulk-apply"}
 
     def matching(self, principal: Principal, back: str) -> tuple[dict[UUID, int | None], int]:
         """The facts of the list."""
         rows = LegacyFact.objects.mine(principal)
         legacy_id = origin_of(back, reverse(self.routes["list"])).kwargs.get("legacy_id")
         rows = rows.filter(legacy_id=legacy_id) if legacy_id else rows
-        rows = View.of(QueryDict(urlsplit(back).query)).select(rows, principal)
+        rows = FactView.of(QueryDict(urlsplit(back).query)).select(rows, principal)
         return dict(rows.values_list("pk", "version")[: facts.MOST_AT_ONCE]), rows.count()
 
     def read_id(self, written: str) -> UUID:
         """A UUID."""
         return UUID(written)
 
-    def weigh(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
+    def preview(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
         """``facts_weigh``."""
         return facts.facts_weigh(principal, wanted, decision)
 
@@ -148,7 +149,7 @@ class ManyMemories(Many[str]):
     """Memories of the person."""
 
     one, several = "memory", "memories"
-    routes = {"list": "memory-list", "apply_bulk": "memory-bulk-carry-out"}
+    routes = {"list": "memory-list", "apply_bulk": "memory-bulk-apply"}
 
     def matching(self, principal: Principal, back: str) -> tuple[dict[str, int | None], int]:
         """The memories of the list."""
@@ -160,7 +161,7 @@ class ManyMemories(Many[str]):
         """Any word: what is no id is no memory."""
         return written.replace("\x00", "")
 
-    def weigh(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
+    def preview(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
         """``memories_weigh``."""
         return memories.memories_weigh(principal, wanted, decision)
 
@@ -173,7 +174,7 @@ class ManyMemories(Many[str]):
     def contents(self, principal: Principal, ids: Sequence[str]) -> list[str]:
         """What these memories say."""
         rows = Memory.objects.visible_to(principal).filter(pk__in=ids).order_by("created_at", "id")
-        return list(rows.values_list("content", flat=True))
+        return [second_person(content) for content in rows.values_list("content", flat=True)]
 
 
 @require_POST
@@ -184,10 +185,10 @@ def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> Http
     everything = request.POST.get("all") == "yes"
     chosen, matching = many.matching(principal, back) if everything else (many.read(request.POST.getlist(many.one)), 0)
     if not chosen:
-        messages.error(request, f"Nothing was chosen. Tick the {many.several} that you mean first.")
+        messages.error(request, f"Nothing was selected. Select the {many.several} first.")
         return redirect(back)
     try:
-        result = many.weigh(principal, chosen, decision)
+        result = many.preview(principal, chosen, decision)
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)
@@ -212,7 +213,7 @@ def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> Http
 @require_POST
 @for_person
 def apply_bulk(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
-    """Carry out what was confirmed."""
+    """Do what was confirmed."""
     decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
     chosen = many.read(request.POST.get("chosen", "").split())
     try:
@@ -241,7 +242,7 @@ def _told(sentence: str, skipped: Mapping[str, int]) -> str:
 _FACTS, _MEMORIES = {"many": ManyFacts()}, {"many": ManyMemories()}
 urlpatterns = [
     path("facts/bulk/", confirm, _FACTS, name="bulk-confirm"),
-    path("facts/bulk/carry-out/", apply_bulk, _FACTS, name="bulk-carry-out"),
+    path("facts/bulk/carry-out/", apply_bulk, _FACTS, name="bulk-apply"),
     path("memories/bulk/", confirm, _MEMORIES, name="memory-bulk-confirm"),
-    path("memories/bulk/carry-out/", apply_bulk, _MEMORIES, name="memory-bulk-carry-out"),
+    path("memories/bulk/carry-out/", apply_bulk, _MEMORIES, name="memory-bulk-apply"),
 ]

@@ -24,12 +24,13 @@ from assistant.demo import demo_sign_ins
 from conversations.models import Conversation, Message
 from journal.exceptions import Refused
 from journal.models import Change, Ledger
+from language.second_person import second_person
 from memories.models import Memory, Place
 from memories.queries import block_fill
 
-from .legacies.history import agent_names
+from .history import agent_names, who_did
 from .legacies.tabs import Numbers, numbers_by_legacy
-from .memories.history import what_happened, who_did
+from .memories.history import what_happened
 from .page import PageRequest, for_person, neighbours_of
 from .review.queue import waiting_memories, waiting_proposals
 
@@ -158,7 +159,7 @@ def latest_changes(principal: Principal) -> list[Latest]:
     found = [(change, *shown[key]) for key, change in last.items() if key in shown][:MOST]
     agents = agent_names([change for change, _, _ in found])
     return [
-        Latest(change.at, who_did(change, agents), _what(change), content, address)
+        Latest(change.at, who_did(change, agents, user_id), _what(change), content, address)
         for change, content, address in found
     ]
 
@@ -175,7 +176,7 @@ def _shown(principal: Principal, keys: list[tuple[str, str]]) -> Mapping[tuple[s
     found: dict[tuple[str, str], tuple[str, str]] = {}
     memories = [pk for kind, pk in keys if kind == "memory"]
     rows = Memory.objects.visible_to(principal).filter(pk__in=memories).values_list("pk", "content")
-    found |= {("memory", pk): (content, reverse("memory-page", args=[pk])) for pk, content in rows}
+    found |= {("memory", pk): (second_person(content), reverse("memory-page", args=[pk])) for pk, content in rows}
     places = [UUID(pk) for kind, pk in keys if kind == "place"]
     named = Place.objects.visible_to(principal).filter(pk__in=places).values_list("pk", "name")
     return found | {("place", str(pk)): (name, reverse("place-page", args=[pk])) for pk, name in named}

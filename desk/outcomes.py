@@ -1,18 +1,21 @@
-"""What a decision came to, and what a card tells of it."""
+"""What a decision came to: what was done and how to undo it, or why it was refused."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from accounts.principals import Principal
+from facts.models import FactVersion
+from journal.exceptions import NotFound, Refused
 from journal.steps import revisions_of
-from statements.policy import LONGEST
+from memories.models import MemoryVersion
 
-from .diff import Piece, word_diff
+Typed = Mapping[str, str]
+"""The fields of a form as they were typed, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a decision could not be carried out, in words, and what had been typed for it.
+    """Why a decision was refused, in words, and what had been typed for it.
 
     ``seen`` is the wording that it was about, when there is another one by now.
     """
@@ -38,7 +41,7 @@ class Refusal:
     decision: str
     text: str
     status: int
-    typed: Mapping[str, str] = field(default_factory=dict)
+    typed: Typed = field(default_factory=dict)
     seen: str = ""
 
 
@@ -51,73 +54,30 @@ def undoable(principal: Principal, change: Callable[[], Done]) -> Done:
     return replace(done, undo=reverse("undo", args=[taken.first, taken.last]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decidable:
-    """What every card has: what it is about, and what was just done about that, or could not be done.
+def attempt(
+    change: Callable[[], Done],
+    decision: str,
+    typed: Typed,
+    versions: QuerySet[FactVersion] | QuerySet[MemoryVersion],
+) -> Done | Refusal:
+    """Do what a form asks for, or say why it was refused, with what had been typed and the wording that it was about.
 
-    ``noun`` names such a thing, ``route`` the address that decisions about it are sent to.
+    ``versions`` are the wordings that there are. Raises NotFound as ``change`` does.
     """
+    try:
+        return change()
+    except NotFound:
+        raise
+    except Refused as error:
+        seen = versions.none() if error.code != "version_conflict" else versions.filter(number=seen_version(typed) or 0)
+        wording = seen.values_list("content", flat=True).first() or ""
+        return Refusal(decision, error.detail, error.status, typed, wording)
 
-    noun: ClassVar[str]
-    route: ClassVar[str]
-    outcome: Done | Refusal | None = None
 
-    @property
-    def key(self) -> str:
-        """The id of what the card is about."""
-        raise NotImplementedError
-
-    @property
-    def version(self) -> int:
-        """The number of the present wording."""
-        raise NotImplementedError
-
-    @property
-    def content(self) -> str:
-        """The present wording."""
-        raise NotImplementedError
-
-    @property
-    def longest(self) -> int:
-        """How many characters a wording may have."""
-        return LONGEST
-
-    @property
-    def stored(self) -> Mapping[str, str]:
-        """What the fields of the card's forms hold when nothing was typed."""
-        raise NotImplementedError
-
-    @property
-    def done(self) -> Done | None:
-        """What was just done to it."""
-        return self.outcome if isinstance(self.outcome, Done) else None
-
-    @property
-    def refusal(self) -> Refusal | None:
-        """Why something could not be done to it."""
-        return self.outcome if isinstance(self.outcome, Refusal) else None
-
-    @property
-    def changed_meanwhile(self) -> list[Piece]:
-        """How the wording that a refused decision was about became the present one."""
-        return word_diff(self.refusal.seen, self.content) if self.refusal and self.refusal.seen else []
-
-    @property
-    def typed_instead(self) -> list[Piece]:
-        """How the present wording would become the one that was typed for another."""
-        typed = self.refusal.typed.get("content", "") if self.refusal and self.refusal.seen else ""
-        return word_diff(self.content, typed) if typed else []
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """What the fields of the card's forms hold: what had been typed if that was refused, else what is stored."""
-        typed = self.refusal.typed if self.refusal else {}
-        return {name: typed.get(name, value) for name, value in self.stored.items()}
-
-    @property
-    def open_form(self) -> str:
-        """The form that stays open because what was typed into it was refused."""
-        return self.refusal.decision if self.refusal else ""
+def seen_version(typed: Typed) -> int | None:
+    """The version that the form was shown with."""
+    version = typed.get("version", "")
+    return int(version) if version.isdecimal() and len(version) < 10 else None
 
 
 def as_sentence(text: str) -> str:

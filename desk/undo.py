@@ -12,15 +12,12 @@ from django.views.decorators.http import require_POST
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
-from facts.models import LegacyFact
 from journal.exceptions import NotFound, Refused
 from journal.models import Change
 from journal.steps import Undone
 from journal.undo import undo as undo_revisions
-from memories.models import Memory
 
-from .legacies import fact_views as facts
-from .memories import detail_views as memories
+from . import decisions
 from .outcomes import Done, Refusal
 from .page import PageRequest, came_from, for_person, origin_of
 from .review.queue import Item
@@ -29,24 +26,24 @@ from .review.views import answer_decision, answer_gone, queue_of
 
 WHY_LEFT = {
     "built_on": "changed since",
-    "not_undoable": "something that is not undone",
+    "not_undoable": "not undoable",
     "by_staff": "a moderator's decision",
     "not_yours": "not yours to decide",
     "not_there": "not there any more",
     "wrong_state": "in a state that does not allow it by now",
-    "similar_exists": "there again in the same words",
-    "field_exists": "something that another memory says of you now",
-    "budget": "without room among what every prompt carries",
+    "similar_exists": "already there in the same words",
+    "field_exists": "in a field that another memory has now",
+    "budget": "too large for what every prompt carries",
     "not_a_member": "about a legacy that you have left",
     "rejected_before": "something that you rejected since",
-    "cause_left": "what had made room for something that stays",
+    "cause_left": "archived for something that stays",
 }
 
 
 @require_POST
 @for_person
 def undo(request: PageRequest, principal: Principal, first: int, last: int) -> HttpResponseBase:
-    """Let everything stand as it stood before these revisions, and go on where the form was sent from."""
+    """Restore everything to what it was before these revisions, and go on where the form was sent from."""
     about = _about(principal, first)
     try:
         undone = undo_revisions(principal, first, last)
@@ -97,14 +94,11 @@ def _answer(
 ) -> HttpResponseBase:
     """The page that the form was sent from, or the part of it that has changed, if ``about`` says what that is."""
     back = came_from(request, reverse("home"))
-    if about is not None and about.kind == "fact":
-        fact = LegacyFact.objects.visible_to(principal).filter(pk=about.pk).first()
-        if fact is not None:
-            return facts.answer(request, principal, fact, outcome)
-    elif about is not None and about.kind == "memory":
-        memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=about.pk).first()
-        if memory is not None:
-            return memories.answer(request, principal, memory, outcome)
+    if about is not None and about.kind in decisions.KINDS:
+        kind = decisions.KINDS[about.kind]
+        row = kind.rows(principal).filter(pk=about.pk).first()
+        if row is not None:
+            return decisions.answer(request, principal, kind, row, outcome)
     elif about is not None and origin_of(back, "/").url_name == "review":
         return answer_decision(request, principal, about, outcome)
     (messages.success if isinstance(outcome, Done) else messages.error)(request, outcome.text)

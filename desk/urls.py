@@ -13,10 +13,10 @@ urlpatterns = [
     path("", include("desk.legacies.views")),
     path("", include("desk.undo")),
     path("", include("desk.bulk")),
-    path("", include("desk.legacies.fact_views")),
     path("", include("desk.memories.views")),
     path("", include("desk.memories.optimizing_views")),
     path("", include("desk.memories.detail_views")),
+    path("", include("desk.decisions")),
     path("", include("desk.places.views")),
     path("", include("desk.importing.views")),
 ]

@@ -54,9 +54,9 @@ def open_keys(page: Any) -> None:
 def approve(page: Any) -> None:
     """Approve the item of the queue, and see it among what was just decided."""
     page.get_by_role("button", name="Approve").click()
-    page.get_by_role("heading", name="Just decided").wait_for()
+    page.get_by_role("heading", name="Latest decisions").wait_for()
     page.locator("form[action*='/undo/'] button").first.click()
-    page.get_by_role("heading", name="Just decided").wait_for(state="detached")
+    page.get_by_role("heading", name="Latest decisions").wait_for(state="detached")
 
 
 def tick_two(page: Any) -> None:
@@ -68,7 +68,7 @@ def tick_two(page: Any) -> None:
 
 def open_adding(page: Any) -> None:
     """Open the form for something more to remember, and the filters."""
-    page.get_by_text("Remember something").click()
+    page.get_by_text("Add a memory").click()
     page.get_by_text("Filters and order").click()
 
 
@@ -83,13 +83,13 @@ def plan_tidying(page: Any) -> None:
     """Have memories looked through, of which some say the same."""
     say_it_twice()
     page.reload()
-    page.get_by_role("button", name="Look through them").click()
+    page.get_by_role("button", name="Make a plan").click()
 
 
 def tidy_and_look(page: Any) -> None:
     """Have memories looked through, and merge what is ticked."""
     plan_tidying(page)
-    page.get_by_role("button", name="Merge what is ticked").click()
+    page.get_by_role("button", name="Merge selected").click()
     page.get_by_role("button", name="Undo all of it").wait_for()
 
 

@@ -60,17 +60,35 @@ def imports_of(path):
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def test_the_parts_of_the_assistant_import_only_from_parts_before_them():
-    parts = ["recall", "learn", "tools", "imports", "demo"]
+PARTS = {
+    "assistant": ["recall", "learn", "tools", "imports", "demo"],
+    "desk": [
+        "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
+        "legacies", "memories", "review", "places", "importing", "account",
+        "bulk", "decisions", "undo", "home", "urls",
+    ],
+}  # fmt: skip
+"""The packages and modules of a room, each of which imports only from those before it."""
+
+
+@pytest.mark.parametrize("room", PARTS)
+def test_a_part_of_a_room_imports_only_from_parts_before_it(room):
+    parts = PARTS[room]
     upward = {
         f"{path.relative_to(ROOT)} imports {name}"
         for number, part in enumerate(parts)
-        for path in (ROOT / "assistant" / part).rglob("*.py")
+        for path in (ROOT / room).rglob("*.py")
+        if path.relative_to(ROOT / room).parts[0].removesuffix(".py") == part
         for name in imports_of(path)
         for later in parts[number + 1 :]
-        if name.startswith(f"assistant.{later}.")
+        if f"{name}.".startswith(f"{room}.{later}.")
     }
     assert not upward
+
+
+def test_every_part_of_the_desk_has_its_place_in_the_order():
+    found = {path.name.removesuffix(".py") for path in (ROOT / "desk").iterdir() if not path.name.startswith("__")}
+    assert found - {"apps", "templatetags"} == set(PARTS["desk"])
 
 
 def test_only_the_command_that_runs_the_evaluation_imports_benchmarks():

@@ -26,7 +26,7 @@ from ..page import PageRequest, for_person
 
 # Each in its own language, as its speakers look for it.
 LANGUAGES = {
-    "": "Found out from what I write",
+    "": "Detected from what I write",
     "ar": "العربية",
     "da": "Dansk",
     "de": "Deutsch",
@@ -52,8 +52,8 @@ LANGUAGES = {
     "zh": "中文",
 }
 REVIEW = [
-    ("after", "Use what is new at once; I look through it when I like"),
-    ("before", "Use nothing that I have not approved: until then it is in no prompt, whenever it was found"),
+    ("after", "Use new memories and facts at once; I review them later"),
+    ("before", "Use only what I have approved: everything else is in no prompt, whenever it was found"),
 ]
 EACH_MESSAGE = [
     ("", "As usual: from each message with the assistant here, from other agents’ conversations in batches"),

@@ -1,4 +1,4 @@
-"""Bringing one's own history in: choose a file, see how far it is, cancel it, take it back."""
+"""Importing one's history: choose a file, see the progress, cancel it, undo it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from ..page import PageRequest, for_person, neighbours_of
 IMPORTS_PER_PAGE = 10
 # What of a file is not imported, in words, in the order in which it is told.
 LEFT_OUT = {
-    "repeated": "Conversations that the file holds twice",
-    "empty_conversations": "Conversations in which nothing was said",
+    "repeated": "Duplicate conversations",
+    "empty_conversations": "Empty conversations",
     "branches": "Messages of other branches, from before an edit or a regenerated answer",
     "instructions": "Custom instructions",
     "hidden": "Messages that were hidden from you",
-    "system": "Messages of the system",
-    "tool": "Calls of tools, and what came back",
+    "system": "System messages",
+    "tool": "Tool calls and their results",
     "reasoning": "Steps of reasoning",
     "empty": "Empty messages",
-    "unknown": "Messages of a kind that Keepsake does not know",
-    "attachments": "Files, which are named in the message that they came with",
+    "unknown": "Messages of an unknown kind",
+    "attachments": "Attached files, which are named in their message",
 }
 _View = TypeVar("_View", bound=Callable[..., Any])
 
@@ -65,8 +65,8 @@ class ImportForm(forms.Form):
     def __init__(self, principal: Principal, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files, label_suffix="")
         legacies = Legacy.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
-        about = [("", "Nobody in particular: no facts are collected"), *((str(pk), name) for pk, name in legacies)]
-        kinds = [("", "Find out"), *((name, FORMS[name].title) for name in EXPORTS)]
+        about = [("", "Nobody in particular: no facts are extracted"), *((str(pk), name) for pk, name in legacies)]
+        kinds = [("", "Detect"), *((name, FORMS[name].title) for name in EXPORTS)]
         cast(forms.ChoiceField, self.fields["legacy"]).choices = about
         cast(forms.ChoiceField, self.fields["form"]).choices = kinds
         self.fields["file"].widget.attrs["data-most-bytes"] = settings.IMPORT_MAX_BYTES
@@ -131,7 +131,7 @@ def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> 
         "found": found.count(),
         "waiting": found.filter(WAITING).count(),
         "brought": upload.conversations.count(),
-        # Announced when it changes, not each time that the panel is fetched.
+        # Announced when it changes, not each time that the panel is loaded.
         "is_news": bool(request.htmx) and request.GET.get("was") != upload.state,
     }
     return render(request, "desk/_import.html" if request.htmx else "desk/import.html", context)
@@ -157,7 +157,7 @@ def cancel(request: PageRequest, principal: Principal, import_id: UUID) -> HttpR
 @require_POST
 @for_person
 def undo(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
-    """Take an import back."""
+    """Undo an import."""
     try:
         import_undo(principal, import_id)
     except NotFound:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from accounts.principals import Principal
 from facts import actions
 from facts.models import FactVersion, LegacyFact
 from facts.policy import standing
-from journal.exceptions import NotFound, Refused
-from memories.models import MemoryVersion
+from journal.exceptions import NotFound
 
-from ..outcomes import Done, Refusal
+from ..outcomes import Done, Typed, seen_version
 
-Typed = Mapping[str, str]
 Visibility = LegacyFact.Visibility
 
 
@@ -36,7 +33,7 @@ def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Ty
     return Done(word, said)
 
 
-def bring_back(principal: Principal, fact: LegacyFact, number: int, typed: Typed) -> Done:
+def restore_wording(principal: Principal, fact: LegacyFact, number: int, typed: Typed) -> Done:
     """Give a fact of the person the wording and the category of an earlier version, as a new one.
 
     Raises NotFound for a version that there is not, Refused as ``fact_edit`` does.
@@ -46,8 +43,8 @@ def bring_back(principal: Principal, fact: LegacyFact, number: int, typed: Typed
         principal, fact.pk, content=earlier.content, category=earlier.category, version=seen_version(typed)
     )
     if after.version == fact.version:
-        return Done("Unchanged", "It reads so already.")
-    return Done("Brought back", f"Wording {number} is back.")
+        return Done("Unchanged", "It already has this wording.")
+    return Done("Restored", f"Wording {number} is restored.")
 
 
 def _wording(fact: LegacyFact, number: int) -> FactVersion:
@@ -55,32 +52,6 @@ def _wording(fact: LegacyFact, number: int) -> FactVersion:
     if found is None:
         raise NotFound("There is no such wording.")
     return found
-
-
-def attempt(
-    change: Callable[[], Done],
-    decision: str,
-    typed: Typed,
-    versions: QuerySet[FactVersion] | QuerySet[MemoryVersion],
-) -> Done | Refusal:
-    """Carry a decision out, or say why it was refused, with what had been typed and the wording that it was about.
-
-    ``versions`` are the wordings that there are. Raises NotFound as ``change`` does.
-    """
-    try:
-        return change()
-    except NotFound:
-        raise
-    except Refused as error:
-        seen = versions.none() if error.code != "version_conflict" else versions.filter(number=seen_version(typed) or 0)
-        wording = seen.values_list("content", flat=True).first() or ""
-        return Refusal(decision, error.detail, error.status, typed, wording)
-
-
-def seen_version(typed: Typed) -> int | None:
-    """The version of the fact that the form was shown with."""
-    version = typed.get("version", "")
-    return int(version) if version.isdecimal() and len(version) < 10 else None
 
 
 def _approve(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
@@ -129,7 +100,7 @@ _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
     "share": (_share, "Shared", "Shared with the other members."),
     "unshare": (_unshare, "Unshared", "Not shared any more: only you see it."),
     "edit": (_edit, "Saved", "Saved in your words."),
-    "reject": (_reject, "Rejected", "Rejected: it is in no prompt and does not come back by itself."),
+    "reject": (_reject, "Rejected", "Rejected: it is in no prompt and is not extracted again."),
     "delete": (_delete, "Deleted", "Deleted. It can be restored for 30 days."),
     "restore": (_restore, "Restored", "Restored. Only you see it."),
 }

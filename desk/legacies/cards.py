@@ -1,101 +1,36 @@
-"""A fact as the desk shows it: what it says, who said so and where, what speaks against it, what can be done."""
+"""The cards of facts, and of one fact with what helps to decide about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
+
+import numpy as np
+from django.urls import reverse
 
 from accounts.models import Member
 from accounts.principals import Principal
 from facts.models import FactLink, LegacyFact
 from facts.policy import is_unused, is_waiting
+from facts.queries import neighbours
 from facts.querysets import FactQuerySet
 
-from ..diff import Piece, word_diff
-from ..outcomes import Decidable, Done, Refusal, as_sentence
-from ..quotations import Quotation, messages_behind, quote
+from ..cards import Card, Other, Tag, not_quoted, origin
+from ..diff import word_diff
+from ..outcomes import Done, Refusal, as_sentence
+from ..quotations import make_passages, messages_behind, quote
 
 State = LegacyFact.State
 Visibility = LegacyFact.Visibility
 
-
-@dataclass(frozen=True, slots=True)
-class Related:
-    """Another fact that says the same as this one or contradicts it. ``by`` is empty for the person's own.
-
-    ``pieces`` show how that other wording becomes this one.
-    """
-
-    fact_id: UUID
-    contradicts: bool
-    content: str
-    by: str
-    pieces: list[Piece]
-
-
-@dataclass(frozen=True, slots=True)
-class Card(Decidable):
-    """One fact for the templates. ``offers`` are the decisions that can be taken about it, in their order.
-
-    ``kept`` says whether the person is a member of its legacy; who has left one keeps their own facts about it.
-    ``unused`` says that no prompt holds it before they approve it.
-    """
-
-    noun = "fact"
-    route = "fact-decide"
-
-    fact: LegacyFact
-    mine: bool
-    kept: bool
-    quotations: list[Quotation]
-    related: list[Related]
-    offers: list[str]
-    unused: bool = False
-
-    @property
-    def key(self) -> str:
-        """The id of the fact."""
-        return str(self.fact.pk)
-
-    @property
-    def version(self) -> int:
-        """The number of the present wording."""
-        return self.fact.version
-
-    @property
-    def content(self) -> str:
-        """The present wording."""
-        return self.fact.content
-
-    @property
-    def stored(self) -> Mapping[str, str]:
-        """What the fields of the card's forms hold when nothing was typed."""
-        return {"content": self.fact.content, "category": self.fact.category, "reason": ""}
-
-    @property
-    def waits(self) -> bool:
-        """Whether the person has not decided about it yet."""
-        return self.mine and is_waiting(self.fact)
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether it was archived or rejected."""
-        return self.fact.state in {State.ARCHIVED, State.REJECTED}
-
-    @property
-    def origin(self) -> str:
-        """Whose words the fact is in."""
-        fact = self.fact
-        if not fact.written_by:
-            return "In your own words" if self.mine else f"In {fact.user.get_full_name()}'s own words"
-        extracted = fact.source_index is not None
-        return f"Found by {fact.written_by}" if extracted else f"Written by {fact.written_by}"
-
-    @property
-    def reason(self) -> str:
-        """Why it stands as it does, ended as a sentence is; empty when nobody said."""
-        return as_sentence(self.fact.state_reason)
+_STATES = {
+    State.ARCHIVED: "Deleted",
+    State.REJECTED: "Rejected",
+    State.HIDDEN: "Hidden by a moderator",
+    State.QUARANTINED: "Held back",
+}
+GONE = {State.ARCHIVED, State.REJECTED}
 
 
 def offers_for(fact: LegacyFact, *, kept: bool) -> list[str]:
@@ -103,7 +38,7 @@ def offers_for(fact: LegacyFact, *, kept: bool) -> list[str]:
 
     Only who is a member of its legacy (``kept``) can share it.
     """
-    if fact.state in {State.ARCHIVED, State.REJECTED}:
+    if fact.state in GONE:
         return ["restore"]
     if fact.state == State.HIDDEN:
         return ["delete"]
@@ -132,23 +67,127 @@ def make_cards(
     kept = {member.legacy_id for member in members}
     return [
         Card(
+            noun="fact",
+            route="fact-decide",
+            key=str(fact.pk),
+            version=fact.version,
+            content=fact.content,
             fact=fact,
-            mine=fact.user_id == principal.user_id,
+            address=reverse("fact-page", args=[fact.pk]),
+            group=Tag(fact.legacy.name, "strong"),
+            tags=list(_tags(fact, principal)),
+            origin=_origin(fact, principal),
+            at=fact.extracted_at,
+            mine=_is_mine(fact, principal),
             kept=fact.legacy_id in kept,
+            is_gone=fact.state in GONE,
+            reason=as_sentence(fact.state_reason),
+            purge_at=fact.purge_at,
+            offers=offers_for(fact, kept=fact.legacy_id in kept) if _is_mine(fact, principal) else [],
+            edits=("content", "category"),
+            stored={"content": fact.content, "category": fact.category, "reason": ""},
             quotations=list(quote(fact.evidence.all(), messages)),
             related=list(_related(fact, principal, names)),
-            offers=offers_for(fact, kept=fact.legacy_id in kept) if fact.user_id == principal.user_id else [],
-            unused=fact.user_id == principal.user_id and is_unused(fact, principal.review),
             outcome=outcomes.get(fact.pk),
         )
         for fact in shown
     ]
 
 
-def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) -> Iterator[Related]:
+def make_fact_card(principal: Principal, fact_id: UUID, outcome: Done | Refusal | None = None) -> Card | None:
+    """The card of one fact with the talk around its words, what is near it and who would see it.
+
+    In a constant number of queries; None for a fact that the person may not see.
+    """
+    row = LegacyFact.objects.visible_to(principal).filter(pk=fact_id)
+    legacies = LegacyFact.objects.filter(pk=fact_id).values("legacy_id")
+    members = list(Member.objects.visible_to(principal).filter(legacy_id__in=legacies).select_related("user"))
+    cards = make_cards(row, principal, members, {} if outcome is None else {fact_id: outcome})
+    if not cards or (fact := cards[0].fact) is None:
+        return None
+    card = cards[0]
+    readers = sorted(member.user.get_full_name() for member in members if member.user_id != principal.user_id)
+    return replace(
+        card,
+        passages=list(make_passages(principal, card.quotations)),
+        unquoted=not_quoted(fact.written_by) if card.mine else "Only its author sees the words behind it.",
+        nearest=_nearest(principal, fact, card.related, members) if card.mine and not card.is_gone else [],
+        readers=_readers(principal, fact, readers, kept=card.kept) if card.mine else "",
+    )
+
+
+def _is_mine(fact: LegacyFact, principal: Principal) -> bool:
+    return fact.user_id == principal.user_id
+
+
+def _tags(fact: LegacyFact, principal: Principal) -> Iterator[Tag]:
+    mine, gone = _is_mine(fact, principal), fact.state in GONE
+    yield Tag(fact.get_category_display())
+    if not mine:
+        yield Tag(f"From {fact.user.get_full_name()}", "shared")
+    elif fact.visibility == Visibility.SHARED:
+        yield Tag("Shared", "shared")
+    elif not gone:
+        yield Tag("Private")
+    if state := _STATES.get(State(fact.state)):
+        yield Tag(state, "gone")
+    elif mine and is_waiting(fact):
+        yield Tag("Not used until you approve" if is_unused(fact, principal.review) else "To review", "waits")
+
+
+def _origin(fact: LegacyFact, principal: Principal) -> str:
+    own = "In your own words" if _is_mine(fact, principal) else f"In {fact.user.get_full_name()}'s own words"
+    return f"{origin(fact.written_by, found=fact.source_index is not None, own=own)} on"
+
+
+def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) -> Iterator[Other]:
     ends = [(link, link.to_fact) for link in fact.links_from.all()]
     ends += [(link, link.from_fact) for link in fact.links_to.all()]
     for link, other in ends:
-        by = "" if other.user_id == principal.user_id else names.get(other.user_id, "another member")
-        contradicts = link.kind == FactLink.Kind.CONTRADICTS
-        yield Related(other.pk, contradicts, other.content, by, word_diff(other.content, fact.content))
+        is_own = other.user_id == principal.user_id
+        whose = "another fact of yours" if is_own else f"what {names.get(other.user_id, 'another member')} shares"
+        relation = "Contradicts" if link.kind == FactLink.Kind.CONTRADICTS else "Says the same as"
+        pieces = word_diff(other.content, fact.content)
+        yield Other(reverse("fact-page", args=[other.pk]), other.content, f"{relation} {whose}", pieces=pieces)
+
+
+def _readers(principal: Principal, fact: LegacyFact, others: Sequence[str], *, kept: bool) -> str:
+    """Who sees a fact of the person, or would once it is shared."""
+    if fact.state in {State.HIDDEN, State.QUARANTINED} | GONE:
+        told = "Only you can see it."
+    elif fact.visibility == Visibility.SHARED:
+        told = f"Seen by {', '.join(['you', *others])}."
+    elif others:
+        told = f"Only you see it. Shared, it is seen by {', '.join(others)} too."
+    elif kept:
+        told = "Only you see it, and this legacy has no other members yet."
+    else:
+        told = "Only you see it. You have left this legacy, so you can’t share it."
+    return f"{told} No agent uses it until you approve it." if is_unused(fact, principal.review) else told
+
+
+def _nearest(
+    principal: Principal, fact: LegacyFact, related: Sequence[Other], members: Iterable[Member]
+) -> list[Other]:
+    """The facts of like meaning that are neither duplicates nor contradictions."""
+    vector, model = LegacyFact.objects.filter(pk=fact.pk).values_list("embedding", "embedding_model").get()
+    if vector is None:
+        return []
+    found = neighbours(principal, fact.legacy_id, np.asarray(vector, np.float32), model, but=fact.pk)
+    linked = {other.address for other in related}
+    near = {reverse("fact-page", args=[each.fact_id]): each for each in found}
+    authors = _authors([each.fact_id for each in near.values() if not each.mine], members)
+    return [
+        Other(address, each.content, note=f"shared by {authors[each.fact_id]}" if each.fact_id in authors else "")
+        for address, each in near.items()
+        if address not in linked
+    ]
+
+
+def _authors(fact_ids: Sequence[UUID], members: Iterable[Member]) -> Mapping[UUID, str]:
+    """The names of those whose facts these are."""
+    if not fact_ids:
+        return {}
+    names = {member.user_id: member.user.get_full_name() for member in members}
+    owners = LegacyFact.objects.filter(pk__in=fact_ids).values_list("pk", "user_id")
+    return {fact_id: names.get(user_id, "another member") for fact_id, user_id in owners}

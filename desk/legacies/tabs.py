@@ -23,13 +23,13 @@ TABS: dict[TabName, str] = {
 
 
 def in_tab(name: TabName, principal: Principal) -> Q:
-    """The condition for a fact that the person may see to stand on a shelf. One may stand on two: mine and waiting."""
+    """The condition for a fact that the person may see to stand on a tab. It may stand on two: mine and waiting."""
     own = Q(user_id=principal.user_id)
     return {"mine": own & ~GONE, "waiting": own & WAITING, "shared": ~own, "gone": own & GONE}[name]
 
 
 def tab_counts(facts: FactQuerySet, principal: Principal) -> dict[TabName, int]:
-    """How many of the facts stand on each shelf, in one query."""
+    """How many of the facts stand on each tab, in one query."""
     counts = facts.aggregate(**{name: Count("pk", filter=in_tab(name, principal)) for name in TABS})
     return {name: counts[name] for name in TABS}
 

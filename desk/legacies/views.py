@@ -1,9 +1,8 @@
-"""Lists of facts: those of one legacy, and those of all."""
+"""Lists of facts, those of one legacy and those of all, and the page of one fact."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import cast
 from uuid import UUID
@@ -23,28 +22,20 @@ from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 from journal.exceptions import NotFound
 
+from ..listing import PER_PAGE, Tab
 from ..outcomes import Done, Refusal
 from ..page import PageRequest, for_person, neighbours_of
-from .cards import make_cards
-from .listing import PER_PAGE, SORTS, STATES, View
+from .cards import make_cards, make_fact_card
+from .history import make_fact_history
+from .listing import SORTS, STATES, FactView
 from .tabs import TABS, tab_counts
 
 Outcomes = Mapping[UUID, Done | Refusal]
 NONE: Outcomes = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One shelf as a link, with how much stands on it."""
-
-    title: str
-    query: str
-    count: int
-    current: bool
-
-
-def make_tabs(facts: FactQuerySet, principal: Principal, view: View) -> list[Tab]:
-    """The shelves with their counts, in one query."""
+def make_tabs(facts: FactQuerySet, principal: Principal, view: FactView) -> list[Tab]:
+    """The tabs with their counts, in one query."""
     counts = tab_counts(facts, principal)
     return [Tab(title, view.on(name).query, counts[name], name == view.show) for name, title in TABS.items()]
 
@@ -52,21 +43,21 @@ def make_tabs(facts: FactQuerySet, principal: Principal, view: View) -> list[Tab
 @require_safe
 @for_person
 def legacy(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """One shelf of the facts about a legacy, as the address says."""
-    return show_list(request, principal, View.of(request.GET), legacy_id)
+    """One tab of the facts about a legacy, as the address says."""
+    return show_list(request, principal, FactView.of(request.GET), legacy_id)
 
 
 @require_safe
 @for_person
 def every_legacy(request: PageRequest, principal: Principal) -> HttpResponse:
-    """One shelf of all facts that the person may see, as the address says."""
-    return show_list(request, principal, View.of(request.GET))
+    """One tab of all facts that the person may see, as the address says."""
+    return show_list(request, principal, FactView.of(request.GET))
 
 
 def show_list(
     request: PageRequest,
     principal: Principal,
-    view: View,
+    view: FactView,
     legacy_id: UUID | None = None,
     outcomes: Outcomes = NONE,
 ) -> HttpResponse:
@@ -83,8 +74,8 @@ def show_list(
     legacies = [legacy_id] if legacy_id else list({row.legacy_id for row in rows.only("legacy_id")})
     members = members_of(principal, legacies)
     cards = make_cards(rows, principal, members, outcomes)
-    for fact_id in outcomes.keys() - {card.fact.pk for card in cards}:
-        messages.error(request, outcomes[fact_id].text)  # The fact has moved to another shelf meanwhile.
+    for fact_id in outcomes.keys() - {UUID(card.key) for card in cards}:
+        messages.error(request, outcomes[fact_id].text)  # The fact is on another tab by now.
     refused = next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
     address = reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list")
     context = {
@@ -98,6 +89,7 @@ def show_list(
         "tabs": make_tabs(facts, principal, view),
         "page": page,
         "cards": cards,
+        "where": "list",
         "next": address + view.query,
         "categories": LegacyFact.Category.choices,
         "visibilities": LegacyFact.Visibility.choices if view.show == "mine" else [],
@@ -114,6 +106,33 @@ def show_list(
     return render(request, "desk/facts.html", context, status=refused.status if refused else 200)
 
 
+@require_safe
+@for_person
+def fact(request: PageRequest, principal: Principal, fact_id: UUID) -> HttpResponse:
+    """A fact of the person, or one that another member shares with them."""
+    return show_fact(request, principal, fact_id)
+
+
+def show_fact(
+    request: PageRequest, principal: Principal, fact_id: UUID, outcome: Done | Refusal | None = None
+) -> HttpResponse:
+    """The page; ``outcome`` is what a form on it came to."""
+    card = make_fact_card(principal, fact_id, outcome)
+    if card is None or card.fact is None:
+        raise NotFound("There is no such fact.")
+    context = {
+        "principal": principal,
+        "card": card,
+        "where": "page",
+        "history": make_fact_history(principal, card.fact),
+        "restore_wording": "fact-bring-back",
+        "next": reverse("fact-page", args=[fact_id]),
+    }
+    return render(
+        request, "desk/statement.html", context, status=outcome.status if isinstance(outcome, Refusal) else 200
+    )
+
+
 def members_of(principal: Principal, legacies: list[UUID]) -> list[Member]:
     """Who keeps these legacies, owners first."""
     rows = Member.objects.visible_to(principal).filter(legacy_id__in=legacies).select_related("user")
@@ -128,5 +147,6 @@ def writers(facts: FactQuerySet) -> list[tuple[str, str]]:
 
 urlpatterns = [
     path("facts/", every_legacy, name="fact-list"),
+    path("facts/<uuid:fact_id>/", fact, name="fact-page"),
     path("legacies/<uuid:legacy_id>/", legacy, name="legacy-page"),
 ]

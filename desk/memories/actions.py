@@ -15,26 +15,25 @@ from memories import actions
 from memories.models import Memory, MemoryVersion
 from memories.records import NewMemory
 
-from ..legacies.actions import Typed, seen_version
-from ..outcomes import Done
-from .cards import last_day
+from ..cards import last_day
+from ..outcomes import Done, Typed, seen_version
 
 State = Memory.State
 
 _PRESENT = {State.PROPOSED, "waiting", "reviewed"}
 _SAID = {
     "approve": ("Approved", "Approved."),
-    "reject": ("Rejected", "Rejected: it is in no prompt and does not come back by itself."),
+    "reject": ("Rejected", "Rejected: it is in no prompt and is not extracted again."),
     "archive": ("Archived", "Archived: it is in no prompt and is not learned again. It can be restored for 30 days."),
     "restore": ("Restored", "Restored."),
-    "pin": ("Pinned", "Pinned: it never makes room for others."),
+    "pin": ("Pinned", "Pinned: it is never archived to make room for others."),
     "unpin": ("Unpinned", "Not pinned any more."),
 }
 _WHY_NOT = {
     "changed": ("It was reworded after you saw it.", "version_conflict"),
-    "wrong_state": ("It stands otherwise by now, so this can't be done.", "wrong_state"),
-    "similar_exists": ("You have the same again already.", "similar_exists"),
-    "field_exists": ("Another memory says this of you now. Archive that one first.", "field_exists"),
+    "wrong_state": ("Its state has changed, so this can't be done.", "wrong_state"),
+    "similar_exists": ("You have the same memory already.", "similar_exists"),
+    "field_exists": ("Another memory has this field now. Archive that one first.", "field_exists"),
 }
 
 
@@ -53,7 +52,7 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
     result = actions.memories_decide(principal, wanted, decision, reason=typed.get("reason", ""))
     outcome = result.outcomes[memory.pk]
     if outcome == "nothing_to_do":
-        return Done("Unchanged", "It stands so already.")
+        return Done("Unchanged", "Nothing to change.")
     if outcome in _WHY_NOT:
         why, code = _WHY_NOT[outcome]
         raise Conflict(why, code=code)
@@ -62,7 +61,7 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
     return Done(*_SAID[decision])
 
 
-def bring_back(principal: Principal, memory: Memory, number: int, typed: Typed) -> Done:
+def restore_wording(principal: Principal, memory: Memory, number: int, typed: Typed) -> Done:
     """Give a memory of the person an earlier wording, as a new version.
 
     Raises NotFound for a version that there is not, Refused as ``memory_revert`` does.
@@ -70,9 +69,9 @@ def bring_back(principal: Principal, memory: Memory, number: int, typed: Typed) 
     versions = MemoryVersion.objects.visible_to(principal).filter(memory=memory, number=number)
     earlier = versions.values_list("content", flat=True).first()
     if earlier == memory.content:
-        return Done("Unchanged", "It reads so already.")
+        return Done("Unchanged", "It already has this wording.")
     actions.memory_revert(principal, memory.pk, number, version=seen_version(typed))
-    return Done("Brought back", f"Wording {number} is back.")
+    return Done("Restored", f"Wording {number} is restored.")
 
 
 def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
@@ -90,9 +89,9 @@ def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
     )
     memory = outcome.memory
     if outcome.outcome != "created":
-        return memory, Done("Known", "You had this already; now it counts as said once more.", undoable=False)
+        return memory, Done("Known", "You had this already; it now counts as confirmed once more.", undoable=False)
     room = len(outcome.evicted)
-    made = f" {room} older {'memory' if room == 1 else 'memories'} made room for it." if room else ""
+    made = f" {room} older {'memory was' if room == 1 else 'memories were'} archived to make room." if room else ""
     return memory, Done("Remembered", f"Remembered.{made}")
 
 
@@ -136,7 +135,7 @@ def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
     ).memory
     if _filing(after) == _filing(memory):
         return Done("Unchanged", "Nothing was different, so nothing was saved.")
-    return Done("Filed", "Filed otherwise.")
+    return Done("Saved", "Saved.")
 
 
 def _filing(memory: Memory) -> Sequence[object]:
@@ -154,4 +153,4 @@ def _expiry(memory: Memory, until: str) -> datetime | EllipsisType | None:
         day = date.fromisoformat(until)
         return datetime.combine(day + timedelta(days=1), time.min, timezone.get_current_timezone())
     except (ValueError, OverflowError) as error:
-        raise Refused("That is no day.", code="bad_expiry") from error
+        raise Refused("That is not a date.", code="bad_expiry") from error

@@ -1,160 +1,52 @@
-"""A memory as the desk shows it: what it says, who said so and where, whether prompts hold it, what can be done."""
+"""The cards of memories, and of one memory with the talk around its words and what is related to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.principals import Principal
-from memories.models import Memory, MemoryEvidence, MemoryVersion
+from language.second_person import second_person
+from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
 from memories.querysets import MemoryQuerySet
 
-from ..outcomes import Decidable, Done, Refusal, as_sentence
-from ..quotations import Quotation, messages_behind, quote
+from ..cards import Card, Other, Tag, category_label, diff_of_memories, last_day, not_quoted, origin
+from ..outcomes import Done, Refusal, as_sentence
+from ..quotations import Quotation, make_passages, messages_behind, quote
 
 State = Memory.State
 Why = Memory.DeletedWhy
 
+MOST_RELATED = 30
+GONE = {State.ARCHIVED, State.REJECTED}
 _GONE_BECAUSE = {
     Why.PERSON: "Archived by you",
     Why.AGENT: "Archived by an agent",
     Why.REJECTED: "Rejected",
-    Why.TTL: "Its time was over",
-    Why.EVICTED: "Made room for newer ones",
+    Why.TTL: "Expired",
+    Why.EVICTED: "Archived to make room for newer ones",
     Why.REPLACED: "Replaced by another",
     Why.MERGED: "Merged into another",
     Why.STAFF: "Refused by a moderator",
 }
-
-
-def category_label(name: str) -> str:
-    """A category as a heading."""
-    return name.replace("_", " ").capitalize()
-
-
-def last_day(expires_at: datetime | None) -> date | None:
-    """The last day on which something is kept, in the person's time zone."""
-    return None if expires_at is None else (timezone.localtime(expires_at) - timedelta(microseconds=1)).date()
-
-
-EVERY_PROMPT = "In every prompt"
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCard(Decidable):
-    """One memory for the templates. ``offers`` are the decisions that can be taken about it, in their order.
-
-    ``quotations`` are the words that bear it out, those of its latest wording first. ``unused`` says that no prompt
-    holds it before the person approves it, ``off`` that none holds any while memory is switched off.
-    """
-
-    noun = "memory"
-    route = "memory-decide"
-
-    memory: Memory
-    quotations: list[Quotation]
-    offers: list[str]
-    unused: bool
-    off: bool = False
-
-    @property
-    def key(self) -> str:
-        """The id of the memory."""
-        return self.memory.pk
-
-    @property
-    def version(self) -> int:
-        """The number of the present wording."""
-        return self.memory.version
-
-    @property
-    def content(self) -> str:
-        """The present wording."""
-        return self.memory.content
-
-    @property
-    def longest(self) -> int:
-        """How many characters a wording may have."""
-        return writing.longest(self.memory.kind)
-
-    @property
-    def stored(self) -> Mapping[str, str]:
-        """What the fields of the card's forms hold when nothing was typed."""
-        return {"content": self.memory.content, "correction": "", "reason": ""}
-
-    @property
-    def waits(self) -> bool:
-        """Whether the person has not decided about it yet."""
-        return writing.standing(self.memory) in {"proposed", "waiting"}
-
-    @property
-    def waits_for_approval(self) -> bool:
-        """Whether it was only proposed, so that who rewords it approves it."""
-        return self.memory.state == State.PROPOSED
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether it was archived or rejected."""
-        return self.memory.state in {State.ARCHIVED, State.REJECTED}
-
-    @property
-    def gone_because(self) -> str:
-        """Why it was archived or rejected, in a few words."""
-        why = self.memory.deleted_why
-        return _GONE_BECAUSE[Why(why)] if why else ""
-
-    @property
-    def in_prompts(self) -> str:
-        """How prompts come to hold it; empty for what is in none."""
-        if self.memory.state != State.ACTIVE or self.unused or self.off:
-            return ""
-        if self.memory.valid_to is not None and self.memory.valid_to <= timezone.now():
-            return "No longer true"
-        if self.memory.valid_from is not None and self.memory.valid_from > timezone.now():
-            return "Not true yet"
-        return EVERY_PROMPT if self.memory.in_block else "Recalled when it fits"
-
-    @property
-    def in_every_prompt(self) -> bool:
-        """Whether every prompt holds it."""
-        return self.in_prompts == EVERY_PROMPT
-
-    @property
-    def category(self) -> str:
-        """Its category as a heading."""
-        return category_label(self.memory.category)
-
-    @property
-    def field(self) -> str:
-        """What it says of the person, when it holds one of the fields."""
-        return Memory.Field(self.memory.field).label if self.memory.field else ""
-
-    @property
-    def until(self) -> date | None:
-        """The last day on which it is kept, in the person's time zone; None when it is kept for good."""
-        return last_day(self.memory.expires_at)
-
-    @property
-    def origin(self) -> str:
-        """Whose words it is in."""
-        memory = self.memory
-        if not memory.written_by:
-            return "In your own words"
-        return f"Written by {memory.written_by}" if memory.agent_id else f"Found by {memory.written_by}"
-
-    @property
-    def reason(self) -> str:
-        """Why it stands as it does, ended as a sentence is; empty when nobody said."""
-        return as_sentence(self.memory.state_reason)
+_RELATIONS = {
+    (Relation.Type.SUPERSEDES, True): "Replaces",
+    (Relation.Type.SUPERSEDES, False): "Replaced by",
+    (Relation.Type.DERIVED_FROM, True): "Made from",
+    (Relation.Type.DERIVED_FROM, False): "Merged into",
+    (Relation.Type.RELATED_TO, True): "Related to",
+    (Relation.Type.RELATED_TO, False): "Related to",
+}
 
 
 def offers_for(memory: Memory) -> list[str]:
     """The decisions that the person can take about a memory as it is now, the likeliest first."""
-    if memory.state in {State.ARCHIVED, State.REJECTED}:
+    if memory.state in GONE:
         return ["restore"]
     if memory.state == State.QUARANTINED:
         return ["reject", "archive"]
@@ -166,7 +58,7 @@ def offers_for(memory: Memory) -> list[str]:
 
 def make_memory_cards(
     memories: MemoryQuerySet, principal: Principal, outcomes: Mapping[str, Done | Refusal]
-) -> list[MemoryCard]:
+) -> list[Card]:
     """The cards of memories that are visible to the person, in their order and a constant number of queries.
 
     ``outcomes`` says by the memory's id what was just done, or could not be done.
@@ -175,16 +67,98 @@ def make_memory_cards(
     evidence = _evidence(principal, [memory.pk for memory in shown])
     messages = messages_behind(principal, (each for rows in evidence.values() for each in rows))
     return [
-        MemoryCard(
-            memory=memory,
-            quotations=list(quote(evidence.get(memory.pk, ()), messages)),
-            offers=offers_for(memory),
-            unused=writing.is_unused(memory, principal.review),
-            off=not principal.has_memory,
-            outcome=outcomes.get(memory.pk),
-        )
+        card_of(principal, memory, list(quote(evidence.get(memory.pk, ()), messages)), outcomes.get(memory.pk))
         for memory in shown
     ]
+
+
+def card_of(
+    principal: Principal, memory: Memory, quotations: Sequence[Quotation], outcome: Done | Refusal | None
+) -> Card:
+    """The card of a memory that was read, with the words that bear it out."""
+    until, proposed = last_day(memory.expires_at), memory.state == State.PROPOSED
+    since = "on" if memory.state in {State.PROPOSED, State.QUARANTINED} else "remembered since"
+    from_whom = origin(memory.written_by, found=not memory.agent_id)
+    return Card(
+        noun="memory",
+        route="memory-decide",
+        key=memory.pk,
+        version=memory.version,
+        content=memory.content,
+        memory=memory,
+        address=reverse("memory-page", args=[memory.pk]),
+        group=Tag(category_label(memory.category)),
+        tags=list(_tags(principal, memory, is_news=isinstance(outcome, Done))),
+        origin=f"{from_whom} on" if since == "on" else f"{from_whom}, {since}",
+        at=memory.created_at,
+        is_gone=memory.state in GONE,
+        reason=as_sentence(memory.state_reason),
+        purge_at=memory.purge_at,
+        longest=writing.longest(memory.kind),
+        offers=offers_for(memory),
+        edits=("content",) if proposed else ("content", "correction"),
+        edit_approves=proposed,
+        stored={
+            "content": memory.content,
+            "correction": "",
+            "reason": "",
+            "category": memory.category,
+            "subject": memory.subject,
+            "topics": ", ".join(memory.topics),
+            "importance": str(memory.importance),
+            "until": until.isoformat() if until else "",
+        },
+        quotations=quotations,
+        outcome=outcome,
+    )
+
+
+def make_memory_card(principal: Principal, memory_id: str, outcome: Done | Refusal | None = None) -> Card | None:
+    """The card of one memory with the talk around its words and the memories that are related to it.
+
+    In a constant number of queries; None for a memory that the person may not see.
+    """
+    row = Memory.objects.visible_to(principal).filter(pk=memory_id)
+    cards = make_memory_cards(row, principal, {} if outcome is None else {memory_id: outcome})
+    if not cards or (memory := cards[0].memory) is None:
+        return None
+    return replace(
+        cards[0],
+        passages=list(make_passages(principal, cards[0].quotations)),
+        unquoted=not_quoted(memory.written_by),
+        nearest=list(_related(principal, memory)),
+    )
+
+
+def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Tag]:
+    """``is_news``: something was just done, which is told beside them; more tags would move everything below."""
+    if memory.subject:
+        yield Tag(memory.subject, "strong")
+    if memory.field:
+        yield Tag(Memory.Field(memory.field).label, "strong")
+    if memory.kind != "semantic":
+        yield Tag(memory.get_kind_display())
+    yield from map(Tag, memory.topics)
+    unused = writing.is_unused(memory, principal.review)
+    if not is_news and memory.state == State.ACTIVE and not unused and principal.has_memory:
+        yield _in_prompts(memory)
+    if memory.pinned and not is_news:
+        yield Tag("Pinned", "shared")
+    if memory.deleted_why:
+        yield Tag(_GONE_BECAUSE[Why(memory.deleted_why)], "gone")
+    elif memory.state == State.QUARANTINED:
+        yield Tag("Held back", "gone")
+    elif writing.standing(memory) in {"proposed", "waiting"}:
+        yield Tag("Not used until you approve" if unused else "To review", "waits")
+
+
+def _in_prompts(memory: Memory) -> Tag:
+    """How prompts come to hold an active memory."""
+    if memory.valid_to is not None and memory.valid_to <= timezone.now():
+        return Tag("No longer true")
+    if memory.valid_from is not None and memory.valid_from > timezone.now():
+        return Tag("Not true yet")
+    return Tag("In every prompt", "shared") if memory.in_block else Tag("Recalled when it fits")
 
 
 def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list[MemoryEvidence]]:
@@ -196,3 +170,25 @@ def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list
     for row in rows:
         found.setdefault(row.version.memory_id, {}).setdefault(row.message_id, row)
     return {memory_id: list(by_message.values()) for memory_id, by_message in found.items()}
+
+
+def _related(principal: Principal, memory: Memory) -> Iterator[Other]:
+    seen = Memory.objects.visible_to(principal)
+    rows = Relation.objects.filter(
+        Q(from_memory=memory, to_memory__in=seen) | Q(to_memory=memory, from_memory__in=seen)
+    )
+    shown = ("content", "state")
+    rows = rows.select_related("from_memory", "to_memory").only(
+        "type", "strength", *(f"{end}__{column}" for end in ("from_memory", "to_memory") for column in shown)
+    )
+    for row in rows.order_by("-type", "-strength", "id")[:MOST_RELATED]:
+        is_from = row.from_memory_id == memory.pk
+        other = row.to_memory if is_from else row.from_memory
+        old, new = (other, memory) if is_from else (memory, other)
+        yield Other(
+            reverse("memory-page", args=[other.pk]),
+            second_person(other.content),
+            what=_RELATIONS[Relation.Type(row.type), is_from],
+            state="" if other.state == State.ACTIVE else other.state,
+            pieces=diff_of_memories(old.content, new.content) if row.type == Relation.Type.SUPERSEDES else (),
+        )

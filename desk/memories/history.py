@@ -1,4 +1,4 @@
-"""What happened to a memory, newest first, in words: who did what when, and how its wording changed."""
+"""What happened to a memory, in words."""
 
 from __future__ import annotations
 
@@ -8,66 +8,41 @@ from accounts.principals import Principal
 from journal.models import ActorKind, Change
 from memories.models import Memory, MemoryVersion
 
-from ..diff import word_diff
-from ..legacies.history import MOST_ENTRIES, Entry, agent_names, stated_reasons
+from ..cards import diff_of_memories
+from ..diff import Piece
+from ..history import Entry, make_history, who_did
 
 _SAID = {
     "PROPOSE": "proposed it",
     "REJECT": "rejected it",
     "QUARANTINE": "held it back",
-    "TTL": "archived it when its time was over",
+    "TTL": "archived it when it expired",
     "EVICT": "archived it to make room for newer ones",
     "OPEN": "opened it",
     "MERGE": "merged it with others",
 }
 _ARCHIVED = {
-    Memory.DeletedWhy.REPLACED: "put another in its place",
+    Memory.DeletedWhy.REPLACED: "replaced it by another",
     Memory.DeletedWhy.MERGED: "merged it into another",
 }
-_FILED = {"expires_at": "how long it is kept"}
+_FIELDS = {"expires_at": "how long it is kept"}
 
 
 def make_memory_history(principal: Principal, memory: Memory) -> list[Entry]:
     """The latest entries about a memory that the person may see, newest first."""
-    log = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id=memory.pk)
-    changes = list(log.order_by("-rev")[:MOST_ENTRIES])
-    rows = MemoryVersion.objects.visible_to(principal).filter(memory=memory).order_by("-number")[: MOST_ENTRIES + 1]
-    wordings = {each.number: each for each in rows.only("number", "content", "recorded_from_rev")}
-    agents = agent_names(changes)
-    held = memory.state_reason if memory.state == Memory.State.REJECTED else ""
-    reasons = stated_reasons(changes, held)
-    return [_entry(change, memory, wordings, agents, reasons.get(change.rev, "")) for change in changes]
+
+    def tell(
+        change: Change, agents: Mapping[str, str], old: MemoryVersion | None, new: MemoryVersion | None
+    ) -> tuple[str, str]:
+        return who_did(change, agents, memory.user_id), what_happened(change, worded=new is not None)
+
+    versions = MemoryVersion.objects.visible_to(principal).filter(memory=memory)
+    versions = versions.only("number", "content", "recorded_from_rev")
+    return list(make_history(memory, "memory", versions, tell, _compare))
 
 
-def _entry(
-    change: Change, memory: Memory, wordings: Mapping[int, MemoryVersion], agents: Mapping[str, str], reason: str
-) -> Entry:
-    new = wordings.get(change.new_version or 0)
-    worded = new is not None and new.recorded_from_rev == change.rev
-    who, what = who_did(change, agents), what_happened(change, worded=worded)
-    if new is None or not worded:
-        return Entry(change.at, who, what, reason)
-    old = wordings.get(new.number - 1, new)
-    return Entry(
-        change.at,
-        who,
-        what,
-        reason,
-        pieces=word_diff(old.content, new.content),
-        wording=new.number,
-        current=new.number == memory.version,
-    )
-
-
-def who_did(change: Change, agents: Mapping[str, str]) -> str:
-    """Who did it; ``agents`` are their names by id."""
-    if change.actor_kind == ActorKind.STAFF:
-        return "A moderator"
-    if change.event in {"QUARANTINE", "EVICT", "TTL"}:
-        return "Keepsake"  # A gate or the budget did, whosever words they are.
-    if change.actor_kind == ActorKind.PERSON:
-        return "You"
-    return agents.get(change.actor_id, "An agent") if change.actor_kind == ActorKind.AGENT else "Keepsake"
+def _compare(old: MemoryVersion, new: MemoryVersion) -> tuple[list[Piece], str]:
+    return diff_of_memories(old.content, new.content), ""
 
 
 def what_happened(change: Change, *, worded: bool) -> str:
@@ -80,25 +55,25 @@ def what_happened(change: Change, *, worded: bool) -> str:
 
 def _added(change: Change) -> str:
     found = change.actor_kind == ActorKind.JOB and change.conversation_id is not None
-    return "found it in what you said" if found else "wrote it down"
+    return "found it in what you said" if found else "added it"
 
 
 def _updated(change: Change) -> str:
     if "reverted_to" in change.meta:
-        return f"brought wording {change.meta['reverted_to']} back"
+        return f"restored wording {change.meta['reverted_to']}"
     if "changed" in change.meta:
-        return f"filed it otherwise: {', '.join(_FILED.get(name, name) for name in change.meta['changed'])}"
+        return f"changed {', '.join(_FIELDS.get(name, name) for name in change.meta['changed'])}"
     return "reworded it"
 
 
 def _restored(change: Change) -> str:
     if change.meta.get("undo"):
-        return "took the last decision back"
+        return "undid the last decision"
     if change.actor_kind == ActorKind.STAFF:
-        return "let it count again"
+        return "let it be used again"
     if change.meta.get("held_back"):
-        return "restored it, to be held back as before"
-    return "put it back to be reviewed" if change.meta.get("waits") else "restored it"
+        return "restored it, held back as before"
+    return "put it back for review" if change.meta.get("waits") else "restored it"
 
 
 _TOLD: dict[str, Callable[[Change], str]] = {

@@ -14,13 +14,7 @@ from memories.filters import MemoryFilters
 from memories.models import Kind
 from memories.querysets import MemoryQuerySet
 
-from ..legacies.listing import (
-    PER_PAGE,
-    as_id,
-    as_query,
-    one_of,
-    words,
-)
+from ..listing import PER_PAGE, ListView, as_id, one_of, page_size, words
 
 STATES = {
     "active": "Remembered",
@@ -49,12 +43,13 @@ _ORDERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryView:
+class MemoryView(ListView):
     """Memories in one state, what narrows them, their order within a category and a page of that.
 
-    ``agent`` is an agent's id, ``pinned`` and ``reviewed`` are yes, no or empty. Values that mean nothing fall back to
-    the usual ones, so that an old or mistyped address still shows a list.
+    ``agent`` is an agent's id, ``pinned`` and ``reviewed`` are yes, no or empty.
     """
+
+    FILTERS = ("category", "kind", "topic", "subject", "agent", "pinned", "reviewed")
 
     state: str = "active"
     search: str = ""
@@ -72,7 +67,6 @@ class MemoryView:
     @classmethod
     def of(cls, query: Mapping[str, str]) -> MemoryView:
         """Read the query of an address."""
-        size = query.get("per_page", "")
         return cls(
             state=one_of(query, "state", STATES) or "active",
             search=words(query, "search", 200),
@@ -84,38 +78,13 @@ class MemoryView:
             pinned=one_of(query, "pinned", YES_OR_NO),
             reviewed=one_of(query, "reviewed", YES_OR_NO),
             sort=one_of(query, "sort", SORTS),
-            per_page=next((number for number in PER_PAGE if str(number) == size), PER_PAGE[0]),
+            per_page=page_size(query),
             page=query.get("page", "1"),
         )
-
-    @property
-    def query(self) -> str:
-        """This view as the query of an address, with its question mark; what is usual is left out."""
-        return as_query(self, {"per_page": PER_PAGE[0]})
 
     def within(self, state: str) -> MemoryView:
         """The same search among memories in another state, from its first page."""
         return replace(self, state=state, page="")
-
-    def at(self, page: int) -> MemoryView:
-        """Another page of this view."""
-        return replace(self, page=str(page))
-
-    @property
-    def unfiltered(self) -> MemoryView:
-        """The same state without a search."""
-        return MemoryView(self.state, sort=self.sort, per_page=self.per_page, page="")
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether anything narrows the list."""
-        return bool(self.search) or self.narrowing > 0
-
-    @property
-    def narrowing(self) -> int:
-        """How many filters beside the words narrow the list."""
-        chosen = (self.category, self.kind, self.topic, self.subject, self.agent, self.pinned, self.reviewed)
-        return sum(map(bool, chosen))
 
     @property
     def order(self) -> str:

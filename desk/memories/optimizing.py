@@ -10,27 +10,28 @@ from django.db.models import Count
 
 from accounts.principals import Principal
 from journal.models import JobRun
+from language.second_person import second_person
 from memories.models import Kind, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from memories.plans import job_of
 from memories.policy import writing
 
+from ..cards import category_label
 from ..diff import Piece, merge_diff
-from .cards import category_label
 
 Item = MemoryPlanItem.State
 Reason = MemoryPlanItem.Reason
 
-LATELY = 5
+LATEST = 5
 _SKIPPED = {
     Reason.CHANGED: "Left as they are: one of them was changed after the plan was made.",
-    Reason.GONE: "Left as they are: one of them was put away after the plan was made.",
+    Reason.GONE: "Left as they are: one of them was archived after the plan was made.",
     Reason.SIMILAR_EXISTS: "Left as they are: this is remembered elsewhere by now.",
     Reason.REJECTED_BEFORE: "Left as they are: you have rejected this.",
 }
 _KEPT = {
-    Reason.MERGED_CHANGED: "Stays merged: it was changed or put away since.",
-    Reason.GONE: "Stays merged: one of those that it was made of is gone for good.",
-    Reason.CHANGED: "Stays merged: one of those that it was made of was fetched back or changed since.",
+    Reason.MERGED_CHANGED: "Stays merged: it was changed or archived since.",
+    Reason.GONE: "Stays merged: one of those that it was made of was deleted for good.",
+    Reason.CHANGED: "Stays merged: one of those that it was made of was restored or changed since.",
     Reason.SIMILAR_EXISTS: "Stays merged: one of those that it was made of is remembered again.",
 }
 
@@ -63,11 +64,11 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
-class Tidying:
+class PlanDetail:
     """A plan with what the page shows of it.
 
     ``before`` memories become ``after``, which saves ``saved`` tokens in every prompt; of a plan that was carried out
-    or taken back, what was.
+    or undone, what was.
     """
 
     plan: MemoryPlan
@@ -79,12 +80,12 @@ class Tidying:
 
     @property
     def can_be_undone(self) -> bool:
-        """Whether something was merged that can be taken back."""
+        """Whether something was merged that can be undone."""
         return self.plan.state == MemoryPlan.State.APPLIED and self.after > 0
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class CategoryCount:
     """A category with so many memories that a plan may be about."""
 
     name: str
@@ -92,11 +93,11 @@ class Shelf:
     count: int
 
 
-def make_tidying(plan: MemoryPlan) -> Tidying:
+def make_plan_detail(plan: MemoryPlan) -> PlanDetail:
     """The plan as ``memories.plans.show_plan`` reads it, with its differences."""
     merges = [_merge(item) for item in plan.items.all()]
     done = [merge for merge in merges if merge.item.state in _COUNTED]
-    return Tidying(
+    return PlanDetail(
         plan=plan,
         merges=merges,
         before=sum(len(merge.lines) for merge in done),
@@ -109,24 +110,28 @@ def make_tidying(plan: MemoryPlan) -> Tidying:
 _COUNTED = {Item.WAITING, Item.APPLIED, Item.REVERTED}
 
 
-def shelves_to_tidy(principal: Principal) -> list[Shelf]:
+def categories_to_merge(principal: Principal) -> list[CategoryCount]:
     """The categories in which there is more than one memory that a plan may be about."""
     rows = Memory.objects.visible_to(principal).mergeable(principal).order_by("category").values("category")
     counted = rows.annotate(count=Count("pk")).filter(count__gt=1).values_list("category", "count")
-    return [Shelf(name, category_label(name), count) for name, count in counted]
+    return [CategoryCount(name, category_label(name), count) for name, count in counted]
 
 
-def lately_tidied(principal: Principal) -> list[MemoryPlan]:
-    """The last plans that were carried out, taken back or not."""
+def latest_plans(principal: Principal) -> list[MemoryPlan]:
+    """The last plans that were applied, undone or not."""
     done = MemoryPlan.objects.visible_to(principal).filter(applied_rev__isnull=False)
-    return list(done.order_by("-decided_at").defer("looked_at")[:LATELY])
+    return list(done.order_by("-decided_at").defer("looked_at")[:LATEST])
 
 
 def _merge(item: MemoryPlanItem) -> Merge:
     sources: Iterable[MemoryPlanSource] = item.sources.all()
     merged = item.merged.content if item.merged else ""
     said = [(source, _text(source, "content")) for source in sources]
-    olds, new = merge_diff([content for _, content in said], item.content or merged)
+    wordings = [*(content for _, content in said), item.content or merged]
+    told = [second_person(each) for each in wordings]
+    # Told to the person when all of them can be; a mixture would look like differences.
+    *before, after = told if all(a != b for a, b in zip(told, wordings, strict=True)) else wordings
+    olds, new = merge_diff(before, after)
     return Merge(
         item=item,
         lines=[

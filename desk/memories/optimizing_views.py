@@ -1,7 +1,8 @@
-"""Saying what is remembered in fewer: have a plan made, look at it, carry out what one likes of it, take it back."""
+"""Merging memories: have a plan made, look at it, apply what one selects of it, undo it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
@@ -19,7 +20,7 @@ from memories.models import MemoryPlan
 from memories.plans import open_plan, show_plan
 
 from ..page import PageRequest, for_person
-from .optimizing import lately_tidied, make_tidying, shelves_to_tidy
+from .optimizing import categories_to_merge, latest_plans, make_plan_detail
 
 State = MemoryPlan.State
 
@@ -35,7 +36,7 @@ def tidy(request: PageRequest, principal: Principal) -> HttpResponse:
                 principal, categories=request.POST.getlist("category"), pinned="pinned" in request.POST
             )
         except LanguageError:
-            refused, status = "The language model can't be reached. Nothing was changed; try again in a while.", 503
+            refused, status = "The language model can't be reached. Nothing was changed; try again later.", 503
         except Refused as error:
             refused, status = error.detail, error.status
         else:
@@ -43,9 +44,9 @@ def tidy(request: PageRequest, principal: Principal) -> HttpResponse:
     context = {
         "principal": principal,
         "refused": refused,
-        "shelves": shelves_to_tidy(principal),
+        "choices": categories_to_merge(principal),
         "open": open_plan(principal),
-        "lately": lately_tidied(principal),
+        "latest": latest_plans(principal),
         "model": get_model(),
     }
     return render(request, "desk/tidy.html", context, status=status)
@@ -61,7 +62,7 @@ def plan_page(request: PageRequest, principal: Principal, plan_id: UUID) -> Http
 @require_POST
 @for_person
 def apply(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResponse:
-    """Merge what was ticked."""
+    """Merge what was selected."""
     chosen = [item for item in map(_id, request.POST.getlist("item")) if item]
     try:
         actions.optimize_apply(principal, plan_id, chosen)
@@ -69,7 +70,7 @@ def apply(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResp
         raise
     except Refused as error:
         nothing = error.code == "bad_items" and not chosen
-        refused = "Nothing was ticked. Tick what you want merged, or discard the plan." if nothing else error.detail
+        refused = "Nothing was selected. Select what you want merged, or discard the plan." if nothing else error.detail
         return _show(request, principal, plan_id, refused=refused, status=error.status)
     messages.success(request, "Done.", extra_tags=reverse("tidy-undo", args=[plan_id]))
     return redirect("tidy-plan", plan_id)
@@ -78,13 +79,10 @@ def apply(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResp
 @require_POST
 @for_person
 def undo(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResponse:
-    """Take back what was merged."""
-    try:
-        actions.optimize_revert(principal, plan_id)
-    except NotFound:
-        raise
-    except Refused as error:
-        return _show(request, principal, plan_id, refused=error.detail, status=error.status)
+    """Undo what was merged."""
+    refused = _refused(request, principal, plan_id, actions.optimize_revert)
+    if refused:
+        return refused
     messages.success(request, "Undone. Your memories are as they were.")
     return redirect("tidy-plan", plan_id)
 
@@ -92,28 +90,38 @@ def undo(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpRespo
 @require_POST
 @for_person
 def discard(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResponse:
-    """Leave everything as it is."""
+    """Discard a plan."""
+    refused = _refused(request, principal, plan_id, actions.optimize_discard)
+    if refused:
+        return refused
+    messages.success(request, "The plan was discarded. Nothing was changed.")
+    return redirect("tidy")
+
+
+def _refused(
+    request: PageRequest, principal: Principal, plan_id: UUID, change: Callable[[Principal, UUID], object]
+) -> HttpResponse | None:
+    """Make a change to a plan; the page with the reason if that was refused."""
     try:
-        actions.optimize_discard(principal, plan_id)
+        change(principal, plan_id)
     except NotFound:
         raise
     except Refused as error:
         return _show(request, principal, plan_id, refused=error.detail, status=error.status)
-    messages.success(request, "Everything stays as it is.")
-    return redirect("tidy")
+    return None
 
 
 def _show(
     request: PageRequest, principal: Principal, plan_id: UUID, *, refused: str = "", status: int = 200
 ) -> HttpResponse:
-    tidying = make_tidying(show_plan(principal, plan_id))
+    detail = make_plan_detail(show_plan(principal, plan_id))
     context = {
         "principal": principal,
-        "tidying": tidying,
-        "plan": tidying.plan,
+        "detail": detail,
+        "plan": detail.plan,
         "refused": refused,
-        # Announced when it is there, not each time that the panel is fetched.
-        "is_news": bool(request.htmx) and tidying.plan.state != State.MAKING,
+        # Announced when it is there, not each time that the panel is loaded.
+        "is_news": bool(request.htmx) and detail.plan.state != State.MAKING,
     }
     return render(request, "desk/_plan.html" if request.htmx else "desk/plan.html", context, status=status)
 

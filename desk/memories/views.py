@@ -23,26 +23,20 @@ from memories.models import Kind, Memory
 from memories.queries import block_fill
 from memories.querysets import MemoryQuerySet
 
-from ..legacies.listing import PER_PAGE
-from ..legacies.views import Tab
+from ..cards import Card, category_label, memory_categories
+from ..listing import PER_PAGE, Tab
 from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as memory_decisions
-from .cards import MemoryCard, category_label, make_memory_cards
-from .listing import (
-    SORTS,
-    STATES,
-    MemoryView,
-    counts_by_category,
-    counts_by_state,
-)
+from .cards import make_memory_cards
+from .listing import SORTS, STATES, MemoryView, counts_by_category, counts_by_state
 
 Outcomes = Mapping[str, Done | Refusal]
 NONE: Outcomes = MappingProxyType({})
 BLANK: Mapping[str, str] = MappingProxyType(
     {"content": "", "category": "", "field": "", "subject": "", "topics": "", "importance": "2"}
 )
-IMPORTANCES = {"1": "1, hardly", "2": "2, as usual", "3": "3, rather", "4": "4, very", "5": "5, most of all"}
+IMPORTANCES = {"1": "1, low", "2": "2, normal", "3": "3, raised", "4": "4, high", "5": "5, highest"}
 BULK = {
     "active": ("approve", "reject", "archive", "pin", "unpin"),
     "proposed": ("approve", "reject", "archive"),
@@ -64,7 +58,7 @@ class Group:
     label: str
     total: int
     continued: bool
-    cards: list[MemoryCard]
+    cards: list[Card]
 
 
 @require_safe
@@ -109,10 +103,11 @@ def show_memories(
     page = Paginator(view.select(memories), view.per_page).get_page(view.page)
     cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes)
     for memory_id in outcomes.keys() - {card.key for card in cards}:
-        messages.error(request, outcomes[memory_id].text)  # It stands on another list meanwhile.
+        messages.error(request, outcomes[memory_id].text)  # It is on another tab by now.
     address = reverse("memory-list")
     context = {
         "principal": principal,
+        "where": "list",
         "view": view,
         "title": STATES[view.state],
         "address": address,
@@ -157,15 +152,15 @@ def around_memories(principal: Principal, memories: MemoryQuerySet, view: Memory
 def filing_choices() -> dict[str, Any]:
     """What a memory can be filed under."""
     return {
-        "categories": [(name, category_label(name)) for name in categories.load().by_name],
+        "categories": memory_categories(),
         "importances": IMPORTANCES.items(),
     }
 
 
-def _groups(page: Page[Any], cards: Iterable[MemoryCard], totals: Mapping[str, int]) -> list[Group]:
-    by_category: dict[str, list[MemoryCard]] = {}
+def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -> list[Group]:
+    by_category: dict[str, list[Card]] = {}
     for card in cards:
-        by_category.setdefault(card.memory.category, []).append(card)
+        by_category.setdefault(card.stored["category"], []).append(card)
     known = categories.load().by_name
     always = {name for name, category in known.items() if category.context == "all"}
     first = next(iter(by_category), "")

@@ -24,10 +24,9 @@ from memories import actions
 from memories.models import Place, PlaceMention, Proposal
 from memories.querysets import PLACES_CATEGORY, PlaceQuerySet
 
-from ..legacies.actions import seen_version
-from ..legacies.views import Tab
+from ..listing import Tab
 from ..memories.audience import who_sees
-from ..outcomes import Done, undoable
+from ..outcomes import Done, seen_version, undoable
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import make_passages, messages_behind, quote
 from ..review.queue import Item, waiting_proposals
@@ -125,7 +124,7 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
 @require_POST
 @for_person
 def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
-    """Take a place away."""
+    """Remove a place."""
     version = seen_version(request.POST.dict())
     done = Done("Removed", "Removed: it is in no prompt. It can be restored for 30 days.")
     return _done(request, principal, place_id, lambda: actions.place_remove(principal, place_id, version=version), done)
@@ -134,7 +133,7 @@ def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpRe
 @require_POST
 @for_person
 def restore(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
-    """Fetch a place back."""
+    """Restore a place."""
     done = Done("Restored", "Restored.")
     return _done(request, principal, place_id, lambda: actions.place_restore(principal, place_id), done)
 
@@ -142,7 +141,7 @@ def restore(request: PageRequest, principal: Principal, place_id: UUID) -> HttpR
 def _done(
     request: PageRequest, principal: Principal, place_id: UUID, change: Callable[[], object], done: Done
 ) -> HttpResponse:
-    """Carry a change out and go back to where the form was, with what came of it."""
+    """Make a change and go back to where the form was, with what came of it."""
     back = came_from(request, reverse("place-page", args=[place_id]))
 
     def changed() -> Done:

@@ -12,28 +12,27 @@ from journal.exceptions import Conflict, NotFound
 from memories import actions
 from memories.models import Memory, Place, Proposal
 
-from ..legacies.actions import Typed, seen_version
-from ..memories import actions as memory_decisions
-from ..outcomes import Done
+from ..memories import actions as memory_actions
+from ..outcomes import Done, Typed, seen_version
 from .queue import Item
 
 State = Memory.State
 Kind = Proposal.Kind
 
 _APPROVED = {
-    Kind.UPDATE: "Approved: it reads so now.",
-    Kind.ARCHIVE: "Approved: it is put away, and can be restored for 30 days.",
-    Kind.PLACE: "Approved: it is among your places now.",
+    Kind.UPDATE: "Approved: the memory was changed.",
+    Kind.ARCHIVE: "Approved: it is archived, and can be restored for 30 days.",
+    Kind.PLACE: "Approved: the place was saved.",
 }
 _REJECTED = {
-    Kind.UPDATE: "Rejected: it stays as it is, and this is not proposed again.",
+    Kind.UPDATE: "Rejected: it is unchanged, and this is not proposed again.",
     Kind.ARCHIVE: "Rejected: it stays.",
-    Kind.PLACE: "Rejected: your places stay as they are.",
+    Kind.PLACE: "Rejected: your places are unchanged.",
 }
-_MEANWHILE = {
+_TOO_LATE = {
     "approved": "This was approved meanwhile, so there is nothing left to decide.",
     "rejected": "This was rejected meanwhile, so there is nothing left to decide.",
-    "lapsed": "Nobody decided about this within its seven days, so it has lapsed.",
+    "lapsed": "This was not decided within seven days, so it has expired.",
     "archived": "This memory was archived meanwhile. You can restore it from its page.",
     "active": "This was approved meanwhile, so there is nothing left to decide.",
     "quarantined": "A moderator held this memory back meanwhile.",
@@ -58,7 +57,7 @@ def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -
 def explain(error: Conflict) -> str:
     """Why a decision came too late, in words of the page; what the action says for anything else."""
     state = str(error.extra.get("state", "")) if error.code == "wrong_state" else ""
-    return _MEANWHILE.get(state, error.detail)
+    return _TOO_LATE.get(state, error.detail)
 
 
 def _memory(principal: Principal, item: Item) -> Memory:
@@ -75,7 +74,7 @@ def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
         raise Conflict("This memory does not wait any more.", code="wrong_state", state=Proposal.State.LAPSED)
     given = _given(typed, {"content": memory.content, "category": memory.category, "subject": memory.subject})
     if decision != "edit" or not given:
-        done = memory_decisions.decide_memory(principal, memory, "reject" if decision == "reject" else "approve", typed)
+        done = memory_actions.decide_memory(principal, memory, "reject" if decision == "reject" else "approve", typed)
         as_it_was = decision == "edit" and done.word != "Unchanged"
         return Done(done.word, "Approved as it was.") if as_it_was else done
     actions.memory_approve(principal, memory.pk, **given, version=seen_version(typed))

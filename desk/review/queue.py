@@ -1,6 +1,6 @@
 """The review queue: what waits for the person, one at a time.
 
-Proposals come first, the one that lapses next before all others; then what is in use already or waits as long as it
+Proposals come first, the one that expires next before all others; then what is in use already or waits as long as it
 has to, memories and facts alike, in the order in which it came.
 """
 
@@ -24,12 +24,12 @@ from facts.querysets import WAITING
 from memories.models import Memory, Proposal
 from memories.querysets import PLACES_CATEGORY, MemoryQuerySet, ProposalQuerySet
 
-from ..legacies.listing import View
+from ..legacies.listing import FactView
 
 END = "end"
 MOST_COUNTED = 1_000
 KINDS = {"memories": "Memories", "facts": "Facts"}
-DECIDED_HERE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, Proposal.Kind.PLACE)
+IN_QUEUE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, Proposal.Kind.PLACE)
 """The kinds of proposals that the queue shows."""
 
 _LAPSES, _STAYS = 0, 1
@@ -96,7 +96,7 @@ class Queue:
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Queue:
         """Read the query of an address; what means nothing is left out."""
-        view, kind, item = View.of(query), query.get("kind", ""), query.get("item", "")
+        view, kind, item = FactView.of(query), query.get("kind", ""), query.get("item", "")
         category = view.category or categories.load().canonical(query.get("category", "")) or ""
         legacy = view.legacy if kind != "memories" else ""
         known = Item.of(item)
@@ -150,30 +150,35 @@ class Queue:
         """What waits, each row with ``rank``, ``since`` and ``key``; the order is by these three."""
         found: list[QuerySet[Any]] = []
         if self.kind != "facts" and not self.legacy:
-            found += [_proposals(self._filed_proposals(principal)), _memories(self._filed_memories(principal))]
+            found += [
+                _proposals(self._proposals_in_category(principal)),
+                _memories(self._memories_in_category(principal)),
+            ]
         if self.kind != "memories" and (not self.category or self.category in LegacyFact.Category.values):
-            found.append(_facts(principal, View(legacy=self.legacy, category=self.category)))
-        return found or [_facts(principal, View()).none()]
+            found.append(_facts(principal, FactView(legacy=self.legacy, category=self.category)))
+        return found or [_facts(principal, FactView()).none()]
 
-    def _filed_proposals(self, principal: Principal) -> ProposalQuerySet:
+    def _proposals_in_category(self, principal: Principal) -> ProposalQuerySet:
         rows = waiting_proposals(principal)
         if not self.category:
             return rows
-        filed = Q(memory__category=self._of_memories)
-        return rows.filter(filed | Q(kind=Proposal.Kind.PLACE) if self._of_memories == PLACES_CATEGORY else filed)
+        in_category = Q(memory__category=self._memory_category)
+        return rows.filter(
+            in_category | Q(kind=Proposal.Kind.PLACE) if self._memory_category == PLACES_CATEGORY else in_category
+        )
 
-    def _filed_memories(self, principal: Principal) -> MemoryQuerySet:
+    def _memories_in_category(self, principal: Principal) -> MemoryQuerySet:
         rows = waiting_memories(principal)
-        return rows.filter(category=self._of_memories) if self.category else rows
+        return rows.filter(category=self._memory_category) if self.category else rows
 
     @property
-    def _of_memories(self) -> str:
+    def _memory_category(self) -> str:
         return categories.load().canonical(self.category) or ""
 
 
 def waiting_proposals(principal: Principal) -> ProposalQuerySet:
     """The proposals that the person can decide about in the queue."""
-    return Proposal.objects.visible_to(principal).open(timezone.now()).filter(kind__in=DECIDED_HERE)
+    return Proposal.objects.visible_to(principal).open(timezone.now()).filter(kind__in=IN_QUEUE)
 
 
 def waiting_memories(principal: Principal) -> MemoryQuerySet:
@@ -183,7 +188,7 @@ def waiting_memories(principal: Principal) -> MemoryQuerySet:
 
 
 def _proposals(rows: ProposalQuerySet) -> QuerySet[Any]:
-    # A new memory goes by its own id: when a decision about it is taken back, another proposal stands for it.
+    # A new memory goes by its own id: when a decision about it is undone, another proposal stands for it.
     new = When(kind=Proposal.Kind.CREATE, then=Concat(Value("memory-"), "memory_id"))
     other = Concat(Value("proposal-"), Cast("pk", CharField()))
     key = Case(new, default=other, output_field=CharField())
@@ -195,7 +200,7 @@ def _memories(rows: MemoryQuerySet) -> QuerySet[Any]:
     return rows.annotate(rank=Value(_STAYS), since=F("created_at"), key=key)
 
 
-def _facts(principal: Principal, view: View) -> QuerySet[Any]:
+def _facts(principal: Principal, view: FactView) -> QuerySet[Any]:
     key = Concat(Value("fact-"), Cast("pk", CharField()), output_field=CharField())
     rows = view.narrow(LegacyFact.objects.mine(principal).filter(WAITING))
     return rows.annotate(rank=Value(_STAYS), since=F("extracted_at"), key=key)

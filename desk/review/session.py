@@ -1,4 +1,4 @@
-"""What a person did while they sat down to review: the last decisions, each with the way to take it back.
+"""The last decisions of a session, each with the address that undoes it.
 
 Kept in the session, without any text of theirs: what a decision was about is named by its id.
 """
@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from accounts.principals import Principal
 from facts.models import LegacyFact
+from language.second_person import second_person
 from memories.models import Memory, Proposal
 
 from ..outcomes import Done
@@ -25,7 +26,7 @@ _KEY = "decided"
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """One decision: its word, the address that takes it back, and what it was about.
+    """One decision: its word, the address that undoes it, and what it was about.
 
     That is one ``item``, with what it says now in ``content`` and its page in ``address``, or ``count`` of ``noun``.
     """
@@ -53,7 +54,7 @@ class ReviewSession:
     def note(
         self, done: Done, *, item: Item | None = None, count: int = 0, noun: str = "fact", queue: str | None = None
     ) -> None:
-        """Remember a decision that can be taken back. ``queue`` is the one that it was taken in, if in any."""
+        """Remember a decision that can be undone. ``queue`` is the one that it was taken in, if in any."""
         if queue is not None:
             self._kept["done"] = self.done_in(queue) + 1
             self._kept["queue"] = queue
@@ -63,7 +64,7 @@ class ReviewSession:
         self._save()
 
     def forget(self, undo: str, *, queue: str | None = None) -> None:
-        """Drop the decision that was taken back, and later ones about the same item, which went with it."""
+        """Drop the decision that was undone, and later ones about the same item, which went with it."""
         log: list[dict[str, Any]] = self._kept["log"]
         place = next((number for number, each in enumerate(log) if each["undo"] == undo), None)
         if place is None:
@@ -109,10 +110,13 @@ def _items_now(principal: Principal, items: Iterable[Item]) -> Mapping[str, tupl
         found |= {f"fact-{pk}": (content, reverse("fact-page", args=[pk])) for pk, content in facts}
     if wanted := by_kind.get("memory"):
         memories = Memory.objects.visible_to(principal).filter(pk__in=wanted).values_list("pk", "content")
-        found |= {f"memory-{pk}": (content, reverse("memory-page", args=[pk])) for pk, content in memories}
+        found |= {
+            f"memory-{pk}": (second_person(content), reverse("memory-page", args=[pk])) for pk, content in memories
+        }
     if wanted := by_kind.get("proposal"):
         proposals = Proposal.objects.visible_to(principal).filter(pk__in=wanted)
         for pk, values, memory_id, content in proposals.values_list("pk", "values", "memory_id", "memory__content"):
             address = reverse("memory-page", args=[memory_id]) if memory_id else reverse("place-list")
-            found[f"proposal-{pk}"] = (content or values.get("name") or values.get("place_id", ""), address)
+            name = values.get("name") or values.get("place_id", "")
+            found[f"proposal-{pk}"] = (second_person(content) if content else name, address)
     return found

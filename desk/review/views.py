@@ -20,13 +20,11 @@ from facts.models import LegacyFact
 from journal.exceptions import Conflict, NotFound
 from memories.models import MemoryVersion
 
-from ..legacies.actions import attempt
-from ..legacies.detail import FactDetail, make_fact_detail
-from ..memories.cards import category_label
-from ..outcomes import Done, Refusal, undoable
+from ..cards import memory_categories
+from ..outcomes import Done, Refusal, attempt, undoable
 from ..page import PageRequest, came_from, for_person
 from . import actions
-from .cases import Case, make_case
+from .items import make_item
 from .queue import KINDS, MOST_COUNTED, Item, Queue
 from .session import ReviewSession
 
@@ -75,24 +73,24 @@ def show_queue(
 ) -> HttpResponse:
     """The queue's panel alone for htmx, else in its page. ``said`` is announced, with where one is now."""
     place = queue.place(principal)
-    sitting = ReviewSession(request.session)
+    decisions = ReviewSession(request.session)
     if not place.total:
-        sitting.start_over()
-    done = sitting.done_in(queue.filters)
+        decisions.start_over()
+    done = decisions.done_in(queue.filters)
     about = refusal if place.item and place.item.key == queue.item else None
-    shown = _open(principal, place.item, about) if place.item else None
+    card = make_item(principal, place.item, about) if place.item else None
     context = {
         "principal": principal,
         "queue": queue,
         "place": place,
-        "item": place.item if shown else None,
         "number": done + place.before + 1,
         "of": done + place.total,
         "more": place.total >= MOST_COUNTED,
         "behind": done + place.before,
-        "detail": shown if isinstance(shown, FactDetail) else None,
-        "card": shown.card if isinstance(shown, FactDetail) else shown,
-        "decided": sitting.decided(principal),
+        "card": card,
+        "where": "queue",
+        "everywhere": True,
+        "decided": decisions.decided(principal),
         "said": said,
         # When what was decided about waits no more, another item is shown, and the reason stands above that.
         "notice": refusal.text if refusal and about is None else "",
@@ -101,9 +99,7 @@ def show_queue(
         "later": reverse("review") + queue.at(place.later).query,
         "earlier": reverse("review") + queue.at(place.earlier).query if place.earlier else "",
         "kinds": KINDS.items(),
-        "categories": LegacyFact.Category.choices,
-        "memory_categories": _categories_of_memories(),
-        "filed_under": _filed_under(queue.kind),
+        "categories": _categories(queue.kind),
         "legacies": Legacy.objects.visible_to(principal).order_by("name", "pk"),
         "swapped": bool(request.htmx),
     }
@@ -116,21 +112,10 @@ def _queue(request: PageRequest) -> Queue:
     return Queue.of(QueryDict(urlsplit(came_from(request, "/")).query))
 
 
-def _open(principal: Principal, item: Item, outcome: Refusal | None) -> FactDetail | Case | None:
-    """Everything that helps to decide about an item."""
-    if item.kind == "fact":
-        return make_fact_detail(principal, item.uuid, outcome)
-    return make_case(principal, item, outcome)
-
-
-def _categories_of_memories() -> list[tuple[str, str]]:
-    return [(name, category_label(name)) for name in categories.load().by_name]
-
-
-def _filed_under(kind: str) -> list[tuple[str, str]]:
+def _categories(kind: str) -> list[tuple[str, str]]:
     """The categories that a queue of this kind can be narrowed to; one that both kinds know stands once."""
     of_facts = dict(LegacyFact.Category.choices) if kind != "memories" else {}
-    of_memories = dict(_categories_of_memories()) if kind != "facts" else {}
+    of_memories = dict(memory_categories()) if kind != "facts" else {}
     known = {categories.load().canonical(name) for name in of_facts}
     both = {**of_facts, **{name: label for name, label in of_memories.items() if name not in known}}
     return sorted(both.items(), key=lambda each: each[1])
@@ -167,7 +152,7 @@ def _decided(
 
 
 def _in_words(change: Callable[[Item], Done], item: Item) -> Done:
-    """Carry a decision out; who comes too late reads why in words of the page."""
+    """Take a decision; who comes too late reads why in words of the page."""
     try:
         return change(item)
     except Conflict as error:

@@ -87,15 +87,15 @@ def now(fact):
     return LegacyFact.objects.get(pk=fact.pk)
 
 
-def shelf(legacy, name="mine", **query):
-    """The address of a shelf."""
+def fact_list(legacy, name="mine", **query):
+    """The address of a choice."""
     more = "".join(f"&{key}={value}" for key, value in query.items())
     return f"/legacies/{legacy.pk}/?show={name}{more}"
 
 
 def decide(client, fact, decision, back="", **typed):
     """Press a button of a fact, from the page ``back``."""
-    return client.post(f"/facts/{fact.pk}/{decision}/", {"next": back or shelf(fact.legacy), **typed})
+    return client.post(f"/facts/{fact.pk}/{decision}/", {"next": back or fact_list(fact.legacy), **typed})
 
 
 def text(answer):

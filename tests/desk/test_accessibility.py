@@ -120,7 +120,7 @@ def test_pages_about_memories_keep_nobody_out(tab, owner, memories):
 def test_what_opens_about_memories_keeps_nobody_out(tab, owner, memories):
     tab.sign_in(owner)
     tab.goto("/memories/")
-    tab.get_by_text("Remember something").click()
+    tab.get_by_text("Add a memory").click()
     tab.get_by_text("Filters and order").click()
     tab.locator("summary", has_text="Edit").first.click()
     found = {"forms": found_on(tab)}
@@ -172,7 +172,7 @@ def test_what_opens_keeps_nobody_out(tab, owner, facts):
     found["keys"] = found_on(tab)
     tab.keyboard.press("Escape")
     tab.keyboard.press("a")
-    tab.get_by_role("heading", name="Just decided").wait_for()
+    tab.get_by_role("heading", name="Latest decisions").wait_for()
     found["decided"] = found_on(tab)
     tab.goto("/facts/")
     tab.get_by_text("Filters and order").click()

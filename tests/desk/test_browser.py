@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from facts.models import LegacyFact
 
-from .conftest import DESKTOP, PASSWORD, PHONE, now, shelf
+from .conftest import DESKTOP, PASSWORD, PHONE, fact_list, now
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -33,7 +33,7 @@ def test_a_fact_is_shared_and_unshared_by_mouse(browse, owner, member, legacy, f
     expect(mine.get_by_role("link", name="To review 3")).to_have_attribute("aria-current", "page")
     mine.wait_for_load_state()  # Before that a button sends its form as a page.
     expect(card(mine, facts[0]).locator("mark")).to_have_text("My grandmother Rosa was a midwife.")
-    theirs.goto(shelf(legacy, "shared"))
+    theirs.goto(fact_list(legacy, "shared"))
     expect(theirs.get_by_text("No other member has shared")).to_be_visible()
 
     press(mine, facts[0], "Share")
@@ -52,7 +52,7 @@ def test_a_fact_is_shared_and_unshared_by_mouse(browse, owner, member, legacy, f
 
 def test_a_fact_is_rejected_and_brought_back_by_keyboard(browse, owner, legacy, facts):
     page = browse(owner)
-    page.goto(shelf(legacy, "waiting"))
+    page.goto(fact_list(legacy, "waiting"))
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
@@ -80,7 +80,7 @@ def test_a_fact_is_rejected_and_brought_back_by_keyboard(browse, owner, legacy, 
 
 def test_a_fact_is_edited_in_place(browse, owner, legacy, facts):
     page = browse(owner)
-    page.goto(shelf(legacy))
+    page.goto(fact_list(legacy))
     fact = card(page, facts[0])
     fact.locator("summary", has_text="Edit").click()
     fact.get_by_label("In your words").fill("     x     ")
@@ -99,13 +99,13 @@ def test_a_fact_is_edited_in_place(browse, owner, legacy, facts):
 
 def test_everything_works_without_javascript(browse, owner, member, legacy, facts):
     page = browse(owner, java_script_enabled=False)
-    page.goto(shelf(legacy, "waiting"))
+    page.goto(fact_list(legacy, "waiting"))
     press(page, facts[0], "Share")
     expect(page).to_have_url(re.compile(rf"show=waiting.*#fact-{facts[0].pk}$"))
     expect(page.get_by_role("status").get_by_text("Shared with the other members.")).to_be_in_viewport()
     expect(card(page, facts[0])).to_have_count(0)
     theirs = browse(member, java_script_enabled=False)
-    theirs.goto(shelf(legacy, "shared"))
+    theirs.goto(fact_list(legacy, "shared"))
     expect(card(theirs, facts[0])).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(card(page, facts[0])).to_be_visible()
@@ -122,7 +122,7 @@ def test_everything_works_without_javascript(browse, owner, member, legacy, fact
     press(page, facts[1], "Restore")
     expect(page.get_by_role("status").get_by_text("Restored. Only you see it.")).to_be_visible()
 
-    page.goto(shelf(legacy))
+    page.goto(fact_list(legacy))
     fact = card(page, facts[2])
     fact.locator("summary", has_text="Edit").click()
     fact.get_by_label("In your words").fill("     x     ")
@@ -138,7 +138,7 @@ def test_nothing_moves_when_a_fact_is_swapped(browse, owner, legacy, facts):
     page = browse(owner)
     for viewport, decision in product((PHONE, DESKTOP), ("Approve", "Share", "Delete")):
         page.set_viewport_size(viewport)
-        page.goto(shelf(legacy, "waiting"))
+        page.goto(fact_list(legacy, "waiting"))
         before = page.evaluate(TOPS)
         press(page, facts[0], decision)
         expect(card(page, facts[0]).get_by_role("button", name="Undo")).to_be_visible()
@@ -150,10 +150,10 @@ def test_nothing_moves_when_a_fact_is_swapped(browse, owner, legacy, facts):
 def test_a_phone_shows_everything_without_scrolling_sideways(browse, owner, legacy, facts):
     LegacyFact.objects.filter(pk=facts[0].pk).update(content="x" * 500, written_by="w" * 80)
     page = browse(owner, PHONE, has_touch=True, is_mobile=True)
-    for path in ("/", shelf(legacy), shelf(legacy, "shared"), "/nothing/here/"):
+    for path in ("/", fact_list(legacy), fact_list(legacy, "shared"), "/nothing/here/"):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
-    page.goto(shelf(legacy))
+    page.goto(fact_list(legacy))
     for target in page.locator("button:visible, summary:visible, select:visible, input:visible, .tabs a").all():
         # A finger that means a box or a radio button presses its label.
         label = target.locator("xpath=ancestor::label")
@@ -162,7 +162,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(browse, owner, lega
 
 def test_a_server_that_is_away_is_told(browse, owner, legacy, facts):
     page = browse(owner)
-    page.goto(shelf(legacy))
+    page.goto(fact_list(legacy))
     page.route("**/facts/**", lambda route: route.fulfill(status=503, body="<p>Back in a moment</p>"))
     press(page, facts[0], "Approve")
     expect(page.locator("#trouble")).to_have_text("That did not work. Please reload the page and try again.")
@@ -175,7 +175,7 @@ def test_a_server_that_is_away_is_told(browse, owner, legacy, facts):
 
 def test_a_session_that_ended_leads_to_sign_in_and_back(browse, owner, legacy, facts):
     page = browse(owner)
-    page.goto(shelf(legacy, "waiting"))
+    page.goto(fact_list(legacy, "waiting"))
     owner.set_password(PASSWORD)
     owner.save()
     page.context.clear_cookies(name=re.compile("session$"))

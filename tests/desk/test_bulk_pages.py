@@ -107,8 +107,8 @@ def test_nothing_that_can_be_done_offers_no_button(visit, owner, facts):
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"decision": "approve"}, "Nothing was chosen."),
-        ({"decision": "approve", "fact": ["7", "x:1", "7:x"]}, "Nothing was chosen."),
+        ({"decision": "approve"}, "Nothing was selected."),
+        ({"decision": "approve", "fact": ["7", "x:1", "7:x"]}, "Nothing was selected."),
         ({"decision": "applaud", "all": "yes"}, "A decision about many facts is one of"),
         ({"all": "yes", "next": "https://elsewhere.example/"}, "A decision about many facts is one of"),
     ],

@@ -13,7 +13,7 @@ from statements.actions import statements_purge
 from tests import factories
 from tests.factories import LegacyFactFactory, PreferencesFactory, fact_waits, rev_of
 
-from .conftest import decide, now, shelf, text
+from .conftest import decide, fact_list, now, text
 
 DECISIONS = ["approve", "share", "unshare", "edit", "reject", "delete", "restore"]
 
@@ -65,7 +65,7 @@ AFTER = {
 def test_a_decision_and_its_undo_without_javascript(visit, owner, waiting, decision):
     before_each(waiting, decision, owner)
     before, content = standing(waiting), now(waiting).content
-    client, page = visit(owner), shelf(waiting.legacy, "waiting", page=1)
+    client, page = visit(owner), fact_list(waiting.legacy, "waiting", page=1)
     answer = decide(client, waiting, decision, page, content="Rosa delivered babies.", category="occupation")
     assert (answer.status_code, answer.url) == (302, f"{page}#fact-{waiting.pk}")
     assert standing(waiting) == AFTER[decision]
@@ -94,11 +94,11 @@ def test_a_decision_and_its_undo_with_htmx(visit, owner, waiting, decision):
     assert "<html" not in part
     assert 'id="tabs" aria-label="Which facts" hx-swap-oob="true"' in part
     assert '<div id="said" hx-swap-oob="innerHTML">' in part
-    part = text(client.post(undo_address(part), {"next": shelf(waiting.legacy)}))
+    part = text(client.post(undo_address(part), {"next": fact_list(waiting.legacy)}))
     assert "Undone" in part
     assert standing(waiting)[:2] == before[:2]
     # The message belongs to the swapped fact; none is left over for the next page.
-    assert 'class="notice"' not in text(client.get(shelf(waiting.legacy)))
+    assert 'class="notice"' not in text(client.get(fact_list(waiting.legacy)))
 
 
 @pytest.mark.parametrize("decision", ["approve", "edit", "reject", "delete"])
@@ -148,13 +148,13 @@ def test_a_reason_is_kept_and_shown(visit, owner, waiting):
     client = visit(owner)
     decide(client, waiting, "reject", reason="  She was a nurse ")
     assert now(waiting).state_reason == "She was a nurse"
-    assert "Reason: She was a nurse." in text(client.get(shelf(waiting.legacy, "gone")))
+    assert "Reason: She was a nurse." in text(client.get(fact_list(waiting.legacy, "gone")))
 
 
 def test_saving_the_same_words_is_told_and_needs_no_undo(visit, owner, waiting):
     client = visit(owner)
     decide(client, waiting, "edit", content=waiting.content, category=waiting.category)
-    page = text(client.get(shelf(waiting.legacy)))
+    page = text(client.get(fact_list(waiting.legacy)))
     assert "Nothing was different" in page
     assert "Undo" not in page
     assert now(waiting).version == 1
@@ -200,7 +200,7 @@ def test_a_version_that_is_none_is_as_good_as_no_version(visit, owner, waiting):
 
 def test_a_refusal_about_a_fact_on_another_shelf_is_shown_above(visit, owner, waiting):
     actions.fact_delete(as_person(owner), waiting.pk)
-    answer = decide(visit(owner), waiting, "share", shelf(waiting.legacy, "mine"))
+    answer = decide(visit(owner), waiting, "share", fact_list(waiting.legacy, "mine"))
     assert answer.status_code == 409
     page = text(answer)
     assert '<div class="notice refused">' in page
@@ -211,10 +211,10 @@ def test_a_refusal_stays_on_the_search_it_came_from(visit, owner, legacy):
     for number in range(3):
         LegacyFactFactory(legacy=legacy, user=owner, content=f"She kept {number} bees.")
     fact = LegacyFactFactory(legacy=legacy, user=owner, content="She was kind.")
-    page = text(decide(visit(owner), fact, "edit", shelf(legacy, search="kind"), content="x"))
+    page = text(decide(visit(owner), fact, "edit", fact_list(legacy, search="kind"), content="x"))
     assert page.count("<h3") == 1
     assert 'value="kind"' in page
-    assert f'name="next" value="{shelf(legacy)}&amp;search=kind&amp;page=1"' in page
+    assert f'name="next" value="{fact_list(legacy)}&amp;search=kind&amp;page=1"' in page
 
 
 # --- Who may ----------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def vars_of(fact):
 
 def test_nobody_decides_and_comes_back_to_the_list_after_signing_in(visit, owner, legacy):
     fact = LegacyFactFactory(legacy=legacy, user=owner)
-    page = shelf(legacy, "waiting")
+    page = fact_list(legacy, "waiting")
     answer = decide(visit(), fact, "delete", page)
     assert answer.url == f"/sign-in/?next=/legacies/{legacy.pk}/%3Fshow%3Dwaiting"
     answer = decide(visit(htmx=True), fact, "delete", page)
@@ -271,14 +271,12 @@ def test_decisions_that_are_none_are_not_found(visit, owner, waiting, path):
 
 
 def test_a_fact_that_went_meanwhile_is_told(visit, owner, waiting, monkeypatch):
-    def purged_first(principal, fact, decision, typed):
-        factories.erase(LegacyFact.objects.filter(pk=fact.pk))
-        return real(principal, fact, decision, typed)
+    def purged_first(principal, fact_id, **kwargs):
+        factories.erase(LegacyFact.objects.filter(pk=fact_id))
+        return real(principal, fact_id, **kwargs)
 
-    from desk.legacies import actions as decisions
-
-    real = decisions.decide_fact
-    monkeypatch.setattr(decisions, "decide_fact", purged_first)
+    real = actions.fact_approve
+    monkeypatch.setattr(actions, "fact_approve", purged_first)
     answer = decide(visit(owner, htmx=True), waiting, "approve")
     assert answer.status_code == 404
     assert "not there any more" in text(answer)
@@ -301,19 +299,19 @@ def offered(page, fact):
 
 def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     client = visit(owner)
-    assert offered(text(client.get(shelf(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
     actions.fact_set_visibility(as_person(owner), waiting.pk, "shared")
-    assert offered(text(client.get(shelf(legacy))), waiting) == ["unshare", "edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["unshare", "edit", "reject", "delete"]
     actions.fact_hide(principal_for_staff(staff), waiting.pk, "Too private")
-    assert offered(text(client.get(shelf(legacy))), waiting) == ["delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["delete"]
     actions.fact_delete(as_person(owner), waiting.pk)
-    assert offered(text(client.get(shelf(legacy, "gone"))), waiting) == ["restore"]
+    assert offered(text(client.get(fact_list(legacy, "gone"))), waiting) == ["restore"]
     actions.fact_restore(as_person(owner), waiting.pk)
     actions.fact_unhide(principal_for_staff(staff), waiting.pk, "looked again")
     fact_waits(as_person(owner), waiting.pk, proposed=True)
-    assert offered(text(client.get(shelf(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
     LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined", quarantined_at=timezone.now())
-    assert offered(text(client.get(shelf(legacy))), waiting) == ["edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["edit", "reject", "delete"]
 
 
 @pytest.mark.parametrize("state", ["active", "proposed", "hidden", "archived", "rejected", "quarantined"])
@@ -335,7 +333,7 @@ def test_everything_offered_can_be_done(visit, owner, legacy, state):
 
     client = visit(owner)
     first = fresh()
-    offers = offered(text(client.get(shelf(legacy, "gone" if gone else "mine"))), first)
+    offers = offered(text(client.get(fact_list(legacy, "gone" if gone else "mine"))), first)
     assert offers
     for decision in offers:
         fact = fresh()

@@ -63,7 +63,7 @@ def test_everything_that_happened_is_told(visit, owner, staff, fact):
     told = history(visit(owner).get(page_of(fact)))
     assert [re.sub(r" \d+ \w+ \d{4}, \d\d:\d\d", "", each) for each in told] == [
         "You rejected it Reason: She was a nurse",
-        "A moderator let it be seen again Reason: All agreed",
+        "A moderator made it visible again Reason: All agreed",
         "A moderator hid it from everybody but you Reason: Too private",
         "A moderator opened it Reason: A member complained",
         "You shared it with the other members",
@@ -81,7 +81,7 @@ def test_restoring_undoing_and_linking_are_told(visit, owner, legacy, fact):
     result = actions.facts_decide(principal, {fact.pk: None}, "share")
     undo(principal, result.first_rev, result.last_rev)
     told = " | ".join(history(visit(owner).get(page_of(fact))))
-    for words_said in ("deleted it", "restored it", "put it back to be reviewed", "took the last decision back"):
+    for words_said in ("deleted it", "restored it", "put it back for review", "undid the last decision"):
         assert words_said in told
 
 
@@ -97,7 +97,7 @@ def test_who_did_it_is_named(visit, owner, agent, legacy):
         link(change, [(Neighbour(other.pk, other.content, True, 0.9), "contradicts")])
     told = history(visit(owner).get(page_of(fact)))
     assert told[0].startswith("Keepsake saw that another fact contradicts it")
-    assert told[-1].startswith("agent wrote it down")
+    assert told[-1].startswith("agent added it")
 
 
 def test_what_a_gate_another_member_or_more_words_did_is_told_as_that(visit, owner, member, agent, legacy, told):
@@ -135,7 +135,7 @@ def test_who_has_left_a_legacy_is_told_and_offered_what_can_be_done(visit, owner
 def test_a_reason_ends_as_a_sentence_does(visit, owner, fact, reason, shown):
     actions.fact_reject(principal_for_person(owner.pk), fact.pk, reason)
     page = words(visit(owner).get(page_of(fact)))
-    assert f"Reason: {shown} Gone for good" in page
+    assert f"Reason: {shown} Deleted for good" in page
 
 
 def test_a_reason_stands_with_the_rejection_that_it_was_given_for(visit, owner, fact):
@@ -159,12 +159,12 @@ def test_an_earlier_wording_comes_back_and_goes_again(visit, owner, fact):
     assert answer.url == page_of(fact)
     assert (now(fact).content, now(fact).category, now(fact).version) == (fact.content, fact.category, 3)
     page = client.get(page_of(fact))
-    assert "Wording 1 is back." in words(page)
+    assert "Wording 1 is restored." in words(page)
     undo = re.search(r'<form method="post" action="(/undo/[^"]+)"', text(page))[1]
     client.post(undo, {"next": page_of(fact)})
     assert (now(fact).content, now(fact).version) == ("Rosa was a nurse.", 4)
     client.post(address.replace("/1/", "/4/"), {"next": page_of(fact), "version": "4"})
-    assert "It reads so already." in words(client.get(page_of(fact)))
+    assert "It already has this wording." in words(client.get(page_of(fact)))
 
 
 def test_a_wording_is_not_brought_back_over_one_that_was_not_seen(visit, owner, fact):

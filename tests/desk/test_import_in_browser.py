@@ -45,11 +45,11 @@ def work(kind="import"):
 
 def choose(tab, path, legacy="Grandmother Rosa"):
     tab.goto("/")
-    tab.get_by_role("link", name="Import more").or_(tab.get_by_role("link", name="bring your history in")).first.click()
+    tab.get_by_role("link", name="Import more").or_(tab.get_by_role("link", name="import your history")).first.click()
     tab.get_by_label("File", exact=True).set_input_files(path)
     tab.get_by_label("Whom the conversations are about").select_option(label=legacy)
     tab.get_by_role("button", name="Import").click()
-    expect(tab.get_by_role("heading", name="Waiting for its turn")).to_be_visible()
+    expect(tab.get_by_role("heading", name="Waiting to start")).to_be_visible()
 
 
 def test_an_export_is_imported_and_what_came_out_of_it_is_reviewed(tab, owner, legacy, export):
@@ -60,8 +60,8 @@ def test_an_export_is_imported_and_what_came_out_of_it_is_reviewed(tab, owner, l
     # The page has fetched what is new by itself.
     expect(tab.get_by_role("heading", name="Imported")).to_be_visible()
     expect(tab.locator("#said")).to_have_text("Imported")
-    tab.get_by_text("What of the file was left out").click()
-    expect(tab.get_by_text("Calls of tools, and what came back: 1")).to_be_visible()
+    tab.get_by_text("What was not imported").click()
+    expect(tab.get_by_text("Tool calls and their results: 1")).to_be_visible()
     tab.get_by_role("link", name="Review what waits about").click()
     expect(tab.locator("#review")).to_contain_text("bees")
     ready(tab)
@@ -115,12 +115,12 @@ def test_it_works_without_javascript_and_can_be_cancelled_and_taken_back(
         work()
         # It asks for itself again.
         expect(plain.get_by_role("heading", name="Imported")).to_be_visible()
-        plain.get_by_text("Take this import back").click()
-        plain.get_by_role("button", name="Take it back").click()
-        expect(plain.get_by_role("heading", name="Being taken back")).to_be_visible()
+        plain.get_by_text("Undo this import").click()
+        plain.get_by_role("button", name="Undo the import").click()
+        expect(plain.get_by_role("heading", name="Being undone")).to_be_visible()
         work("import_undo")
         plain.reload()
-        expect(plain.get_by_role("heading", name="Taken back", exact=True)).to_be_visible()
+        expect(plain.get_by_role("heading", name="Undone", exact=True)).to_be_visible()
     finally:
         context.close()
     assert Conversation.objects.count() == 1

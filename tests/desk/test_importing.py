@@ -56,7 +56,7 @@ def test_an_export_is_sent_imported_and_its_facts_are_reviewed(visit, owner, leg
     upload = ConversationImport.objects.get()
     assert (answer.status_code, answer.url) == (302, f"/import/{upload.pk}/")
     page = text(client.get(answer.url))
-    assert "Waiting for its turn" in page
+    assert "Waiting to start" in page
     assert "Cancel this import" in page
     assert '<noscript><meta http-equiv="refresh"' in page
     work()
@@ -130,7 +130,7 @@ def test_a_bad_file_is_told_with_the_place_and_nothing_came_in(visit, owner):
     page = text(client.get(address))
     assert "Could not be imported" in page
     assert "conversations.json, conversation 2.mapping.n0.parent: is no text" in page
-    assert "Nothing came in." in page
+    assert "Nothing was imported." in page
     assert not Conversation.objects.exists()
     assert not ImportPart.objects.exists()
 
@@ -159,9 +159,9 @@ def test_cancelling(visit, owner):
 def test_taking_back(visit, owner, brought):
     client = visit(owner)
     address = f"/import/{brought.pk}/"
-    assert "Take it back" in text(client.get(address))
+    assert "Undo the import" in text(client.get(address))
     assert client.post(f"{address}undo/").url == address
-    assert "Being taken back" in text(client.get(address))
+    assert "Being undone" in text(client.get(address))
     work()
     page = text(client.get(address))
     assert "1 conversation and 2 facts were removed." in page
@@ -177,7 +177,7 @@ def test_what_was_left_out_and_what_was_changed_is_told(visit, owner, settings):
     address = client.post("/import/", sent([chatgpt_conversation(*messages)], "conversations.json")).url
     work()
     page = text(client.get(address))
-    assert "Calls of tools, and what came back: 1" in page
+    assert "Tool calls and their results: 1" in page
     assert "became 2 messages" in page
     assert "<b>Hello" not in page
 
@@ -189,7 +189,7 @@ def test_a_service_that_is_away_is_told(visit, owner):
     JobRun.objects.update(state="running", lease_token=job.pk, lease_until=job.created_at)
     job.refresh_from_db()
     retry_job_later(job, "OperationalError")
-    assert "A service that this needs is away." in text(client.get(address))
+    assert "A service that this needs is not available." in text(client.get(address))
 
 
 def test_htmx_fetches_the_panel_and_announces_what_is_new(visit, owner):

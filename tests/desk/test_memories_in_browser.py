@@ -67,14 +67,14 @@ def test_everything_works_without_javascript(browse, owner, memories):
     memory.get_by_role("button", name="Save").click()
     expect(card(page, memories[1]).get_by_role("heading")).to_have_text("I keep white hens.")
 
-    page.get_by_text("Remember something").click()
-    page.get_by_label("What is to be remembered?").fill("I am allergic to penicillin.")
+    page.get_by_text("Add a memory").click()
+    page.get_by_label("What should be remembered?").fill("I am allergic to penicillin.")
     page.locator("#new-category").select_option("Constraints")
-    page.get_by_role("button", name="Remember it").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("I am allergic to penicillin.")
     page.get_by_text("Change category").click()
     page.get_by_label("Topics").fill("health")
-    page.get_by_role("button", name="File it so").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".tags")).to_contain_text("health")
     page.get_by_role("link", name="All memories").click()
     page.locator(".pick input").first.check()
@@ -105,7 +105,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(browse, owner, memo
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     page.goto("/memories/")
-    page.get_by_text("Remember something").click()
+    page.get_by_text("Add a memory").click()
     for target in page.locator("button:visible, summary:visible, select:visible, input:visible, .tabs a").all():
         # A finger that means a box or a radio button presses its label.
         label = target.locator("xpath=ancestor::label")

@@ -107,8 +107,8 @@ def test_what_is_skipped_is_counted_with_its_reason(visit, owner, stranger, memo
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"decision": "approve"}, "Nothing was chosen. Tick the memories that you mean first."),
-        ({"decision": "approve", "memory": ["x", "7:x"]}, "Nothing was chosen."),
+        ({"decision": "approve"}, "Nothing was selected. Select the memories first."),
+        ({"decision": "approve", "memory": ["x", "7:x"]}, "Nothing was selected."),
         ({"decision": "share", "all": "yes"}, "A decision about many memories is one of"),
     ],
 )
@@ -127,7 +127,7 @@ def test_what_has_no_room_any_more_is_told_and_stays_archived(visit, owner, sett
     undo = re.search(r'action="(/undo/[^"]*)"', text(client.get(LIST)))[1]
     settings.MEMORY_BLOCK_TOKENS = 1
     assert client.post(undo, {"next": LIST}).url == LIST
-    assert "3 without room among what every prompt carries" in words(client.get(LIST))
+    assert "3 too large for what every prompt carries" in words(client.get(LIST))
     assert states(many) == ["archived"] * 3
 
 

@@ -313,10 +313,10 @@ def test_states_are_told_in_words(visit, owner, agent, me, staff):
     gone = words(client.get(f"{LIST}?state=archived"))
     assert "Archived by you" in gone
     assert "Archived by an agent" in gone
-    assert gone.count("Gone for good on") == 2
+    assert gone.count("Deleted for good on") == 2
     assert "City Not used until you approve Olga lives in Lisbon." in words(client.get(f"{LIST}?state=proposed"))
     assert "Held back Olga has been to Malta." in words(client.get(f"{LIST}?state=quarantined"))
-    assert "Reason: I never had one. Gone for good" in words(client.get(f"{LIST}?state=rejected"))
+    assert "Reason: I never had one. Deleted for good" in words(client.get(f"{LIST}?state=rejected"))
     assert "until a moderator has looked at it" in words(client.get(page_of(held)))
 
 
@@ -329,7 +329,9 @@ def test_how_full_the_block_is_stands_on_top(visit, owner, settings):
     assert f'<meter min="0" max="1200" high="1080" value="{tokens}"' in text(page)
     assert "make room" not in words(page)
     settings.MEMORY_BLOCK_TOKENS = tokens
-    assert "The oldest that are not pinned make room for new ones." in words(visit(owner).get(LIST))
+    assert "The oldest memories that are not pinned are archived to make room for new ones." in words(
+        visit(owner).get(LIST)
+    )
 
 
 # --- Adding by hand -----------------------------------------------------------------------------------------------
@@ -368,7 +370,7 @@ def test_a_field_is_set_by_hand_and_takes_the_place_of_its_value(visit, owner):
     assert now(old).deleted_why == "replaced"
     page = words(visit(owner).get(answer.url))
     assert "City" in page
-    assert "Took the place of: I live in Lisbon. Archived What changed: I live in removed: Lisbonadded: Porto." in page
+    assert "Replaces: I live in Lisbon. Archived What changed: I live in removed: Lisbonadded: Porto." in page
     assert "Replaced by: I live in Porto." in words(visit(owner).get(page_of(old)))
 
 
@@ -378,11 +380,11 @@ def test_those_that_made_room_are_counted(visit, owner, settings):
     settings.MEMORY_BLOCK_TOKENS = Ledger.objects.get(pk=owner.pk).block_tokens
     client = visit(owner)
     page = client.get(add(client, content="I keep bees.").url)
-    assert "Remembered. 1 older memory made room for it." in words(page)
+    assert "Remembered. 1 older memory was archived to make room." in words(page)
     # Longer by more than ids differ in tokens.
     hives = "I keep three dozen bee hives in the orchard behind the house, by the mill and along the river."
     page = client.get(add(client, content=hives).url)
-    assert "Remembered. 2 older memories made room for it." in words(page)
+    assert "Remembered. 2 older memories were archived to make room." in words(page)
 
 
 @pytest.mark.parametrize(
@@ -418,7 +420,7 @@ def test_what_can_t_be_remembered_is_refused_with_what_was_typed(visit, owner, t
         ("approve", "Approved."),
         ("reject", "Rejected: it is in no prompt"),
         ("archive", "Archived: it is in no prompt"),
-        ("pin", "Pinned: it never makes room for others."),
+        ("pin", "Pinned: it is never archived to make room for others."),
     ],
 )
 def test_a_decision_is_told_and_undone_without_javascript(visit, owner, memory, back, decision, told):
@@ -471,7 +473,7 @@ def test_a_second_click_does_nothing_and_says_so(visit, owner, memory):
     client.get(page_of(memory))
     before = rev_of(owner)
     decide(client, memory, "approve")
-    assert "It stands so already." in words(client.get(page_of(memory)))
+    assert "Nothing to change." in words(client.get(page_of(memory)))
     assert rev_of(owner) == before
 
 
@@ -480,7 +482,7 @@ def test_what_can_not_be_done_any_more_is_told_on_the_page_it_came_from(visit, o
     for back in (page_of(memory), f"{LIST}?state=rejected", f"{LIST}?state=active"):
         answer = decide(visit(owner), memory, "pin", back)
         assert answer.status_code == 409
-        assert "It stands otherwise by now, so this can&#x27;t be done." in text(answer)
+        assert "Its state has changed, so this can&#x27;t be done." in text(answer)
 
 
 def test_what_was_said_again_is_not_restored_twice(visit, owner, memory, me):
@@ -488,7 +490,7 @@ def test_what_was_said_again_is_not_restored_twice(visit, owner, memory, me):
     MemoryFactory(user=owner, content=memory.content, category="interests")
     answer = decide(visit(owner), memory, "restore")
     assert answer.status_code == 409
-    assert "You have the same again already." in words(answer)
+    assert "You have the same memory already." in words(answer)
 
 
 # --- Another wording ----------------------------------------------------------------------------------------------
@@ -619,8 +621,8 @@ def test_filing_it_as_it_is_filed_changes_nothing(visit, owner, memory, me):
         ({"category": "gossip"}, 400, "gossip"),
         ({"importance": "x"}, 400, "from 1 to 5"),
         ({"until": "2001-01-01"}, 400, "has passed already"),
-        ({"until": "soon"}, 400, "That is no day."),
-        ({"until": "9999-12-31"}, 400, "That is no day."),
+        ({"until": "soon"}, 400, "That is not a date."),
+        ({"until": "9999-12-31"}, 400, "That is not a date."),
         ({"topics": ",".join(map(str, range(30)))}, 400, "at most 20 topics"),
         ({"subject": "4111 1111 1111 1111"}, 422, "card"),
         ({"version": "7"}, 409, "This memory was changed meanwhile."),
@@ -659,21 +661,21 @@ def test_everything_that_happened_is_told(visit, owner, agent, staff, me):
     actions.memory_reject(me, memory.pk, "She rides")
     assert history(visit(owner).get(page_of(memory))) == [
         "You rejected it Reason: She rides",
-        "You took the last decision back",
+        "You undid the last decision",
         "You rejected it",
         "You restored it",
         "agent archived it",
         "You approved it in other words Olga rows removed: on Tuesdaysadded: every Tuesday.",
-        "A moderator let it count again Reason: It is none",
+        "A moderator let it be used again Reason: It is none",
         "A moderator held it back Reason: An order",
         "A moderator opened it Reason: Somebody complained",
         "You unpinned it",
         "You pinned it",
-        "You filed it otherwise: how long it is kept, subject",
-        "You brought wording 1 back Olga rows on removed: Mondaysadded: Tuesdays.",
+        "You changed how long it is kept, subject",
+        "You restored wording 1 Olga rows on removed: Mondaysadded: Tuesdays.",
         "You approved it",
         "agent reworded it Olga rows on removed: Tuesdaysadded: Mondays.",
-        "agent wrote it down Olga rows on Tuesdays.",
+        "agent added it Olga rows on Tuesdays.",
     ]
 
 
@@ -692,7 +694,7 @@ def test_what_keepsake_did_is_told_as_that(visit, owner, agent, me, settings, sa
     short = MemoryFactory(user=owner, content="I am away.", expires_at=timezone.now() + timedelta(days=1))
     Memory.objects.filter(pk=short.pk).update(expires_at=timezone.now())
     actions.memories_expire()
-    assert history(visit(owner).get(page_of(short)))[0] == "Keepsake archived it when its time was over"
+    assert history(visit(owner).get(page_of(short)))[0] == "Keepsake archived it when it expired"
 
 
 def test_an_earlier_wording_is_brought_back_and_that_is_undone(visit, owner, memory, me):
@@ -704,11 +706,11 @@ def test_an_earlier_wording_is_brought_back_and_that_is_undone(visit, owner, mem
     client.post(address, {"next": page_of(memory), "version": "2"})
     assert (now(memory).content, now(memory).version) == (memory.content, 3)
     page = client.get(page_of(memory))
-    assert "Wording 1 is back." in words(page)
+    assert "Wording 1 is restored." in words(page)
     client.post(undo_on(page), {"next": page_of(memory)})
     assert (now(memory).content, now(memory).version) == ("Olga rows on Mondays.", 4)
     client.post(f"{page_of(memory)}bring-back/2/", {"next": page_of(memory), "version": "4"})
-    assert "It reads so already." in words(client.get(page_of(memory)))
+    assert "It already has this wording." in words(client.get(page_of(memory)))
     answer = client.post(address, {"next": page_of(memory), "version": "1"})
     assert answer.status_code == 409
 
@@ -723,7 +725,7 @@ def test_where_it_was_said_stands_with_the_talk_around_it(visit, owner, agent, m
     page = words(visit(owner).get(page_of(row)))
     assert "Ada: What do you do on Tuesdays? You: I row on Tuesdays. In “Sunday talk”, message 2" in page
     by_hand = MemoryFactory(user=owner, content="I keep bees.")
-    assert "You wrote it down yourself." in words(visit(owner).get(page_of(by_hand)))
+    assert "You added it yourself." in words(visit(owner).get(page_of(by_hand)))
 
 
 def seen_by(owner, agent, *memories, times=1, by="turn"):
@@ -850,3 +852,14 @@ def test_who_saw_it_costs_the_same_however_often(visit, owner, memory, django_as
     with django_assert_num_queries(SEEN_QUERIES):
         page = client.get(f"{page_of(memory)}seen/")
     assert words(page).count("had it in a prompt") == min(much, 50)
+
+
+def test_what_is_stored_of_the_user_is_told_to_them_in_the_second_person(visit, owner, agent):
+    memory = MemoryFactory(user=owner, agent=agent, content="The user prefers tea and has a kettle.")
+    client = visit(owner)
+    of_memory = f"/memories/{memory.pk}/"
+    for path in (LIST, of_memory, f"/review/?item=memory-{memory.pk}"):
+        page = client.get(path)
+        assert "You prefer tea and have a kettle." in words(page), path
+        assert re.search(r"<textarea[^>]*>The user prefers tea and has a kettle\.</textarea>", text(page)), path
+    assert now(memory).content == "The user prefers tea and has a kettle."

@@ -22,7 +22,7 @@ from tests.factories import (
     fact_waits,
 )
 
-from .conftest import shelf, text, words
+from .conftest import fact_list, text, words
 
 EVERYBODY = ["owner", "member", "stranger", "staff"]
 
@@ -39,7 +39,7 @@ def test_sign_in_leads_to_where_one_wanted_to_go(visit, legacy, owner):
     owner.set_password("a good long one")
     owner.save()
     client = visit()
-    wanted = shelf(legacy, "waiting")
+    wanted = fact_list(legacy, "waiting")
     first = client.get(wanted)
     assert first.status_code == 302
     assert first.url == f"/sign-in/?next={quote(wanted, safe='/')}"
@@ -99,7 +99,7 @@ def test_home_shows_what_waits(visit, owner, member, legacy, told):
     page = text(visit(owner).get("/"))
     assert "2 facts wait for your review" in page
     assert "Grandmother Rosa" in page
-    assert shelf(legacy, "waiting") in page
+    assert fact_list(legacy, "waiting") in page
     assert "Sunday talk" in page
     assert "1 message, 1 read for facts" in page
     assert "Nothing waits for you" in text(visit(member).get("/"))
@@ -135,7 +135,7 @@ def test_only_staff_see_the_way_to_the_admin(visit, owner, staff):
 
 @pytest.mark.parametrize(("who", "status"), list(zip(EVERYBODY, [200, 200, 404, 404], strict=True)))
 def test_who_sees_a_legacy(visit, everybody, legacy, who, status):
-    answer = visit(everybody[who]).get(shelf(legacy))
+    answer = visit(everybody[who]).get(fact_list(legacy))
     assert answer.status_code == status
     assert ("Grandmother Rosa" in text(answer)) == (status == 200)
 
@@ -155,12 +155,12 @@ def test_a_legacy_that_is_none_is_not_found(visit, owner):
 def test_what_each_sees_of_a_fact(visit, everybody, legacy, told):
     private, shared = told(everybody["owner"], legacy, "My grandmother Rosa was a midwife. She was patient.")
     actions.fact_set_visibility(principal_for_person(everybody["owner"].pk), shared.pk, "shared")
-    mine = text(visit(everybody["owner"]).get(shelf(legacy)))
+    mine = text(visit(everybody["owner"]).get(fact_list(legacy)))
     assert private.content in mine
     assert "Found by offline rules" in mine
     assert "<mark>She was patient.</mark>" in mine
     assert "You, in “Sunday talk”, message 1" in mine
-    theirs = text(visit(everybody["member"]).get(shelf(legacy, "shared")))
+    theirs = text(visit(everybody["member"]).get(fact_list(legacy, "shared")))
     assert shared.content in theirs
     assert "From Olga Owner" in theirs
     assert private.content not in theirs
@@ -174,8 +174,8 @@ def test_what_each_sees_of_a_fact(visit, everybody, legacy, told):
 
 
 def test_members_are_listed(visit, owner, member, legacy):
-    assert "Kept by\n        you (owner), Mira Member." in text(visit(owner).get(shelf(legacy)))
-    assert "Kept by\n        Olga Owner (owner), you." in text(visit(member).get(shelf(legacy)))
+    assert "Kept by\n        you (owner), Mira Member." in text(visit(owner).get(fact_list(legacy)))
+    assert "Kept by\n        Olga Owner (owner), you." in text(visit(member).get(fact_list(legacy)))
 
 
 def test_who_wrote_a_fact(visit, owner, member, agent, legacy):
@@ -183,10 +183,10 @@ def test_who_wrote_a_fact(visit, owner, member, agent, legacy):
     LegacyFactFactory(legacy=legacy, user=owner)
     fact = LegacyFactFactory(legacy=legacy, user=owner)
     LegacyFact.objects.filter(pk=fact.pk).update(written_by="notebook")
-    page = text(visit(owner).get(shelf(legacy)))
+    page = text(visit(owner).get(fact_list(legacy)))
     assert "In your own words" in page
     assert "Written by notebook" in page
-    assert "In Mira Member&#x27;s own words" in text(visit(owner).get(shelf(legacy, "shared")))
+    assert "In Mira Member&#x27;s own words" in text(visit(owner).get(fact_list(legacy, "shared")))
 
 
 def test_states_are_told_in_words(visit, owner, staff, legacy):
@@ -197,15 +197,15 @@ def test_states_are_told_in_words(visit, owner, staff, legacy):
     actions.fact_delete(principal, deleted.pk)
     actions.fact_hide(principal_for_staff(staff), hidden.pk, "Too private")
     client = visit(owner)
-    page = text(client.get(shelf(legacy)))
+    page = text(client.get(fact_list(legacy)))
     assert "Not used until you approve" in page
     assert "Hidden by a moderator" in page
     assert "Reason: Too private." in page
-    gone = text(client.get(shelf(legacy, "gone")))
+    gone = text(client.get(fact_list(legacy, "gone")))
     assert "Reason: She was anything but." in gone
-    assert gone.count("Gone for good on") == 2
+    assert gone.count("Deleted for good on") == 2
     LegacyFact.objects.filter(pk=waits.pk).update(state="quarantined", quarantined_at=timezone.now())
-    assert "Held back" in text(client.get(shelf(legacy)))
+    assert "Held back" in text(client.get(fact_list(legacy)))
 
 
 def test_contradictions_stand_beside_each_other(visit, owner, member, legacy, settings):
@@ -214,9 +214,9 @@ def test_contradictions_stand_beside_each_other(visit, owner, member, legacy, se
     LegacyFactFactory(legacy=legacy, user=member, content="Rosa hated swimming in the sea.", visibility="shared")
     LegacyFactFactory(legacy=legacy, user=owner, content="Rosa liked swimming in the cold sea.")
     actions.facts_index()
-    page = words(visit(owner).get(shelf(legacy)))
+    page = words(visit(owner).get(fact_list(legacy)))
     assert "Contradicts what Mira Member shares: Rosa hated swimming in the sea." in page
-    theirs = words(visit(member).get(shelf(legacy)))
+    theirs = words(visit(member).get(fact_list(legacy)))
     assert "Contradicts what Olga Owner shares: Rosa loved swimming in the sea." in theirs
     assert "cold sea" not in theirs
 
@@ -224,7 +224,7 @@ def test_contradictions_stand_beside_each_other(visit, owner, member, legacy, se
 def test_what_was_said_again_is_shown_too(visit, owner, legacy, told):
     told(owner, legacy, "My grandmother Rosa was a midwife.")
     told(owner, legacy, "My grandmother Rosa was a midwife.", title="Monday talk")
-    page = text(visit(owner).get(shelf(legacy)))
+    page = text(visit(owner).get(fact_list(legacy)))
     assert "Said again elsewhere" in page
     assert "You, in “Monday talk”" in page
 
@@ -234,19 +234,19 @@ def test_times_are_those_of_the_person(visit, owner, legacy, told):
     (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
     said_at = fact.evidence.get().message.at
     local = said_at.astimezone(ZoneInfo("Pacific/Kiritimati"))
-    assert f"{local.day} {local:%B %Y, %H:%M}" in text(visit(owner).get(shelf(legacy)))
+    assert f"{local.day} {local:%B %Y, %H:%M}" in text(visit(owner).get(fact_list(legacy)))
 
 
 def test_a_search_is_kept_in_the_address_and_can_be_left(visit, owner, legacy):
     LegacyFactFactory(legacy=legacy, user=owner, content="She kept bees.")
     LegacyFactFactory(legacy=legacy, user=owner, content="She was kind.", category="personality")
     client = visit(owner)
-    page = text(client.get(shelf(legacy, search="bees")))
+    page = text(client.get(fact_list(legacy, search="bees")))
     assert "1 found here." in page
     assert 'value="bees"' in page
     assert "She was kind." not in page
     assert 'href="?show=mine"' in page
-    assert "Nothing found here." in text(client.get(shelf(legacy, search="bees", category="personality")))
+    assert "Nothing found here." in text(client.get(fact_list(legacy, search="bees", category="personality")))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_search_is_kept_in_the_address_and_can_be_left(visit, owner, legacy):
     ],
 )
 def test_an_empty_shelf_says_why(visit, owner, legacy, name, words):
-    page = text(visit(owner).get(shelf(legacy, name)))
+    page = text(visit(owner).get(fact_list(legacy, name)))
     assert words in page
     assert page.count('aria-current="page"') == 1
 
@@ -268,12 +268,12 @@ def test_pages_of_twenty(visit, owner, legacy):
     for _ in range(21):
         LegacyFactFactory(legacy=legacy, user=owner)
     client = visit(owner)
-    first, second = text(client.get(shelf(legacy))), text(client.get(shelf(legacy, page=2)))
+    first, second = text(client.get(fact_list(legacy))), text(client.get(fact_list(legacy, page=2)))
     assert (first.count("<h3"), second.count("<h3")) == (20, 1)
     assert 'href="?show=mine&amp;page=2"' in first
     assert 'href="?show=mine&amp;page=1"' in second
-    assert text(client.get(shelf(legacy, page="soon"))).count("<h3") == 20
-    assert text(client.get(shelf(legacy, page=99))).count("<h3") == 1
+    assert text(client.get(fact_list(legacy, page="soon"))).count("<h3") == 20
+    assert text(client.get(fact_list(legacy, page=99))).count("<h3") == 1
 
 
 # --- Safety ---------------------------------------------------------------------------------------------------------
@@ -289,9 +289,9 @@ def test_stored_text_is_shown_as_text(visit, legacy, told, owner):
     principal = principal_for_person(owner.pk)
     actions.fact_edit(principal, fact.pk, content=f"She said {SCRIPT}")
     client = visit(owner)
-    pages = [text(client.get(path)) for path in ("/", shelf(legacy), shelf(legacy, search=quote(SCRIPT)))]
+    pages = [text(client.get(path)) for path in ("/", fact_list(legacy), fact_list(legacy, search=quote(SCRIPT)))]
     actions.fact_reject(principal, fact.pk, SCRIPT)
-    pages.append(text(client.get(shelf(legacy, "gone"))))
+    pages.append(text(client.get(fact_list(legacy, "gone"))))
     for page in pages:
         assert "<script>alert" not in page
         assert "&lt;script&gt;alert" in page
@@ -316,7 +316,7 @@ def test_reading_changes_nothing(visit, owner, legacy):
     client = visit(owner)
     for path in (
         "/",
-        shelf(legacy),
+        fact_list(legacy),
         f"/facts/{fact.pk}/delete/",
         f"/facts/{fact.pk}/share/",
         f"/facts/{fact.pk}/undo/archived/1/1/",
@@ -338,7 +338,7 @@ def test_a_form_without_its_token_changes_nothing(visit, owner, legacy):
     assert answer.status_code == 403
     assert "The form had expired" in text(answer)
     assert LegacyFact.objects.get(pk=fact.pk).state == "active"
-    token = client.get(shelf(legacy)).context["csrf_token"]
+    token = client.get(fact_list(legacy)).context["csrf_token"]
     assert client.post(f"/facts/{fact.pk}/delete/", {"csrfmiddlewaretoken": str(token)}).status_code == 302
 
 
@@ -396,7 +396,7 @@ def test_a_legacy_costs_the_same_however_much_there_is(
         one.links_from.create(to_fact=other, kind="contradicts", strength=0.9)
     client = visit(owner)
     with django_assert_num_queries(LEGACY_QUERIES[name]):
-        page = text(client.get(shelf(legacy, name)))
+        page = text(client.get(fact_list(legacy, name)))
     assert page.count("<h3") == much
     assert "Contradicts" in page
 

@@ -56,7 +56,7 @@ def test_the_list(visit, owner, me, home, said):
     assert "The attic" not in page
     removed = words(client.get("/places/?show=removed"))
     assert "The attic" in removed
-    assert "Gone for good on" in removed
+    assert "Deleted for good on" in removed
     assert "Not mentioned in a conversation yet." in removed
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from facts.models import LegacyFact
 
-from .conftest import now, ready, shelf
+from .conftest import fact_list, now, ready
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -74,7 +74,7 @@ def test_ten_facts_are_reviewed_by_keyboard_alone(tab, owner, facts):
         tab.keyboard.press("a")
         next_is(facts[place + 1], f"{place + 2} of 11.")
     tab.keyboard.press("j")
-    expect(tab.get_by_role("heading", name="That was all, but for 1 you left for later")).to_be_focused()
+    expect(tab.get_by_role("heading", name="All done, except 1 left for later")).to_be_focused()
     kept, shared, gone = ("active", "private"), ("active", "shared"), ("rejected", "private")
     assert [(now(fact).state, now(fact).visibility) for fact in facts] == [kept, shared, gone, *[kept] * 8]
     assert [fact for fact in facts if now(fact).reviewed_at is None] == [facts[2], facts[10]]
@@ -155,7 +155,7 @@ def test_shared_in_the_queue_seen_by_the_member_and_unshared_again(tab, browse, 
     tab.keyboard.press("s")
     expect(claim(tab, facts[1])).to_be_visible()
     theirs = browse(member)
-    theirs.goto(shelf(legacy, "shared"))
+    theirs.goto(fact_list(legacy, "shared"))
     expect(claim(theirs, facts[0])).to_be_visible()
     tab.goto(f"/facts/{facts[0].pk}/")
     tab.get_by_role("button", name="Unshare").click()

@@ -196,10 +196,10 @@ def test_nobody_is_sent_to_sign_in(visit, create):
 
 def test_a_new_memory(visit, owner, create):
     page = words(visit(owner).get("/review/"))
-    assert "New memory Context Garden Lapses in 7 days" in page
+    assert "New memory Context Garden Expires in 7 days" in page
     assert TOMATOES in page
     assert "Proposed by agent on" in page
-    assert "agent wrote it down without quoting you" in page
+    assert "agent added it without a quotation" in page
     assert "Once approved, it is in every prompt of agent." in page
 
 
@@ -207,7 +207,7 @@ def test_a_change_shows_what_differs_and_the_words_behind_it(visit, owner, updat
     page = visit(owner).get("/review/")
     assert re.search(r"<del>.*?bees</del><ins>.*?hens</ins>", text(page))
     said = words(page)
-    assert "Change of a memory" in said
+    assert "Change to a memory" in said
     assert "We have hens now, not bees." in said
     assert "The agent: What is behind the house?" in said
     assert "In “Over the fence”, message 2" in said
@@ -224,15 +224,15 @@ def test_a_change_of_how_it_is_filed(visit, owner, me, cautious, add):
     assert "Topics added: hobby, garden" in page
     assert "Importance removed: 2 added: 4" in page
     assert f"Remembered until added: {timezone.localtime(soon).day} " in page
-    assert "it is in no prompt by itself, but recalled when it fits, by agent." in page
+    assert "it is not in every prompt, but recalled when it fits, by agent." in page
 
 
 def test_what_would_be_forgotten(visit, owner, me, cautious, add):
     actions.memory_archive(cautious, add(me).pk)
     page = visit(owner).get("/review/")
-    assert "To be forgotten" in words(page)
-    assert f"to be removed: {BEES}" in words(page)
-    assert "gone for good after 30 days" in words(page)
+    assert "Memory to archive" in words(page)
+    assert "to be removed: You keep bees behind the house." in words(page)
+    assert "deleted for good after 30 days" in words(page)
     assert re.findall(r'data-key="(\w)"', text(page)) == ["j", "a", "r"]
 
 
@@ -246,11 +246,11 @@ def test_places(visit, owner, me, cautious):
     place = actions.place_add(me, "work", "Work", "In town").place
     actions.place_edit(cautious, place.pk, notes="Out of town")
     page = client.get(f"/review/?item={item_of(Proposal.objects.latest('created_at')).key}")
-    assert "Change of a place" in words(page)
+    assert "Change to a place" in words(page)
     assert re.search(r"<del>.*?In</del><ins>.*?Out of</ins>", text(page))
     actions.place_remove(cautious, place.pk)
     page = client.get(f"/review/?item={item_of(Proposal.objects.latest('created_at')).key}")
-    assert "Place to be removed" in words(page)
+    assert "Place to remove" in words(page)
     assert "to be removed: Work" in words(page)
 
 
@@ -261,7 +261,7 @@ def test_what_is_in_use_already(visit, owner, bot, add, said):
     assert "Memory Context To review" in page
     assert "Written by agent on" in page
     assert "It is in every prompt of agent." in page
-    assert "Lapses" not in page
+    assert "Expires" not in page
     PreferencesFactory(user=owner, review="before")
     page = words(client.get("/review/"))
     assert "Not used until you approve" in page
@@ -272,7 +272,7 @@ def test_what_it_takes_the_place_of(visit, owner, me, cautious, add):
     add(me, "The user lives in Porto.", category="profile", field="city")
     add(cautious, "The user lives in Lisbon.", category="profile", field="city")
     page = visit(owner).get("/review/")
-    assert "Would take the place of: The user lives in Porto." in words(page)
+    assert "Would replace: You live in Porto." in words(page)
     assert re.search(r"<del>.*?Porto</del><ins>.*?Lisbon</ins>", text(page))
     assert 'name="subject"' not in text(page)
 
@@ -283,7 +283,7 @@ def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, s
     double = add(me, BEES)
     Memory.objects.filter(pk=double.pk).update(needs_check=True)
     page = words(visit(owner).get("/review/"))
-    assert f"Close to another memory: {HENS}" in page
+    assert "Close to another memory: You keep hens behind the house." in page
     assert "From that to this:" in page
     decide(visit(owner), double, "approve")
     assert not now(double).needs_check
@@ -298,8 +298,8 @@ def test_nearest_memories(visit, owner, me, cautious, add, settings):
     client = visit(owner)
     page = words(client.get(f"/review/?item={item_of(create).key}"))
     near = page.split("Nearest memories you have")[1]
-    assert "The user grows tomatoes in a garden." in near
-    assert "The user grows tomatoes in paint tins. waits too" in near
+    assert "You grow tomatoes in a garden." in near
+    assert "You grow tomatoes in paint tins. waits too" in near
     Memory.objects.filter(pk=create.pk).update(embedding=None, embedding_model="", index_not_before=timezone.now())
     assert "Nearest memories" not in words(client.get(f"/review/?item={item_of(create).key}"))
 
@@ -404,7 +404,7 @@ def test_a_decision_about_forgetting(visit, owner, me, cautious, add, decision, 
     decide(client, proposal, decision, version=1)
     assert now(memory).state == state
     page = text(client.get("/review/"))
-    assert BEES in page  # Among what was just decided.
+    assert "You keep bees behind the house." in page  # Among the latest decisions.
     client.post(undo_addresses(page)[0], {"next": "/review/"})
     assert (now(memory).state, now(proposal).state) == ("active", "waiting")
 
@@ -416,7 +416,7 @@ def test_decisions_about_places(visit, owner, me, cautious):
     place = Place.objects.get()
     assert (place.name, place.notes) == ("Our house", "By the river")
     page = text(client.get("/review/"))
-    assert "Our house" not in words(client.get("/review/")).split("Just decided")[0]
+    assert "Our house" not in words(client.get("/review/")).split("Latest decisions")[0]
     client.post(undo_addresses(page)[0], {"next": "/review/"})
     assert now(place).deleted_at
     assert now(proposal).state == "waiting"
@@ -507,7 +507,7 @@ def test_what_lapsed_meanwhile_is_told(visit, owner, create, update, kind, swept
         answer = decide(client, thing, "approve", version=1)
     gone = kind == "create" and swept
     assert answer.status_code == (404 if gone else 409)
-    assert ("its days were over" if gone else "so it has lapsed") in words(answer)
+    assert ("its days were over" if gone else "so it has expired") in words(answer)
     assert not Memory.objects.filter(state="active").exclude(content=BEES).exists()
 
 

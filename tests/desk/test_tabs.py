@@ -1,4 +1,4 @@
-"""Which facts stand on which shelf."""
+"""Which facts stand on which choice."""
 
 import pytest
 from django.utils import timezone

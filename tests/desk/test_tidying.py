@@ -61,7 +61,7 @@ def test_the_page_offers_the_categories_that_there_are(visit, owner, memories):
     page = visit(owner).get(TIDY)
     assert "Context 4" in words(page)
     assert 'value="goals"' not in text(page)
-    assert "Rules of this machine" in words(page)
+    assert "Built-in rules" in words(page)
     assert "A plan waits" not in words(page)
 
 
@@ -93,7 +93,7 @@ def test_from_the_first_page_to_the_undo(visit, owner, memories):
     page = client.get(made.url)
     assert "4 memories would become 2." in words(page)
     assert "tokens in every prompt" in words(page)
-    assert "Worded by scripted model" in words(page)
+    assert "Made by scripted model" in words(page)
     assert text(page).count("checked") == 2
     assert "<ins>" in text(page)
     assert f'href="/memories/{memories[0].pk}/"' in text(page)
@@ -112,7 +112,7 @@ def test_from_the_first_page_to_the_undo(visit, owner, memories):
     assert undone.url == of(plan)
     page = words(client.get(undone.url))
     assert "Undone. Your memories are as they were." in page
-    assert "2 memories are back in the place of 1." in page
+    assert "2 memories are restored in place of 1." in page
     assert standing(owner) == before
     assert "Undone" in words(client.get(TIDY))
 
@@ -120,10 +120,10 @@ def test_from_the_first_page_to_the_undo(visit, owner, memories):
 def test_nothing_ticked_merges_nothing(visit, owner, plan):
     answer = visit(owner).post(of(plan, "apply/"))
     assert answer.status_code == 400
-    assert "Nothing was ticked." in words(answer)
+    assert "Nothing was selected." in words(answer)
     assert "What could be merged" in words(answer)
     answer = visit(owner).post(of(plan, "apply/"), {"item": ["nonsense"]})
-    assert "Nothing was ticked." in words(answer)
+    assert "Nothing was selected." in words(answer)
     answer = visit(owner).post(of(plan, "apply/"), {"item": ["00000000-0000-4000-8000-000000000000"]})
     assert "Choose items of this plan" in words(answer)
     assert not Memory.objects.filter(state="archived").exists()
@@ -135,7 +135,7 @@ def test_what_could_not_be_merged_says_why(visit, owner, me, plan, memories):
     client.post(of(plan, "apply/"), {"item": ids(plan)})
     page = words(client.get(of(plan)))
     assert "Left as they are: one of them was changed after the plan was made." in page
-    assert "These 2 stand by themselves" in page
+    assert "These 2 stay separate" in page
     assert BEES in page
     assert "2 memories became 1." in page
 
@@ -143,7 +143,7 @@ def test_what_could_not_be_merged_says_why(visit, owner, me, plan, memories):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (actions.memory_archive, "one of them was put away"),
+        (actions.memory_archive, "one of them was archived"),
         (lambda me, old: factories.MemoryFactory(principal=me, content=BOTH), "is remembered elsewhere by now"),
         (
             lambda me, old: actions.memory_reject(me, factories.MemoryFactory(principal=me, content=BOTH).pk),
@@ -167,8 +167,8 @@ def test_what_stays_merged_says_why(visit, owner, me, plan, memories):
     actions.memory_update(me, Memory.objects.get(content=BOTH).pk, "The user keeps wasps.")
     client.post(of(plan, "undo/"))
     page = words(client.get(of(plan)))
-    assert "Stays merged: it was changed or put away since." in page
-    assert "2 memories are back in the place of 1." in page
+    assert "Stays merged: it was changed or archived since." in page
+    assert "2 memories are restored in place of 1." in page
 
 
 def test_when_nothing_can_be_undone_the_page_says_so(visit, owner, me, plan):
@@ -185,14 +185,14 @@ def test_what_is_gone_for_good_is_told(visit, owner, me, plan, memories):
     client.post(of(plan, "apply/"), {"item": ids(plan)[:1]})
     Memory.objects.filter(pk=memories[0].pk).update(purge_at=timezone.now())
     statements_purge(MEMORY)
-    assert "One that is gone for good" in words(client.get(of(plan)))
+    assert "One that was deleted for good" in words(client.get(of(plan)))
 
 
 def test_discarding_leaves_everything(visit, owner, plan):
     client, before = visit(owner), standing(owner)
     answer = client.post(of(plan, "discard/"))
     assert answer.url == TIDY
-    assert "Everything stays as it is." in words(client.get(TIDY))
+    assert "The plan was discarded. Nothing was changed." in words(client.get(TIDY))
     assert "Everything stayed as it was." in words(client.get(of(plan)))
     assert standing(owner) == before
     again = client.post(of(plan, "discard/"))
@@ -202,7 +202,7 @@ def test_discarding_leaves_everything(visit, owner, plan):
 def test_one_whose_day_is_over_says_nothing(visit, owner, plan):
     MemoryPlan.objects.update(expires_at=timezone.now())
     page = words(visit(owner).get(of(plan)))
-    assert "This plan is over" in page
+    assert "This plan has expired" in page
     assert BOTH not in page
 
 
@@ -211,7 +211,7 @@ def test_a_plan_of_nothing(visit, owner, way, me, settings):
     settings.OPTIMIZE_MOST_MEMORIES = 2
     plan = actions.optimize_plan(me)
     page = words(visit(owner).get(of(plan)))
-    assert "All is tidy" in page
+    assert "Nothing to merge" in page
     assert "among 2 memories" in page
     assert "1 more was not looked at" in page
 
@@ -222,10 +222,10 @@ def test_progress_is_polled_and_its_end_announced(visit, owner, way, memories):
     client.post(TIDY)
     plan, job = MemoryPlan.objects.get(), JobRun.objects.get()
     page = client.get(of(plan))
-    assert "Looking through your memories" in words(page)
+    assert "Making a plan" in words(page)
     assert "0 of 5 memories" in words(page)
     assert '<meta http-equiv="refresh"' in text(page)
-    assert "Your memories are being looked through" in words(client.get(TIDY))
+    assert "A plan is being made" in words(client.get(TIDY))
     panel = poll.get(of(plan))
     assert "<html" not in text(panel)
     assert "hx-trigger" in text(panel)
@@ -301,9 +301,9 @@ def test_in_a_browser(tab, owner, way, memories):
     tab.sign_in(owner)
     tab.goto(TIDY)
     tab.get_by_role("checkbox", name="Context").check()
-    tab.get_by_role("button", name="Look through them").click()
-    expect(tab.get_by_role("heading", level=1)).to_have_text("Looking through your memories")
-    stop = tab.get_by_role("button", name="Stop, and leave everything as it is")
+    tab.get_by_role("button", name="Make a plan").click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Making a plan")
+    stop = tab.get_by_role("button", name="Stop and discard")
     stop.focus()
     stop.evaluate("button => button.classList.add('of-before')")
     expect(stop.and_(tab.locator(":not(.of-before)"))).to_be_focused()
@@ -312,7 +312,7 @@ def test_in_a_browser(tab, owner, way, memories):
     expect(tab.locator("#said")).to_have_text("What could be merged")
     tab.get_by_role("checkbox", name=f"Merge into: {SWEET}").focus()
     tab.keyboard.press("Space")
-    tab.get_by_role("button", name="Merge what is ticked").focus()
+    tab.get_by_role("button", name="Merge selected").focus()
     tab.keyboard.press("Enter")
     expect(tab.get_by_role("heading", level=1)).to_have_text("Tidied up")
     assert set(Memory.objects.filter(state="active").values_list("content", flat=True)) == {

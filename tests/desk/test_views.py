@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from accounts.queries import principal_for_person
-from desk.legacies.listing import SORTS, View
+from desk.legacies.listing import SORTS, FactView
 from facts.models import LegacyFact
 from tests.factories import LegacyFactFactory, LegacyFactory, fact_waits
 
@@ -15,25 +15,30 @@ LEGACY = str(uuid4())
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({}, View()),
-        ({"show": "waiting"}, View("waiting")),
-        ({"show": "everything", "category": "gossip", "page": "2"}, View(page="2")),
-        ({"show": "gone", "search": " b\x00ees ", "category": "hobby"}, View("gone", "bees", category="hobby")),
-        ({"search": "x" * 500}, View(search="x" * 200)),
-        ({"legacy": LEGACY.upper()}, View(legacy=LEGACY)),
-        ({"legacy": "7", "sort": "loudest", "per_page": "1000", "state": "asleep"}, View()),
-        ({"per_page": "50", "sort": "wording", "written_by": "me"}, View(per_page=50, sort="wording", written_by="me")),
-        ({"visibility": "shared", "state": "hidden"}, View(visibility="shared", state="hidden")),
-        ({"show": "gone", "visibility": "shared", "state": "hidden"}, View("gone")),
-        ({"show": "gone", "state": "rejected"}, View("gone", state="rejected")),
+        ({}, FactView()),
+        ({"show": "waiting"}, FactView("waiting")),
+        ({"show": "everything", "category": "gossip", "page": "2"}, FactView(page="2")),
+        ({"show": "gone", "search": " b\x00ees ", "category": "hobby"}, FactView("gone", "bees", category="hobby")),
+        ({"search": "x" * 500}, FactView(search="x" * 200)),
+        ({"legacy": LEGACY.upper()}, FactView(legacy=LEGACY)),
+        ({"legacy": "7", "sort": "loudest", "per_page": "1000", "state": "asleep"}, FactView()),
+        (
+            {"per_page": "50", "sort": "wording", "written_by": "me"},
+            FactView(per_page=50, sort="wording", written_by="me"),
+        ),
+        ({"visibility": "shared", "state": "hidden"}, FactView(visibility="shared", state="hidden")),
+        ({"show": "gone", "visibility": "shared", "state": "hidden"}, FactView("gone")),
+        ({"show": "gone", "state": "rejected"}, FactView("gone", state="rejected")),
     ],
 )
 def test_an_address_is_read(query, expected):
-    assert View.of(query) == expected
+    assert FactView.of(query) == expected
 
 
 def test_a_view_is_written_as_an_address():
-    view = View("mine", "bees & honey", category="hobby", visibility="shared", state="hidden", per_page=50, page="3")
+    view = FactView(
+        "mine", "bees & honey", category="hobby", visibility="shared", state="hidden", per_page=50, page="3"
+    )
     assert view.query == (
         "?show=mine&search=bees+%26+honey&category=hobby&visibility=shared&state=hidden&per_page=50&page=3"
     )
@@ -41,13 +46,13 @@ def test_a_view_is_written_as_an_address():
     gone = view.on("gone")
     assert (gone.search, gone.visibility, gone.state, gone.page) == ("bees & honey", "", "", "")
     assert view.unfiltered.query == "?show=mine&per_page=50"
-    assert (view.is_filtered, View(sort="oldest").is_filtered) == (True, False)
+    assert (view.is_filtered, FactView(sort="oldest").is_filtered) == (True, False)
 
 
 def test_what_a_view_reads_it_writes():
     query = {"show": "gone", "search": "bees", "legacy": LEGACY, "state": "archived", "sort": "oldest", "page": "2"}
-    view = View.of(query)
-    assert View.of(dict(pair.split("=") for pair in view.query[1:].split("&"))) == view
+    view = FactView.of(query)
+    assert FactView.of(dict(pair.split("=") for pair in view.query[1:].split("&"))) == view
 
 
 @pytest.fixture
@@ -71,16 +76,16 @@ def facts(owner, legacy):
 @pytest.mark.parametrize(
     ("view", "names"),
     [
-        (View(search="bee"), {"bees", "other"}),
-        (View(search="bees", category="personality"), set()),
-        (View(category="personality"), {"kind"}),
-        (View(visibility="shared"), {"shared"}),
-        (View(state="proposed"), {"proposed"}),
-        (View("waiting"), {"proposed"}),
-        (View(written_by="rules"), {"found"}),
-        (View(written_by="me", category="hobby"), {"bees", "other", "shared", "proposed"}),
-        (View(written_by="nobody"), set()),
-        (View("shared"), set()),
+        (FactView(search="bee"), {"bees", "other"}),
+        (FactView(search="bees", category="personality"), set()),
+        (FactView(category="personality"), {"kind"}),
+        (FactView(visibility="shared"), {"shared"}),
+        (FactView(state="proposed"), {"proposed"}),
+        (FactView("waiting"), {"proposed"}),
+        (FactView(written_by="rules"), {"found"}),
+        (FactView(written_by="me", category="hobby"), {"bees", "other", "shared", "proposed"}),
+        (FactView(written_by="nobody"), set()),
+        (FactView("shared"), set()),
     ],
 )
 def test_a_view_selects(owner, facts, view, names):
@@ -92,8 +97,8 @@ def test_a_view_selects(owner, facts, view, names):
 def test_a_view_selects_a_legacy(owner, legacy, facts):
     principal = principal_for_person(owner.pk)
     rows = LegacyFact.objects.visible_to(principal)
-    assert View(legacy=LEGACY).select(rows, principal).count() == 0
-    assert View(legacy=str(legacy.pk)).select(rows, principal).count() == 5
+    assert FactView(legacy=LEGACY).select(rows, principal).count() == 0
+    assert FactView(legacy=str(legacy.pk)).select(rows, principal).count() == 5
 
 
 def test_every_order_is_one(owner, facts):
@@ -101,7 +106,7 @@ def test_every_order_is_one(owner, facts):
     rows = LegacyFact.objects.visible_to(principal)
 
     def first_and_last(**view):
-        ordered = list(View(**view).select(rows, principal))
+        ordered = list(FactView(**view).select(rows, principal))
         assert len(ordered) == 6
         return ordered[0], ordered[-1]
 
@@ -111,4 +116,8 @@ def test_every_order_is_one(owner, facts):
     assert ends["changed"] == (facts["proposed"], facts["bees"])
     assert ends["category"][1] == facts["kind"]
     assert ends["wording"] == (facts["other"], facts["found"])
-    assert (View("waiting").order, View().order, View("waiting", sort="newest").order) == ("oldest", "newest", "newest")
+    assert (FactView("waiting").order, FactView().order, FactView("waiting", sort="newest").order) == (
+        "oldest",
+        "newest",
+        "newest",
+    )

@@ -1,0 +1,195 @@
+"""One card for a fact, a memory or a proposal: what a list, its own page and the review queue show of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Literal, NamedTuple
+
+from django.utils import timezone
+
+from accounts import categories
+from facts.models import LegacyFact
+from language.second_person import second_person
+from memories.models import Memory
+from statements.policy import LONGEST
+
+from .diff import Piece, word_diff
+from .outcomes import Done, Refusal
+from .quotations import Passage, Quotation
+
+
+class Tag(NamedTuple):
+    """A word or two beside the claim; ``style`` is a class of the stylesheet: strong, shared, waits, gone or none."""
+
+    text: str
+    style: str = ""
+
+
+class Link(NamedTuple):
+    """An address and what it is called."""
+
+    address: str
+    text: str
+
+
+class FieldChange(NamedTuple):
+    """One field other than the wording that a proposal would change."""
+
+    label: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another fact or memory beside the one on the card.
+
+    ``what`` says what it is to that one and ``note`` what else is to be known, both in words. ``pieces`` show how the
+    earlier of the two wordings becomes the later; ``state`` is set for a memory that is not active.
+    """
+
+    address: str
+    content: str
+    what: str = ""
+    note: str = ""
+    state: str = ""
+    pieces: Sequence[Piece] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What the templates show of one fact, memory or proposal, and the decisions that can be taken about it.
+
+    ``key`` names it in element ids and, with ``route``, in the address that decisions are sent to. ``group`` is what
+    its list is divided by: the legacy or the category. ``kept`` is false for a fact about a legacy that the person has
+    left. ``offers`` are decisions, the likeliest first; ``edits`` are the fields of the edit form, and ``stored`` what
+    the fields of all its forms hold when nothing was typed.
+
+    Lists show ``quotations``; pages and the queue show ``passages``, ``nearest`` and ``readers``. Only the queue sets
+    what belongs to a proposal: ``pieces`` and ``changes`` are what it would change, ``removes`` that it would take the
+    thing away, ``notices`` what is to be known before one decides.
+    """
+
+    noun: Literal["fact", "memory"]
+    route: str
+    key: str
+    version: int
+    content: str
+    tags: Sequence[Tag]
+    origin: str
+    at: datetime
+    offers: Sequence[str]
+    edits: Sequence[str]
+    stored: Mapping[str, str]
+    fact: LegacyFact | None = None
+    memory: Memory | None = None
+    address: str = ""
+    group: Tag | None = None
+    mine: bool = True
+    kept: bool = True
+    is_gone: bool = False
+    reason: str = ""
+    purge_at: datetime | None = None
+    longest: int = LONGEST
+    edit_approves: bool = False
+    takes_reason: bool = True
+    outcome: Done | Refusal | None = None
+    quotations: Sequence[Quotation] = ()
+    passages: Sequence[Passage] = ()
+    unquoted: str = ""
+    related: Sequence[Other] = ()
+    nearest: Sequence[Other] = ()
+    readers: str = ""
+    notes: str = ""
+    notices: Sequence[str] = ()
+    pieces: Sequence[Piece] = ()
+    changes: Sequence[FieldChange] = field(default_factory=list)
+    removes: bool = False
+    link: Link | None = None
+
+    @property
+    def claim(self) -> str:
+        """The wording as it is shown: what is stored of the person as "The user …" is told to them as "You …"."""
+        return second_person(self.content) if self.noun == "memory" else self.content
+
+    @property
+    def can_be_chosen(self) -> bool:
+        """Whether it can be ticked on its list."""
+        return self.noun == "memory" or (self.mine and not self.is_gone)
+
+    @property
+    def categories(self) -> Sequence[tuple[str, str]]:
+        """The categories of such things, for a choice."""
+        return LegacyFact.Category.choices if self.noun == "fact" else memory_categories()
+
+    @property
+    def until(self) -> date | None:
+        """The last day on which a memory is kept, in the person's time zone; None when it is kept for good."""
+        return last_day(self.memory.expires_at) if self.memory else None
+
+    @property
+    def done(self) -> Done | None:
+        """What was just done to it."""
+        return self.outcome if isinstance(self.outcome, Done) else None
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why something could not be done to it."""
+        return self.outcome if isinstance(self.outcome, Refusal) else None
+
+    @property
+    def changed_meanwhile(self) -> list[Piece]:
+        """How the wording that a refused decision was about became the present one."""
+        return word_diff(self.refusal.seen, self.content) if self.refusal and self.refusal.seen else []
+
+    @property
+    def typed_instead(self) -> list[Piece]:
+        """How the present wording would become the one that was typed for another."""
+        typed = self.refusal.typed.get("content", "") if self.refusal and self.refusal.seen else ""
+        return word_diff(self.content, typed) if typed else []
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """What the fields of the card's forms hold: what had been typed if that was refused, else what is stored."""
+        typed = self.refusal.typed if self.refusal else {}
+        return {name: typed.get(name, value) for name, value in self.stored.items()}
+
+    @property
+    def open_form(self) -> str:
+        """The form that stays open because what was typed into it was refused."""
+        return self.refusal.decision if self.refusal else ""
+
+
+def category_label(name: str) -> str:
+    """A category of memories as a heading."""
+    return name.replace("_", " ").capitalize()
+
+
+def memory_categories() -> list[tuple[str, str]]:
+    """The categories of memories, for a choice."""
+    return [(name, category_label(name)) for name in categories.load().by_name]
+
+
+def last_day(expires_at: datetime | None) -> date | None:
+    """The last day on which something is kept, in the person's time zone."""
+    return None if expires_at is None else (timezone.localtime(expires_at) - timedelta(microseconds=1)).date()
+
+
+def diff_of_memories(old: str, new: str) -> list[Piece]:
+    """The difference of two wordings as they are shown: in the second person when both can be told so."""
+    told = second_person(old), second_person(new)
+    return word_diff(*told) if told[0] != old and told[1] != new else word_diff(old, new)
+
+
+def origin(written_by: str, *, found: bool, own: str = "In your own words") -> str:
+    """Whose words a statement is in; ``found`` says that they were extracted from a conversation."""
+    if not written_by:
+        return own
+    return f"Found by {written_by}" if found else f"Written by {written_by}"
+
+
+def not_quoted(written_by: str) -> str:
+    """What stands where no words of the person are quoted."""
+    return f"{written_by} added it without a quotation." if written_by else "You added it yourself."

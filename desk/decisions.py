@@ -1,0 +1,221 @@
+"""What the forms about a fact or a memory are sent to.
+
+The answer is the page that the form was sent from: the review queue, a list or the page of the one. With htmx, on a
+list, it is the card alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST
+
+from accounts.principals import Principal
+from facts.models import FactVersion, LegacyFact
+from journal.exceptions import NotFound
+from memories.models import Memory, MemoryVersion
+
+from .legacies import actions as fact_actions
+from .legacies.cards import make_cards
+from .legacies.listing import FactView
+from .legacies.views import make_tabs, members_of, show_fact, show_list
+from .memories import actions as memory_actions
+from .memories.cards import make_memory_cards
+from .memories.detail_views import show_memory
+from .memories.listing import MemoryView, counts_by_category
+from .memories.views import around_memories, show_memories
+from .outcomes import Done, Refusal, Typed, attempt, undoable
+from .page import PageRequest, came_from, for_person, origin_of
+from .review.queue import Item
+from .review.session import ReviewSession
+from .review.views import answer_decision, answer_gone, queue_of
+
+Outcome = Done | Refusal
+
+
+class Listed(NamedTuple):
+    """A list that a form was sent from: what its address asks for, and the legacy that it is about, if about one."""
+
+    query: QueryDict
+    legacy_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Facts or memories, as far as decisions about one go. ``lists`` are the names of the pages that list them.
+
+    ``default`` is the address that a form goes back to when it does not say where it was sent from. ``show_list`` shows
+    the list at an address with why something was refused there; ``on_list`` is the context of the card alone and of the
+    counts beside it, and raises NotFound when it is not there any more.
+    """
+
+    noun: Literal["fact", "memory"]
+    lists: frozenset[str]
+    rows: Callable[[Principal], QuerySet[Any]]
+    versions: Callable[[Principal, Any], QuerySet[Any]]
+    decide: Callable[[Principal, Any, str, Typed], Done]
+    restore_wording: Callable[[Principal, Any, int, Typed], Done]
+    default: Callable[[Any], str]
+    show_page: Callable[[PageRequest, Principal, Any, Outcome], HttpResponse]
+    show_list: Callable[[PageRequest, Principal, Listed, Any, Refusal], HttpResponse]
+    on_list: Callable[[Principal, Listed, Any, Outcome], dict[str, Any]]
+
+
+def _list_of_facts(
+    request: PageRequest, principal: Principal, at: Listed, fact: LegacyFact, outcome: Refusal
+) -> HttpResponse:
+    return show_list(request, principal, FactView.of(at.query), at.legacy_id, {fact.pk: outcome})
+
+
+def _fact_on_list(principal: Principal, at: Listed, fact: LegacyFact, outcome: Outcome) -> dict[str, Any]:
+    facts, legacy_id = LegacyFact.objects.visible_to(principal), at.legacy_id
+    members = members_of(principal, [fact.legacy_id])
+    cards = make_cards(facts.filter(pk=fact.pk), principal, members, {fact.pk: outcome})
+    if not cards:
+        raise NotFound("There is no such fact.")
+    listed = facts.filter(legacy_id=legacy_id) if legacy_id else facts
+    return {
+        "card": cards[0],
+        "address": reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list"),
+        "everywhere": legacy_id is None,
+        "tabs": make_tabs(listed, principal, FactView.of(at.query)),
+    }
+
+
+def _list_of_memories(
+    request: PageRequest, principal: Principal, at: Listed, memory: Memory, outcome: Refusal
+) -> HttpResponse:
+    return show_memories(request, principal, MemoryView.of(at.query), {memory.pk: outcome})
+
+
+def _memory_on_list(principal: Principal, at: Listed, memory: Memory, outcome: Outcome) -> dict[str, Any]:
+    memories, view = Memory.objects.visible_to(principal), MemoryView.of(at.query)
+    (card,) = make_memory_cards(memories.filter(pk=memory.pk), principal, {memory.pk: outcome})
+    return {
+        "card": card,
+        "address": reverse("memory-list"),
+        "category": memory.category,
+        "total": counts_by_category(view.narrow(memories)).get(memory.category, 0),
+        **around_memories(principal, memories, view),
+    }
+
+
+KINDS = {
+    "fact": Kind(
+        noun="fact",
+        lists=frozenset({"fact-list", "legacy-page"}),
+        rows=LegacyFact.objects.visible_to,
+        versions=lambda principal, fact: FactVersion.objects.filter(fact=fact),
+        decide=fact_actions.decide_fact,
+        restore_wording=fact_actions.restore_wording,
+        default=lambda fact: reverse("fact-list"),
+        show_page=lambda request, principal, fact, outcome: show_fact(request, principal, fact.pk, outcome),
+        show_list=_list_of_facts,
+        on_list=_fact_on_list,
+    ),
+    "memory": Kind(
+        noun="memory",
+        lists=frozenset({"memory-list"}),
+        rows=lambda principal: Memory.objects.visible_to(principal).without_vectors(),
+        versions=lambda principal, memory: MemoryVersion.objects.visible_to(principal).filter(memory=memory),
+        decide=memory_actions.decide_memory,
+        restore_wording=memory_actions.restore_wording,
+        default=lambda memory: reverse("memory-page", args=[memory.pk]),
+        show_page=lambda request, principal, memory, outcome: show_memory(request, principal, memory.pk, outcome),
+        show_list=_list_of_memories,
+        on_list=_memory_on_list,
+    ),
+}
+
+
+@require_POST
+@for_person
+def decide(request: PageRequest, principal: Principal, pk: str | UUID, decision: str, noun: str) -> HttpResponseBase:
+    """Take a decision about a fact or a memory."""
+    return _change(request, principal, KINDS[noun], str(pk), decision=decision)
+
+
+@require_POST
+@for_person
+def restore_wording(
+    request: PageRequest, principal: Principal, pk: str | UUID, number: int, noun: str
+) -> HttpResponseBase:
+    """Give a fact or a memory the wording of an earlier version."""
+    return _change(request, principal, KINDS[noun], str(pk), wording=number)
+
+
+def _change(
+    request: PageRequest, principal: Principal, kind: Kind, pk: str, *, decision: str = "", wording: int = 0
+) -> HttpResponseBase:
+    """Make a change and answer with the page as it is now, or with the reason why it was refused."""
+    typed = request.POST.dict()
+    row = kind.rows(principal).filter(pk=pk).first()
+    if row is None:
+        return _gone(request, principal, kind)
+
+    def change() -> Done:
+        if wording:
+            return kind.restore_wording(principal, row, wording, typed)
+        return kind.decide(principal, row, decision, typed)
+
+    def noted() -> Done:
+        done = undoable(principal, change)
+        ReviewSession(request.session).note(done, item=Item(kind.noun, pk), queue=queue_of(request))
+        return done
+
+    try:
+        return answer(request, principal, kind, row, attempt(noted, decision, typed, kind.versions(principal, row)))
+    except NotFound:
+        return _gone(request, principal, kind)
+
+
+def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, outcome: Outcome) -> HttpResponseBase:
+    """The page that a form about a fact or a memory was sent from, with what came of it.
+
+    Raises NotFound when that is to show what is not there any more.
+    """
+    default = kind.default(row)
+    back = came_from(request, default)
+    origin = origin_of(back, default)
+    if origin.url_name == "review":
+        return answer_decision(request, principal, Item(kind.noun, str(row.pk)), outcome)
+    listed = None
+    if origin.url_name in kind.lists:
+        listed = Listed(QueryDict(urlsplit(back).query), origin.kwargs.get("legacy_id"))
+    if request.htmx and listed:
+        context = {"next": back, "where": "list", **kind.on_list(principal, listed, row, outcome)}
+        status = outcome.status if isinstance(outcome, Refusal) else 200
+        return render(request, "desk/_card_swapped.html", context, status=status)
+    if isinstance(outcome, Done):
+        # A message carries one string beside its text: here the address that undoes the decision.
+        messages.success(request, outcome.text, extra_tags=outcome.undo)
+        return redirect(f"{back}#{kind.noun}-{row.pk}" if listed else back)
+    if listed:
+        return kind.show_list(request, principal, listed, row, outcome)
+    return kind.show_page(request, principal, row, outcome)
+
+
+def _gone(request: PageRequest, principal: Principal, kind: Kind) -> HttpResponseBase:
+    if request.htmx and origin_of(came_from(request, "/"), "/").url_name == "review":
+        return answer_gone(request, principal, f"This {kind.noun} is not there any more.")
+    if request.htmx:
+        return render(request, "desk/_gone.html", {"noun": kind.noun}, status=404)
+    raise Http404
+
+
+_FACT, _MEMORY = {"noun": "fact"}, {"noun": "memory"}
+urlpatterns = [
+    path("facts/<uuid:pk>/bring-back/<int:number>/", restore_wording, _FACT, name="fact-bring-back"),
+    path("facts/<uuid:pk>/<slug:decision>/", decide, _FACT, name="fact-decide"),
+    path("memories/<slug:pk>/bring-back/<int:number>/", restore_wording, _MEMORY, name="memory-bring-back"),
+    path("memories/<slug:pk>/<slug:decision>/", decide, _MEMORY, name="memory-decide"),
+]

@@ -1,0 +1,92 @@
+"""What happened to a fact or a memory, newest first, in words: who did what when, and how its wording changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from django.db.models import QuerySet
+
+from accounts.models import Agent
+from facts.models import FactVersion, LegacyFact
+from journal.models import ActorKind, Change
+from memories.models import Memory, MemoryVersion
+
+from .diff import Piece
+
+MOST_ENTRIES = 200
+Version = TypeVar("Version", FactVersion, MemoryVersion)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that happened. ``wording`` is the number of the wording that came of it, if a new one did."""
+
+    at: datetime
+    who: str
+    what: str
+    reason: str = ""
+    pieces: list[Piece] = field(default_factory=list)
+    category: str = ""
+    wording: int | None = None
+    current: bool = False
+
+
+def make_history(
+    statement: LegacyFact | Memory,
+    noun: str,
+    versions: QuerySet[Version],
+    tell: Callable[[Change, Mapping[str, str], Version | None, Version | None], tuple[str, str]],
+    compare: Callable[[Version, Version], tuple[list[Piece], str]],
+) -> Iterator[Entry]:
+    """The latest entries about a fact or a memory, newest first.
+
+    ``tell`` says who did what, given the names of agents and the wordings before and after, None where no new one came
+    of it. ``compare`` says how these two differ in their words and in their category.
+    """
+    log = Change.objects.of_owner(statement.user_id).filter(object_type=noun, object_id=str(statement.pk))
+    changes = list(log.order_by("-rev")[:MOST_ENTRIES])
+    wordings = {each.number: each for each in versions.order_by("-number")[: MOST_ENTRIES + 1]}
+    made = {each.recorded_from_rev: each for each in wordings.values()}
+    agents = agent_names(changes)
+    reasons = _reasons(changes, statement.state_reason if statement.state == "rejected" else "")
+    for change in changes:
+        new = made.get(change.rev)
+        old = wordings.get(new.number - 1, new) if new else None
+        who, what = tell(change, agents, old, new)
+        entry = Entry(change.at, who, what, reasons.get(change.rev, ""))
+        if old and new:
+            pieces, category = compare(old, new)
+            is_current = new.number == statement.version
+            entry = Entry(change.at, who, what, entry.reason, pieces, category, new.number, is_current)
+        yield entry
+
+
+def _reasons(changes: Iterable[Change], of_rejection: str) -> Mapping[int, str]:
+    """Why something was done, by revision: what staff gave, and ``of_rejection`` for the last one, which holds."""
+    reasons = {each.rev: str(each.meta["reason"]) for each in changes if "reason" in each.meta}
+    rejected = next((each.rev for each in changes if each.event == "REJECT"), None)
+    if rejected is not None and of_rejection:
+        reasons.setdefault(rejected, of_rejection)
+    return reasons
+
+
+def agent_names(changes: Iterable[Change]) -> Mapping[str, str]:
+    """The names of the agents that did something, by id."""
+    ids = {each.actor_id for each in changes if each.actor_kind == ActorKind.AGENT}
+    rows = Agent.objects.filter(pk__in=ids).values_list("pk", "name") if ids else []
+    return {str(pk): name for pk, name in rows}
+
+
+def who_did(change: Change, agents: Mapping[str, str], owner_id: object) -> str:
+    """Who did something to what belongs to the person; ``agents`` are their names by id."""
+    if change.actor_kind == ActorKind.STAFF:
+        return "A moderator"
+    if change.event in {"QUARANTINE", "EVICT", "TTL"}:
+        return "Keepsake"  # A gate or the budget did, whosever words they are.
+    if change.actor_kind == ActorKind.PERSON:
+        # Who removes a member from a legacy unshares what that one shared.
+        return "You" if change.actor_id == str(owner_id) else "Another member"
+    return agents.get(change.actor_id, "An agent") if change.actor_kind == ActorKind.AGENT else "Keepsake"

@@ -1,0 +1,324 @@
+"""An item of the queue as a card, with all that helps to decide about it.
+
+What waits is a fact, a new memory that is proposed, a memory in use that the person has not reviewed, or a proposal to
+change or archive a memory, or to add, change or remove a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import formats, timezone
+from django.utils.dateparse import parse_datetime
+
+from accounts.principals import Principal
+from language.second_person import second_person
+from memories import queries
+from memories.models import Memory, MemoryEvidence, Place, Proposal, Relation
+from memories.policy import writing
+from memories.querysets import PLACES_CATEGORY
+from statements.wording import Embedded
+
+from ..cards import Card, FieldChange, Link, Other, Tag, category_label, diff_of_memories, not_quoted
+from ..diff import Piece, word_diff
+from ..legacies.cards import make_fact_card
+from ..memories.audience import who_sees
+from ..memories.cards import card_of
+from ..outcomes import Done, Refusal
+from ..quotations import Passage, make_passages, messages_behind, quote
+from .queue import Item
+
+State = Memory.State
+Kind = Proposal.Kind
+
+MOST_NEAR = 4
+_LABELS = {
+    "category": "Category",
+    "subject": "Subject",
+    "topics": "Topics",
+    "importance": "Importance",
+    "expires_at": "Remembered until",
+}
+_HELD = "It is held back: no agent sees it. Put it in your own words to have it used."
+_OUTDATED = "The memory was changed after this was proposed. What you see is how it would change now."
+_LOST = "What this would change is not there any more. Reject it, or let it expire."
+_MAY_CONTRADICT = (
+    "They may say the same, or contradict each other. Approve, and both stay. Reject, and only the other does."
+)
+
+
+def make_item(principal: Principal, item: Item, outcome: Done | Refusal | None = None) -> Card | None:
+    """Everything about an item that the person may see, in a constant number of queries; None for one that is gone."""
+    if item.kind == "fact":
+        return _fact(principal, item, outcome)
+    if item.kind == "memory":
+        memory = _read(principal, item.pk)
+        return _memory(principal, item, memory, outcome) if memory else None
+    rows = Proposal.objects.visible_to(principal).filter(pk=item.pk).select_related("agent")
+    proposal = rows.prefetch_related("evidence").first()
+    if proposal is None:
+        return None
+    if proposal.kind == Kind.PLACE:
+        return _place(principal, item, proposal, outcome)
+    memory = _read(principal, str(proposal.memory_id))
+    return _change(principal, item, memory, proposal, outcome) if memory else None
+
+
+def _fact(principal: Principal, item: Item, outcome: Done | Refusal | None) -> Card | None:
+    card = make_fact_card(principal, item.uuid, outcome)
+    if card is None:
+        return None
+    held = card.fact is not None and card.fact.state == "quarantined"
+    return replace(card, edit_approves=True, notices=[_HELD] if held else [])
+
+
+def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
+    """A new memory that is proposed, or one in use that waits for a review."""
+    proposed = memory.state == State.PROPOSED
+    proposal = memory.proposals.filter(kind=Kind.CREATE, state=Proposal.State.WAITING).first()
+    evidence = MemoryEvidence.objects.filter(version__memory=memory, version__number=memory.version).order_by("id")
+    near = _near(principal, memory)
+    rivals = [_rival(near.pop(0), memory)] if near and memory.needs_check else []
+    by = memory.agent.name if memory.agent else memory.written_by
+    unused = writing.is_unused(memory, principal.review)
+    waits = Tag("Not used until you approve" if unused else "To review", "waits")
+    if proposal:
+        origin = f"Proposed by {by or 'Keepsake'} on"
+    elif by:
+        origin = f"{'Written' if memory.agent_id else 'Found'} by {by} on"
+    else:
+        origin = "In your own words on"
+    return replace(
+        _item(principal, item, memory, outcome),
+        tags=[
+            Tag("New memory" if proposed else "Memory", "strong"),
+            *_filed_under(memory.category, memory.subject),
+            _lapses(proposal) if proposal else waits,
+        ],
+        origin=origin,
+        at=proposal.created_at if proposal else memory.updated_at,
+        related=[*rivals, *_replaced(principal, memory, "Would replace" if proposed else "Replaces")],
+        passages=_passages(principal, list(evidence)),
+        unquoted=not_quoted(by),
+        nearest=near[:MOST_NEAR],
+        readers=_readers(
+            principal,
+            "It is" if not proposed and not unused else "Once approved, it is",
+            memory.category,
+            in_block=writing.is_in_block(memory.kind, memory.category),
+        ),
+        link=None if proposed else _page_of(memory),
+    )
+
+
+def _change(
+    principal: Principal, item: Item, memory: Memory, proposal: Proposal, outcome: Done | Refusal | None
+) -> Card:
+    """A proposal to change a memory, or to archive it."""
+    values, update, lost = proposal.values, proposal.kind == Kind.UPDATE, memory.state != State.ACTIVE
+    card = _item(principal, item, memory, outcome)
+    content = str(values.get("content") or memory.content)
+    category = str(values.get("category") or memory.category)
+    subject = str(values.get("subject", memory.subject))
+    outdated = memory.version != proposal.memory_version
+    notices = [_LOST] if lost else [_OUTDATED] if outdated else []
+    decisions = ["approve", "edit", "reject"] if update else ["approve", "reject"]
+    return replace(
+        card,
+        content=content,
+        tags=[
+            Tag("Change to a memory" if update else "Memory to archive", "strong"),
+            *_filed_under(category, subject),
+            _lapses(proposal),
+        ],
+        **_proposed(proposal, removes=not update),
+        offers=["reject"] if lost else decisions,
+        takes_reason=False,
+        stored={**card.stored, "content": content, "category": category, "subject": subject},
+        pieces=diff_of_memories(memory.content, values["content"]) if "content" in values else [],
+        changes=list(_changes(memory, values)),
+        notices=notices,
+        passages=_passages(principal, list(proposal.evidence.all())),
+        unquoted=not_quoted(_proposer(proposal)),
+        nearest=_near(principal, memory)[:MOST_NEAR] if update else [],
+        readers=_readers(
+            principal,
+            "Once approved, it is" if update else "For now it is",
+            category,
+            in_block=writing.is_in_block(memory.kind, category),
+        ),
+        link=_page_of(memory),
+    )
+
+
+def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done | Refusal | None) -> Card:
+    """A proposal to add, change or remove a place."""
+    values, removed = proposal.values, bool(proposal.values.get("removed"))
+    place = Place.objects.visible_to(principal).filter(place_id=values.get("place_id")).first()
+    present = place is not None and place.deleted_at is None
+    lost = removed and not present
+    name = str(values.get("name") or (place.name if place else values["place_id"]))
+    notes = str(values.get("notes") or (place.notes if place else ""))
+    pieces: list[Piece] = []
+    if place is not None and present and not removed:
+        pieces = word_diff(_line(place.name, place.notes), _line(str(values["name"]), values.get("notes")))
+    decisions = ["approve", "reject"] if removed else ["approve", "edit", "reject"]
+    what = "Place to remove" if removed else "Change to a place" if pieces else "New place"
+    return Card(
+        noun="memory",
+        route="review-decide",
+        key=item.key,
+        version=place.version if place else 0,
+        content=name,
+        tags=[Tag(what, "strong"), _lapses(proposal)],
+        **_proposed(proposal, removes=removed),
+        offers=["reject"] if lost else decisions,
+        edits=("name", "notes"),
+        edit_approves=True,
+        takes_reason=False,
+        stored={"name": name, "notes": notes, "reason": ""},
+        notes="" if pieces else notes,
+        notices=[_LOST] if lost else [],
+        pieces=pieces,
+        passages=_passages(principal, list(proposal.evidence.all())),
+        unquoted=not_quoted(_proposer(proposal)),
+        readers=_readers(
+            principal, "For now it is" if removed else "Once approved, it is", PLACES_CATEGORY, in_block=True
+        ),
+        outcome=outcome,
+        link=Link(reverse("place-page", args=[place.pk]), "This place, with its mentions") if place else None,
+    )
+
+
+def _item(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
+    """What all items about a memory have in common."""
+    return replace(
+        card_of(principal, memory, [], outcome),
+        route="review-decide",
+        key=item.key,
+        group=None,
+        memory=None,
+        reason="",
+        purge_at=None,
+        offers=["approve", "edit", "reject"],
+        edits=("content", "category") if memory.field else ("content", "category", "subject"),
+        edit_approves=True,
+    )
+
+
+def _read(principal: Principal, memory_id: str) -> Memory | None:
+    rows = Memory.objects.visible_to(principal).filter(pk=memory_id).select_related("agent")
+    return rows.defer("search", "search_text").first()
+
+
+def _page_of(memory: Memory) -> Link:
+    return Link(reverse("memory-page", args=[memory.pk]), "This memory, with its history")
+
+
+def _proposer(proposal: Proposal) -> str:
+    return proposal.agent.name if proposal.agent else proposal.written_by
+
+
+def _proposed(proposal: Proposal, *, removes: bool) -> dict[str, Any]:
+    """Who proposed it when, and whether it would take the thing away."""
+    by = _proposer(proposal) or "Keepsake"
+    return {"origin": f"Proposed by {by} on", "at": proposal.created_at, "removes": removes}
+
+
+def _filed_under(category: str, subject: str) -> Iterator[Tag]:
+    yield Tag(category_label(category))
+    if subject:
+        yield Tag(subject)
+
+
+def _lapses(proposal: Proposal) -> Tag:
+    """In how many days it lapses, counted in the person's time zone."""
+    ends, today = timezone.localtime(proposal.expires_at).date(), timezone.localtime().date()
+    days = max(0, (ends - today).days)
+    when = {0: "today", 1: "tomorrow"}.get(days, f"in {days} days")
+    return Tag(f"Expires {when}", "gone" if days <= 1 else "waits")
+
+
+def _passages(principal: Principal, evidence: list[Any]) -> list[Passage]:
+    return list(make_passages(principal, list(quote(evidence, messages_behind(principal, evidence)))))
+
+
+def _readers(principal: Principal, beginning: str, category: str, *, in_block: bool) -> str:
+    """Which agents would see it, and how prompts would come to hold it."""
+    audience = who_sees(principal, category)
+    if audience.off:
+        return "Memory is switched off: no agent sees anything of it."
+    how = "in every prompt of" if in_block else "not in every prompt, but recalled when it fits, by"
+    more = f" and {audience.more} more" if audience.more else ""
+    whom = (
+        f"{', '.join(audience.names)}{more}."
+        if audience.names
+        else ("agents that may see this category; none of yours may so far.")
+    )
+    return f"{beginning} {how} {whom}"
+
+
+def _line(name: str, notes: str | None) -> str:
+    return f"{name}: {notes}" if notes else name
+
+
+def _changes(memory: Memory, values: Mapping[str, Any]) -> Iterator[FieldChange]:
+    for name, label in _LABELS.items():
+        if name in values:
+            old, new = _shown(name, getattr(memory, name)), _shown(name, values[name])
+            if old != new:
+                yield FieldChange(label, old, new)
+
+
+def _shown(name: str, value: Any) -> str:
+    if name == "topics":
+        return ", ".join(value)
+    if name == "category":
+        return category_label(value)
+    if name == "expires_at":
+        moment = parse_datetime(value) if isinstance(value, str) else value
+        return str(formats.date_format(timezone.localtime(moment), "j F Y")) if moment else ""
+    return str(value)
+
+
+def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other]:
+    """What a memory replaces or has replaced: what it supersedes, and the present value of its field."""
+    superseded = Q(relations_to__from_memory=memory, relations_to__type=Relation.Type.SUPERSEDES)
+    if memory.state == State.PROPOSED and writing.single_valued(memory.field):
+        superseded |= Q(field=memory.field, state=State.ACTIVE)
+    states = [State.ACTIVE] if memory.state == State.PROPOSED else [State.ACTIVE, State.ARCHIVED]
+    rows = Memory.objects.visible_to(principal).filter(superseded, state__in=states).exclude(pk=memory.pk)
+    for pk, content in rows.distinct().order_by("pk").values_list("pk", "content"):
+        pieces = diff_of_memories(content, memory.content)
+        yield Other(reverse("memory-page", args=[pk]), second_person(content), what, pieces=pieces)
+
+
+def _rival(other: Other, memory: Memory) -> Other:
+    """The memory that this one perhaps repeats or contradicts, with the difference where they have enough in common."""
+    pieces = word_diff(other.content, second_person(memory.content))
+    alike = 2 * sum(len(piece.text) for piece in pieces if piece.kind == "same") >= len(other.content)
+    return replace(other, what="Close to another memory", note=_MAY_CONTRADICT, pieces=pieces if alike else ())
+
+
+def _near(principal: Principal, memory: Memory) -> list[Other]:
+    """The memories that are nearest to one by meaning, none without a vector."""
+    if memory.embedding is None:
+        return []
+    text = Embedded(memory.content, np.asarray(memory.embedding, np.float32), memory.embedding_model)
+    found = queries.neighbours(principal, memory.user_id, text, kind=memory.kind, subject=memory.subject, but=memory.pk)
+    waiting = Memory.objects.visible_to(principal).filter(pk__in=[each.memory_id for each in found])
+    states = dict(waiting.values_list("pk", "state")) if found else {}
+    return [
+        Other(
+            reverse("memory-page", args=[near.memory_id]),
+            second_person(near.content),
+            note="" if states[near.memory_id] == State.ACTIVE else "waits too",
+        )
+        for near in found
+        if near.memory_id in states
+    ]
