@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import Legacy
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
 from journal.exceptions import NotFound
-from retrieval.prepared import Shaped, read
+from retrieval.prepared import Shaped, Steps, Stepwise, read
 from retrieval.search import read_columns, read_places
 
 from .models import Conversation, ConversationChunk, Message
@@ -120,9 +120,11 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
     return Shaped(key=("turns", someone, somehow, shown is not None), build=build, values=values)
 
 
-def read_turns(rows: Shaped, ids: Sequence[UUID]) -> dict[UUID, TurnRow]:
+@Stepwise
+def read_turns(rows: Shaped, ids: Sequence[UUID]) -> Steps[dict[UUID, TurnRow]]:
     """What some of the messages say, by id, in one statement."""
-    return {row[0]: TurnRow(*row) for row in read_columns(rows, ids, TURN_COLUMNS)}
+    found = yield from read_columns.steps(rows, ids, TURN_COLUMNS)
+    return {row[0]: TurnRow(*row) for row in found}
 
 
 def read_turns_at(rows: Shaped, places: Sequence[tuple[UUID, int]]) -> dict[tuple[UUID, int], TurnRow]:
@@ -130,7 +132,8 @@ def read_turns_at(rows: Shaped, places: Sequence[tuple[UUID, int]]) -> dict[tupl
     return {(row[1], row[2]): TurnRow(*row) for row in read_places(rows, places, TURN_COLUMNS)}
 
 
-def read_window(principal: Principal, conversation_id: UUID, first: int, upto: int, most: int) -> list[TurnRow]:
+@Stepwise
+def read_window(principal: Principal, conversation_id: UUID, first: int, upto: int, most: int) -> Steps[list[TurnRow]]:
     """Messages ``first`` to ``upto - 1`` of a conversation, the newest first, ``most`` at most; in one statement."""
     someone = principal.stand_in()
 
@@ -139,7 +142,8 @@ def read_window(principal: Principal, conversation_id: UUID, first: int, upto: i
         return rows.filter(index__gte=_FROM, index__lt=_UPTO).order_by("-index")[:most]
 
     values = _asked_by(principal) | {_CONVERSATION: conversation_id, _FROM: first, _UPTO: upto}
-    return [TurnRow(*row) for row in read(Shaped(("window", someone, most), build, values), ("pk", *TURN_COLUMNS))]
+    window = Shaped(("window", someone, most), build, values)
+    return [TurnRow(*row) for row in (yield from read.steps(window, ("pk", *TURN_COLUMNS)))]
 
 
 # --- Summaries --------------------------------------------------------------------------------------------------
@@ -196,7 +200,8 @@ def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | Non
     return Shaped(key=("chunks", someone, somehow, shown is not None), build=build, values=values)
 
 
-def read_latest_chunk(principal: Principal, conversation_id: UUID, upto: int) -> ChunkRow | None:
+@Stepwise
+def read_latest_chunk(principal: Principal, conversation_id: UUID, upto: int) -> Steps[ChunkRow | None]:
     """The summary of the last messages before ``upto`` of a conversation, in one statement."""
     someone = principal.stand_in()
 
@@ -205,7 +210,7 @@ def read_latest_chunk(principal: Principal, conversation_id: UUID, upto: int) ->
         return rows.filter(message_range_end__lte=_UPTO).with_times().order_by("-message_range_end")[:1]
 
     values = _asked_by(principal) | {_CONVERSATION: conversation_id, _UPTO: upto}
-    found = read(Shaped(("latest chunk", someone), build, values), ("pk", *CHUNK_COLUMNS))
+    found = yield from read.steps(Shaped(("latest chunk", someone), build, values), ("pk", *CHUNK_COLUMNS))
     return ChunkRow(*found[0]) if found else None
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
-from retrieval.prepared import Shaped, Statement, put_together
+from retrieval.prepared import Call, Shaped, Statement, Steps, Stepwise, put_together
 from retrieval.search import read_columns
 
 from .models import Kind, Memory, MemoryVersion
@@ -237,14 +237,15 @@ class Edge:
         return self.other if self.one in ids else self.one
 
 
-def read_edges(principal: Principal, memory_ids: Sequence[str]) -> list[Edge]:
+@Stepwise
+def read_edges(principal: Principal, memory_ids: Sequence[str]) -> Steps[list[Edge]]:
     """The relations of these memories, the strongest first, in one statement. Who may see the other ends is not asked.
 
     What was superseded by another says less than that one does, and no more. Raises NotFound for a principal that acts
     for nobody.
     """
     values: dict[str, Any] = {"user": must_act_for(principal), "ids": list(memory_ids)}
-    return [Edge(*row) for row in _edges().run(values)]
+    return [Edge(*row) for row in (yield Call(_edges(), values))]
 
 
 @cache

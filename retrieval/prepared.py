@@ -8,10 +8,11 @@ asks what kind of question), with stand-ins for what differs from call to call, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, cast
+from functools import lru_cache, update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
@@ -29,6 +30,10 @@ from language.base import Vectors
 
 SHAPES = 256
 """Statements of one sort that a process keeps put together. Agents ask in a few ways, most of them in the same ones."""
+
+Rows = list[tuple[Any, ...]]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _PART = re.compile(r"\{(\w+)\}")
 _PLACEHOLDER = re.compile(r"%(s|%)")
@@ -59,26 +64,82 @@ class Statement:
     parameters: tuple[Any, ...]
     lasting: bool
 
-    def run(self, values: Mapping[Any, Any], *, using: str = "default") -> list[tuple[Any, ...]]:
+    def run(self, values: Mapping[Any, Any]) -> Rows:
         """Execute it with the value of each parameter, and return all rows, if it has any.
 
         Raises django.db.DatabaseError.
         """
-        connection = connections[using]
-        connection.ensure_connection()
-        session = connection.connection
-        # Everything else is sent with its values written out, which would only crowd out what is prepared here.
-        session.prepare_threshold = 0 if self.lasting and settings.DATABASE_PREPARES else None
-        send_vectors_binary(session)
-        wrapped = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-        raw = RawCursor(session)
-        raw.format = Format.BINARY
-        try:
-            with wrapped(cast("CursorWrapper", raw)) as cursor:
-                cursor.execute(self.text, [values[name] for name in self.parameters])
-                return cursor.fetchall() if raw.pgresult is not None and raw.pgresult.nfields else []
-        finally:
-            session.prepare_threshold = None
+        return _run([Call(self, values)])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A statement with the value of each of its parameters."""
+
+    statement: Statement
+    values: Mapping[Any, Any]
+
+
+def _run(calls: Sequence[Call]) -> list[Rows]:
+    """Execute statements, and return the rows of each. Several, which must all return rows, take one round trip.
+
+    Raises django.db.DatabaseError.
+    """
+    connection = connections["default"]
+    connection.ensure_connection()
+    session = connection.connection
+    send_vectors_binary(session)
+    wrapped = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+    sent = []
+    try:
+        with ExitStack() as stack:
+            if len(calls) > 1:
+                stack.enter_context(session.pipeline())
+            for statement, values in ((call.statement, call.values) for call in calls):
+                # Everything else is sent with its values written out, which would only crowd out what is prepared.
+                session.prepare_threshold = 0 if statement.lasting and settings.DATABASE_PREPARES else None
+                raw = RawCursor(session)
+                raw.format = Format.BINARY
+                cursor = stack.enter_context(wrapped(cast("CursorWrapper", raw)))
+                cursor.execute(statement.text, [values[name] for name in statement.parameters])
+                sent.append((cursor, raw))
+            return [cursor.fetchall() if raw.pgresult is None or raw.pgresult.nfields else [] for cursor, raw in sent]
+    finally:
+        session.prepare_threshold = None
+
+
+Steps = Generator[Call, Rows, T]
+"""Reads that follow one another: each yields a call and is sent its rows. Returns what came of them."""
+
+
+def together(*readings: Steps[Any]) -> list[Any]:
+    """What comes of some readings, done side by side: what they ask for next takes one round trip for all of them."""
+    results: list[Any] = [None] * len(readings)
+    answers: dict[int, Rows | None] = dict.fromkeys(range(len(readings)))
+    while answers:
+        calls: dict[int, Call] = {}
+        for place, rows in answers.items():
+            try:
+                # A generator that has just been made is sent None.
+                calls[place] = readings[place].send(cast("Rows", rows))
+            except StopIteration as done:
+                results[place] = done.value
+        answers = dict(zip(calls, _run(list(calls.values())), strict=True)) if calls else {}
+    return results
+
+
+class Stepwise(Generic[P, T]):
+    """A function that reads by steps: by itself when it is called, and by ``steps`` together with others."""
+
+    def __init__(self, steps: Callable[P, Steps[T]]) -> None:
+        self.steps = steps
+        update_wrapper(self, steps)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Read, and return what comes of it."""
+        result: T
+        (result,) = together(self.steps(*args, **kwargs))
+        return result
 
 
 class VectorArray(list[HalfVector | None]):
@@ -145,12 +206,14 @@ def put_together(
     return Statement(text, tuple(numbers), lasting)
 
 
-def read(rows: Shaped, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+@Stepwise
+def read(rows: Shaped, columns: tuple[str, ...]) -> Steps[Rows]:
     """The columns of all of the rows, in their order. One statement, or none where there can't be rows."""
     try:
-        return _reading(rows, columns).run(rows.values)
+        statement = _reading(rows, columns)
     except EmptyResultSet:
         return []
+    return (yield Call(statement, rows.values))
 
 
 @lru_cache(maxsize=SHAPES)

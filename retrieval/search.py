@@ -22,7 +22,7 @@ from pgvector import HalfVector
 
 from language.base import Vectors
 
-from .prepared import SHAPES, Shaped, Statement, put_together
+from .prepared import SHAPES, Call, Rows, Shaped, Statement, Steps, Stepwise, put_together
 from .reranking import Candidate, Said, scores_in_context
 from .text import LETTERS_WRONG, config_for, detect_config, is_like, list_query_words, names_in
 from .weights import Weights, default_weights
@@ -137,6 +137,7 @@ class Centre:
 NO_CENTRE = Centre(None, 0)
 
 
+@Stepwise
 def hybrid_search(
     rows: QuerySet[Any] | Shaped,
     query: SearchQuery,
@@ -148,7 +149,7 @@ def hybrid_search(
     columns: tuple[str, ...] = (),
     centre: Centre | None = None,
     without: Collection[Any] = (),
-) -> list[Hit]:
+) -> Steps[list[Hit]]:
     """Return the ``query.top_k`` best rows by meaning and by word, best first, equal ones by id.
 
     ``rows`` must be visible to the caller already; those with an id of ``without`` are none of them. Rows without a
@@ -202,14 +203,14 @@ def hybrid_search(
     }
     if isinstance(rows, Shaped):
         values |= rows.values
-    found = statement.run(values)
+    found = yield Call(statement, values)
     unheard = names_in(query.text).intersection(found[0][7]) if found and corpus.terms <= ALIKE_TERMS else set()
     if names := [word for word in words if word in unheard][:MOST_NAMES]:
-        spelt = [(words.index(name), word) for name, word in _spelt_alike(rows, names, without)]
+        spelt = [(words.index(name), word) for name, word in (yield from _spelt_alike(rows, names, without))]
         if spelt:
             values["words"] = [*words, *(word for _, word in spelt)]
             values["places"] = [*range(len(words)), *(place for place, _ in spelt)]
-            found = statement.run(values)
+            found = yield Call(statement, values)
     return _hits(found, query, weights, in_context=said is not None)
 
 
@@ -225,7 +226,9 @@ def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus
     return Centre(None if mean is None else HalfVector.from_binary(mean), count)
 
 
-def _spelt_alike(rows: QuerySet[Any] | Shaped, names: Sequence[str], without: Collection[Any]) -> list[tuple[str, str]]:
+def _spelt_alike(
+    rows: QuerySet[Any] | Shaped, names: Sequence[str], without: Collection[Any]
+) -> Steps[list[tuple[str, str]]]:
     """Words of the rows that may be one of these names, each with the name."""
     values: dict[Any, Any] = {
         "without": list(without),
@@ -236,11 +239,11 @@ def _spelt_alike(rows: QuerySet[Any] | Shaped, names: Sequence[str], without: Co
     }
     if isinstance(rows, Shaped):
         values |= rows.values
-    found = _alike(rows).run(values)
+    found = yield Call(_alike(rows), values)
     return [(name, word) for name, word in found if is_like(name, word)]
 
 
-def _hits(found: list[tuple[Any, ...]], query: SearchQuery, weights: Weights, *, in_context: bool) -> list[Hit]:
+def _hits(found: Rows, query: SearchQuery, weights: Weights, *, in_context: bool) -> list[Hit]:
     if in_context:
         candidates = [Candidate(*row[:7], *row[9:]) for row in found]
         scores = scores_in_context(candidates, query.text, weights)
@@ -255,7 +258,7 @@ def _hits(found: list[tuple[Any, ...]], query: SearchQuery, weights: Weights, *,
     return hits[: query.top_k]
 
 
-def read_places(rows: Shaped, places: Sequence[tuple[Any, int]], columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+def read_places(rows: Shaped, places: Sequence[tuple[Any, int]], columns: tuple[str, ...]) -> Rows:
     """The id and the columns of those of the rows that stand at these places, each a talk and a place there.
 
     The columns begin with those that say so. In no order. One statement.
@@ -271,11 +274,12 @@ def has_model(rows: QuerySet[Any] | Shaped, embedding_model: str) -> bool:
     return centre_of(rows, embedding_model, Corpus(0, 0)).rows > 0
 
 
-def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+@Stepwise
+def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tuple[str, ...]) -> Steps[Rows]:
     """The id and the columns of those of the rows that have one of these ids, in no order. One statement."""
     if not isinstance(rows, Shaped):
         return list(rows.order_by().filter(pk__in=ids).values_list("pk", *columns))
-    return _columns(rows, columns).run({"ids": list(ids), **rows.values})
+    return (yield Call(_columns(rows, columns), {"ids": list(ids), **rows.values}))
 
 
 class _PutTogetherOnce:

@@ -52,7 +52,7 @@ from memories.searching import (
     read_edges,
     read_versions,
 )
-from retrieval.prepared import Shaped, read
+from retrieval.prepared import Shaped, Steps, Stepwise, read
 from retrieval.search import Centre, Corpus, Hit, SearchQuery, centre_of, has_model, hybrid_search
 from retrieval.weights import Weights, default_weights
 
@@ -168,9 +168,10 @@ class FoundMemories:
     edges: list[Edge]
 
 
+@Stepwise
 def find_memories(
     principal: Principal, query: QueryVector, *, rows: MemoryRows, top_k: int, without: Collection[str] = ()
-) -> FoundMemories:
+) -> Steps[FoundMemories]:
     """What is remembered about the person, of ``rows`` (those of ``memories.searching``) but some. Best first.
 
     The best by the question, ``QUERY_CANDIDATES`` or more, are ranked again by what else speaks for each. Of a category
@@ -181,16 +182,17 @@ def find_memories(
     search = query.search(max(top_k, settings.QUERY_CANDIDATES), rows)
     corpus, centre = _known_of_memories(_Standing.of(principal, search.embedding_model, query))
     if isinstance(rows, MemoryVersionQuerySet):
-        hits = hybrid_search(rows, search, corpus, centre=centre)
+        hits = yield from hybrid_search.steps(rows, search, corpus, centre=centre)
         known = read_versions(rows, [hit.id for hit in hits])
         hits = [hit for hit in hits if hit.id in known]
     else:
-        hits = hybrid_search(rows, search, corpus, columns=PRESENT_COLUMNS, centre=centre, without=without)
+        options: dict[str, Any] = {"columns": PRESENT_COLUMNS, "centre": centre, "without": without}
+        hits = yield from hybrid_search.steps(rows, search, corpus, **options)
         known = {hit.id: MemoryRow(hit.id, *hit.columns) for hit in hits}
     if not hits:
         return FoundMemories([], [])
     ids = [known[hit.id].id for hit in hits]
-    edges = read_edges(principal, ids)
+    edges = yield from read_edges.steps(principal, ids)
     related = company(ids, edges)
     found = []
     for hit, own in zip(hits, standing((known[hit.id] for hit in hits), timezone.now()), strict=True):
@@ -272,6 +274,7 @@ def _within_lengths(found: Iterable[FoundMemory]) -> list[FoundMemory]:
     return kept
 
 
+@Stepwise
 def find_turns(
     principal: Principal,
     query: QueryVector,
@@ -281,7 +284,7 @@ def find_turns(
     shown: InPrompt | None = None,
     without: Collection[UUID] = (),
     weights: Weights | None = None,
-) -> list[Found[TurnRow]]:
+) -> Steps[list[Found[TurnRow]]]:
     """The person's own earlier messages that are ``wanted``, but those that are ``shown`` anyhow and some, best first.
 
     ``weights`` are those of the settings unless told otherwise.
@@ -293,11 +296,13 @@ def find_turns(
     centre = _Told.centre("turns", principal, wanted.legacy_id, corpus, every)
     weights = weights or default_weights()
     asked, prior = query.search(top_k, rows), message_prior(weights)
-    hits = hybrid_search(rows, asked, corpus, weights, prior=prior, said=PLACE, centre=centre, without=without)
-    found = read_turns(rows, [hit.id for hit in hits]) if hits else {}
+    options: dict[str, Any] = {"prior": prior, "said": PLACE, "centre": centre, "without": without}
+    hits = yield from hybrid_search.steps(rows, asked, corpus, weights, **options)
+    found = (yield from read_turns.steps(rows, [hit.id for hit in hits])) if hits else {}
     return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 
 
+@Stepwise
 def find_chunks(
     principal: Principal,
     query: QueryVector,
@@ -306,7 +311,7 @@ def find_chunks(
     top_k: int,
     shown: InPrompt | None = None,
     without: Collection[UUID] = (),
-) -> list[Found[ChunkRow]]:
+) -> Steps[list[Found[ChunkRow]]]:
     """Summaries of the person's conversations that are ``wanted``, but those ``shown`` anyhow and some, best first."""
     if principal.user_id is None:
         return []
@@ -314,13 +319,15 @@ def find_chunks(
     rows, every = chunks_shape(principal, wanted, shown), chunks_shape(principal, Recallable(wanted.legacy_id))
     centre = _Told.centre("chunks", principal, wanted.legacy_id, corpus, every)
     asked = query.search(top_k, rows)
-    hits = hybrid_search(rows, asked, corpus, columns=CHUNK_COLUMNS, centre=centre, without=without)
+    options: dict[str, Any] = {"columns": CHUNK_COLUMNS, "centre": centre, "without": without}
+    hits = yield from hybrid_search.steps(rows, asked, corpus, **options)
     return [Found(ChunkRow(hit.id, *hit.columns), hit) for hit in hits]
 
 
+@Stepwise
 def find_facts(
     principal: Principal, query: QueryVector, *, wanted: Wanted, top_k: int, without: Collection[UUID] = ()
-) -> list[Found[FactRow]]:
+) -> Steps[list[Found[FactRow]]]:
     """Facts in use that are ``wanted``, but some, that the person may see, best first.
 
     Without a legacy about every one that the person keeps.
@@ -332,7 +339,8 @@ def find_facts(
     rows, every = facts_shape(principal, wanted), facts_shape(principal, Wanted(legacy_id))
     centre = _Told.centre("facts", principal, legacy_id, corpus, every)
     asked = query.search(top_k, rows)
-    hits = hybrid_search(rows, asked, corpus, columns=FACT_COLUMNS, centre=centre, without=without)
+    options: dict[str, Any] = {"columns": FACT_COLUMNS, "centre": centre, "without": without}
+    hits = yield from hybrid_search.steps(rows, asked, corpus, **options)
     return [Found(FactRow(hit.id, *hit.columns), hit) for hit in hits]
 
 

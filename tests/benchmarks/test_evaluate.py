@@ -26,6 +26,7 @@ from journal.models import Ledger
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable
 from language.embedders.hashing import HashingEmbedder
+from retrieval.prepared import Stepwise
 from retrieval.weights import PARTS, Weights, default_weights, without
 from tests import factories
 
@@ -238,8 +239,9 @@ def test_a_part_turned_off_is_off(evaluate):
     def search(rows, query, corpus, weights, **options):
         asked.append(weights)
         return []
+        yield
 
-    with mock.patch("assistant.recall.search.hybrid_search", search):
+    with mock.patch("assistant.recall.search.hybrid_search", Stepwise(search)):
         evaluate("beam", BEAM, ablate=True)
     searches = [Weights(), *(without(part, Weights()) for part in PARTS)]
     assert asked == searches * 2

@@ -6,7 +6,7 @@ from unittest import mock
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import DataError, connection, transaction
 from django.db.models import F
 
 from accounts.queries import principal_for_person
@@ -14,8 +14,9 @@ from language.backends import get_embedder
 from memories.actions import memory_archive
 from memories.models import Memory
 from memories.searching import Narrowing, present_rows, present_shape
+from retrieval import prepared
 from retrieval import search as searching
-from retrieval.prepared import Shaped, put_together
+from retrieval.prepared import Call, Shaped, Stepwise, put_together, together
 from retrieval.search import Corpus, SearchQuery, has_model, hybrid_search, read_columns
 from tests import factories
 from tests.assistant.querying import embedded
@@ -136,3 +137,43 @@ def test_what_a_queryset_compares_with_is_written_out_but_for_stand_ins(owner):
     standing = put_together("SELECT * FROM ({rows}) AS r (id)", {"rows": rows}, stand_ins=["5% o'clock"])
     assert standing.parameters == ("5% o'clock",)
     assert standing.run({"5% o'clock": "x"}) == []
+
+
+# --- Side by side -----------------------------------------------------------------------------------------------
+
+NUMBER = put_together("SELECT {number}::int", {})
+INVERSE = put_together("SELECT 12 / {number}::int", {})
+
+
+@Stepwise
+def counted(start, steps):
+    """A number for each step, each from the one before."""
+    got = [start]
+    for _ in range(steps):
+        ((number,),) = yield Call(NUMBER, {"number": got[-1] + 1})
+        got.append(number)
+    return got
+
+
+@Stepwise
+def inverse(number):
+    return (yield Call(INVERSE, {"number": number}))
+
+
+def test_readings_side_by_side_take_a_round_trip_for_a_step_of_all(db):
+    with mock.patch.object(prepared, "_run", wraps=prepared._run) as run:
+        assert together(counted.steps(10, 3), counted.steps(20, 0), counted.steps(30, 1)) == [
+            [10, 11, 12, 13],
+            [20],
+            [30, 31],
+        ]
+        assert [len(call.args[0]) for call in run.call_args_list] == [2, 1, 1]
+    assert counted(5, 1) == [5, 6]
+    assert together() == []
+
+
+def test_what_fails_beside_others_is_an_error_of_the_database_and_leaves_the_connection_usable(db):
+    with pytest.raises(DataError), transaction.atomic():
+        together(counted.steps(1, 1), inverse.steps(0), counted.steps(2, 1))
+    assert connection.connection.prepare_threshold is None
+    assert together(inverse.steps(4), inverse.steps(6)) == [[(3,)], [(2,)]]

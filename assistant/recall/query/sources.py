@@ -12,6 +12,7 @@ from facts.searching import FactRow, Wanted
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
 from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_shape
+from retrieval.prepared import Steps, Stepwise, together
 
 from ..search import (
     Found,
@@ -53,28 +54,31 @@ class FoundEverywhere:
 
 
 def find_everywhere(scope: Scope, query: QueryVector, top_k: int) -> FoundEverywhere:
-    """The ``top_k`` best of each source that is asked for."""
+    """The ``top_k`` best of each source that is asked for. All are asked in one round trip."""
     found = FoundEverywhere()
-    for source in dict.fromkeys(scope.question.sources):
-        if source == "memories":
-            _find_memories(scope, query, top_k, found)
-        else:
-            found.results += _find(source, scope, query, top_k)
+    sources = dict.fromkeys(scope.question.sources)
+    for results in together(
+        *(
+            _find_memories(scope, query, top_k, found) if source == "memories" else _find(source, scope, query, top_k)
+            for source in sources
+        )
+    ):
+        found.results += results
     return found
 
 
-def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEverywhere) -> None:
+def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEverywhere) -> Steps[list[Result]]:
     if scope.narrowing is None:
-        return
+        return []
     asked = scope.question
     if asked.as_of is None and asked.known_at is None:
         found.rows = present_shape(scope.principal, scope.narrowing)
     else:
         found.rows = past_rows(scope.principal, scope.narrowing, true_at=asked.as_of, recorded_at=asked.known_at)
-    memories = find_memories(scope.principal, query, rows=found.rows, top_k=top_k)
+    memories = yield from find_memories.steps(scope.principal, query, rows=found.rows, top_k=top_k)
     found.edges = memories.edges
     longest = longest_text(asked)
-    found.results += [memory_result(each.row, each.relevance, longest) for each in memories.memories]
+    return [memory_result(each.row, each.relevance, longest) for each in memories.memories]
 
 
 def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
@@ -105,19 +109,19 @@ def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
 class _Source(Generic[Row]):
     """Where else things are found: by ``find``, among rows that are ``wanted``, each shown as a line and in details."""
 
-    find: Callable[..., list[Found[Row]]]
+    find: Stepwise[..., list[Found[Row]]]
     wanted: Callable[[Scope], Any]
     line: Callable[[Row, Principal], str]
     details: Callable[[Row], dict[str, Any]]
 
 
-def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> list[Result]:
+def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> Steps[list[Result]]:
     source = _SOURCES[name]
     wanted = source.wanted(scope)
     if wanted is None:
         return []
     longest = longest_text(scope.question)
-    found = source.find(scope.principal, query, wanted=wanted, top_k=top_k)
+    found = yield from source.find.steps(scope.principal, query, wanted=wanted, top_k=top_k)
     return [
         Result(
             id=str(each.row.pk),

@@ -21,6 +21,7 @@ from facts.models import LegacyFact
 from memories.block import Block, memory_block
 from memories.delta import memory_delta
 from memories.difference import Difference, pin_digest, pinned_block, present_block, reads_as_pinned
+from retrieval.prepared import Steps, together
 
 from . import rendering
 from .pieces import Draft, Piece, Recalled, changed_fact_line, chunk_piece, pinned_fact_piece
@@ -43,8 +44,9 @@ def gather(
     """Everything that may go into a turn, for the record up to message ``upto``."""
     remembers = principal.has_memory and not conversation.private
     first = max(0, min(upto - settings.WINDOW_MESSAGES, conversation.summarized_upto))
-    window = _window(principal, conversation, first, upto, budget)
-    latest = read_latest_chunk(principal, conversation.pk, upto)
+    window, latest = together(
+        _window(principal, conversation, first, upto, budget), read_latest_chunk.steps(principal, conversation.pk, upto)
+    )
     pinned, recalled = _NOTHING, Recalled()
     if remembers:
         pinned = _pinned(principal, conversation)
@@ -135,12 +137,14 @@ def _changed_facts(principal: Principal, legacy_id: UUID | None, since: datetime
     return [changed_fact_line(fact, principal) for fact in changed], [fact.pk for fact in changed]
 
 
-def _window(principal: Principal, conversation: Conversation, first: int, upto: int, budget: int) -> list[TurnRow]:
+def _window(
+    principal: Principal, conversation: Conversation, first: int, upto: int, budget: int
+) -> Steps[list[TurnRow]]:
     """Messages ``first`` to ``upto - 1``, oldest first; of very many only the newest that a budget could hold."""
     window: list[TurnRow] = []
     spent = 0
     while spent <= budget:
-        page = read_window(principal, conversation.pk, first, upto - len(window), WINDOW_PAGE)
+        page = yield from read_window.steps(principal, conversation.pk, first, upto - len(window), WINDOW_PAGE)
         window += page
         spent += sum(message.tokens + PER_MESSAGE for message in page)
         if len(page) < WINDOW_PAGE:

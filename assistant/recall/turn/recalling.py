@@ -23,9 +23,10 @@ from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, Vectors
 from memories.searching import Narrowing, present_shape, read_memories
 from retrieval.budget import pack
+from retrieval.prepared import Shaped, together
 from retrieval.search import Hit
 
-from ..search import QueryVector, find_chunks, find_facts, find_memories, find_turns
+from ..search import FoundMemories, QueryVector, find_chunks, find_facts, find_memories, find_turns
 from .pieces import Piece, Recalled, SaidPiece, chunk_piece, fact_piece, memory_piece, turn_piece
 
 log = structlog.get_logger(__name__)
@@ -112,45 +113,46 @@ def recall(principal: Principal, content: str, before: TurnRow | None, shown: Sh
 
 def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recalled:
     recalled = Recalled()
-    hits: list[Hit] = []
-    full = False
-    if shown.legacy_id is not None:
-        most = settings.RECALLED_FACTS
-        facts = find_facts(principal, query, wanted=Wanted(shown.legacy_id), top_k=most, without=shown.facts)
-        recalled.facts = [fact_piece(each.row, principal) for each in facts]
-        hits += [each.hit for each in facts]
-        full |= len(facts) == most
-    most = settings.RECALLED_CHUNKS
-    shown_too = shown.chunks
-    chunks = find_chunks(principal, query, wanted=shown.said, top_k=most, shown=shown.prompt, without=shown_too)
+    said, prompt, legacy_id = shown.said, shown.prompt, shown.legacy_id
+    most = {
+        "chunks": settings.RECALLED_CHUNKS,
+        "turns": settings.RECALLED_TURNS,
+        "memories": settings.RECALLED_MEMORIES,
+        "facts": settings.RECALLED_FACTS,
+    }
+    carried = [name for name, category in categories.load().by_name.items() if category.context == "all"]
+    rows = present_shape(principal, Narrowing(beside=frozenset(carried)))
+    chunks_shown, facts_shown = shown.chunks, shown.facts
+    searches = [
+        find_chunks.steps(principal, query, wanted=said, top_k=most["chunks"], shown=prompt, without=chunks_shown),
+        find_turns.steps(principal, query, wanted=said, top_k=most["turns"], shown=prompt),
+        find_memories.steps(principal, query, rows=rows, top_k=most["memories"]),
+    ]
+    if legacy_id is not None:
+        about = Wanted(legacy_id)
+        searches.append(find_facts.steps(principal, query, wanted=about, top_k=most["facts"], without=facts_shown))
+    chunks, turns, memories, *others = together(*searches)
+    facts = others[0] if others else []
     recalled.chunks = [chunk_piece(each.row) for each in chunks]
-    hits += [each.hit for each in chunks]
-    full |= len(chunks) == most
-    most = settings.RECALLED_TURNS
-    turns = find_turns(principal, query, wanted=shown.said, top_k=most, shown=shown.prompt)
     recalled.turns = [turn_piece(each.row) for each in turns]
-    hits += [each.hit for each in turns]
-    full |= len(turns) == most
-    hits_of_memories = _memories(principal, query, recalled)
-    full |= len(hits_of_memories) == settings.RECALLED_MEMORIES
-    hits += hits_of_memories
+    recalled.facts = [fact_piece(each.row, principal) for each in facts]
+    _take_memories(memories, rows, recalled)
+    found = {"facts": facts, "chunks": chunks, "turns": turns, "memories": memories.memories}
+    hits = [each.hit for group in found.values() for each in group]
+    full = any(len(group) == most[name] for name, group in found.items())
     if full and hits:  # Else all that there is was found, and another look finds nothing new.
         recalled.best = max(0.0, *map(_fits, hits))
     return recalled
 
 
-def _memories(principal: Principal, query: QueryVector, recalled: Recalled) -> list[Hit]:
-    """Recall memories that no block carries, and what is related to them among those; returns how they were found."""
-    carried = [name for name, category in categories.load().by_name.items() if category.context == "all"]
-    rows = present_shape(principal, Narrowing(beside=frozenset(carried)))
-    found = find_memories(principal, query, rows=rows, top_k=settings.RECALLED_MEMORIES)
+def _take_memories(found: FoundMemories, rows: Shaped, recalled: Recalled) -> None:
+    """Recall memories that no block carries, and what is related to them among those ``rows``."""
     ids = {each.row.id for each in found.memories}
     others = [edge.beyond(ids) for edge in found.edges if edge.touches(ids)]
     known = read_memories(rows, others) if others else {}
     beside = [known[memory_id] for memory_id in dict.fromkeys(others) if memory_id in known]
     recalled.memories = [memory_piece(each.row) for each in found.memories]
     recalled.related = [memory_piece(row) for row in beside[: settings.QUERY_RELATED]]
-    return [each.hit for each in found.memories]
 
 
 def _fits(hit: Hit) -> float:
@@ -178,18 +180,20 @@ def _second_look(
     longest = settings.RECALLED_AGAIN_TOKENS // 2
     found: list[tuple[float, Hit, Piece]] = []
     facts_shown = [*shown.facts, *_ids(recalled.facts)]
-    facts = find_facts(principal, query, wanted=Wanted(shown.legacy_id), top_k=most, without=facts_shown)
-    found += [(each.hit.relevance, each.hit, fact_piece(each.row, principal)) for each in facts]
     memories_shown = [*shown.memories, *_ids([*recalled.memories, *recalled.related])]
     rows = present_shape(principal, Narrowing())
-    memories = find_memories(principal, query, rows=rows, top_k=most, without=memories_shown).memories
-    found += [(each.relevance, each.hit, memory_piece(each.row)) for each in memories]
     said, prompt = shown.said, shown.prompt
     chunks_shown = [*shown.chunks, *_ids(recalled.chunks)]
-    chunks = find_chunks(principal, query, wanted=said, top_k=most, shown=prompt, without=chunks_shown)
-    found += [(each.hit.relevance, each.hit, chunk_piece(each.row, longest)) for each in chunks]
     turns_shown = _ids(recalled.turns)
-    turns = find_turns(principal, query, wanted=said, top_k=most, shown=prompt, without=turns_shown)
+    facts, memories, chunks, turns = together(
+        find_facts.steps(principal, query, wanted=Wanted(shown.legacy_id), top_k=most, without=facts_shown),
+        find_memories.steps(principal, query, rows=rows, top_k=most, without=memories_shown),
+        find_chunks.steps(principal, query, wanted=said, top_k=most, shown=prompt, without=chunks_shown),
+        find_turns.steps(principal, query, wanted=said, top_k=most, shown=prompt, without=turns_shown),
+    )
+    found += [(each.hit.relevance, each.hit, fact_piece(each.row, principal)) for each in facts]
+    found += [(each.relevance, each.hit, memory_piece(each.row)) for each in memories.memories]
+    found += [(each.hit.relevance, each.hit, chunk_piece(each.row, longest)) for each in chunks]
     found += [(each.hit.relevance, each.hit, turn_piece(each.row, longest)) for each in turns]
     fitting = [each for each in found if _may_fit(each[1], each[2].kind)]
     fitting.sort(key=lambda each: (-each[0], each[2].kind, str(each[2].id)))
