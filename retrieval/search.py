@@ -249,13 +249,12 @@ def _hits(found: Rows, query: SearchQuery, weights: Weights, *, in_context: bool
         scores = scores_in_context(candidates, query.text, weights)
     else:
         scores = [row[1] + row[2] for row in found]
-    hits = [
+    ranked = sorted(zip(scores, found, strict=True), key=lambda each: (-each[0], each[1][0]))
+    return [
         Hit(row[0], score, row[3], row[4], row[5], row[6], row[9:])
-        for row, score in zip(found, scores, strict=True)
+        for score, row in ranked[: query.top_k]
         if query.threshold is None or score >= query.threshold
     ]
-    hits.sort(key=lambda hit: (-hit.score, hit.id))
-    return hits[: query.top_k]
 
 
 def read_places(rows: Shaped, places: Sequence[tuple[Any, int]], columns: tuple[str, ...]) -> Rows:

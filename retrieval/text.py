@@ -150,7 +150,13 @@ def config_for(language: str) -> str:
 
 def detect_config(content: str) -> str:
     """Return the configuration for the language that a text is most likely written in, ``simple`` when unsure."""
-    language, probability = _identifier().classify(_encodable(content[:_DETECTED_CHARACTERS]))
+    return _detected(content[:_DETECTED_CHARACTERS])
+
+
+@lru_cache(maxsize=64)
+def _detected(beginning: str) -> str:
+    # One text is asked about several times in one call: for each source that is searched, by each gate.
+    language, probability = _identifier().classify(_encodable(beginning))
     return CONFIGS.get(language, SIMPLE) if probability >= _DETECTED_PROBABILITY else SIMPLE
 
 
