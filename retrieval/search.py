@@ -278,7 +278,7 @@ def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tupl
     """The id and the columns of those of the rows that have one of these ids, in no order. One statement."""
     if not isinstance(rows, Shaped):
         return list(rows.order_by().filter(pk__in=ids).values_list("pk", *columns))
-    return (yield Call(_columns(rows, columns), {"ids": list(ids), **rows.values}))
+    return (yield Call(_columns(rows, columns), {"ids": list(dict.fromkeys(ids)), **rows.values}))
 
 
 class _PutTogetherOnce:
@@ -314,8 +314,9 @@ def _centre(rows: QuerySet[Any] | Shaped, model: str) -> Statement:
 
 @_PutTogetherOnce
 def _columns(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statement:
-    template = _template("columns").replace("{detail_names}", _names(columns))
-    return put_together(template, {"rows": _built(rows).values_list("pk", *columns)}, **_lasting(rows))
+    built = _built(rows)
+    template = _template("columns").replace("{detail_names}", _names(columns)).replace("{id_type}", _id_type(built))
+    return put_together(template, {"rows": built.values_list("pk", *columns)}, **_lasting(rows))
 
 
 @_PutTogetherOnce

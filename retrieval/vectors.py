@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
@@ -59,3 +60,9 @@ def replace_vectors(source: VectorSource, passages: Mapping[Any, str], vectors: 
         row.embedding, row.embedding_model = vector, embedding_model  # type: ignore[attr-defined]
     source.rows.bulk_update(rows, ["embedding", "embedding_model"])
     return len(rows)
+
+
+def unit_as_stored(vector: Vectors) -> Vectors:
+    """A vector as the database compares it: rounded as it is stored, of length 1."""
+    stored = vector.astype(np.float16).astype(np.float64)
+    return stored / (np.linalg.norm(stored) or 1.0)
