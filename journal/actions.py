@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from .exceptions import Gated, IdempotentReplay, NotFound
-from .ledgers import COUNTS, lock_ledgers, save_ledgers
+from .ledgers import COUNTS, lock_ledgers
 from .models import Change, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
 from .records import Actor, IdempotencyClaim
 from .steps import Step, note_revisions, store_changes
@@ -123,8 +123,6 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
             write.record = _claim_idempotency_key(actor.idempotency)
         before = {pk: [ledger.rev, *(getattr(ledger, name) for name in COUNTS)] for pk, ledger in ledgers.items()}
         yield write
-        if write.changes:
-            store_changes(write.changes, write.steps, {pk: values[0] + 1 for pk, values in before.items()})
         for pk, ledger in ledgers.items():
             note_revisions(pk, before[pk][0] if pk in before else 0, ledger.rev)
         moved = [
@@ -133,7 +131,8 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
             if before.get(pk) != [ledger.rev, *(getattr(ledger, name) for name in COUNTS)]
         ]
         if moved:
-            save_ledgers(moved)
+            actions = {pk: values[0] + 1 for pk, values in before.items()}
+            store_changes(write.changes, write.steps, actions, moved)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])

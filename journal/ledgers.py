@@ -8,6 +8,7 @@ from functools import cache
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, models
+from django.utils import timezone
 
 from retrieval.prepared import Statement, put_together
 
@@ -25,6 +26,24 @@ COUNTS = (
     "block_tokens",
 )
 
+_SAVE = """
+WITH logged AS (
+    INSERT INTO journal_change (ledger_id, rev, event, object_type, object_id, old_version, new_version, actor_kind,
+        actor_id, conversation_id, meta, at)
+    SELECT ledger_id, rev, event, object_type, object_id, old_version, new_version, actor_kind, actor_id,
+        conversation_id, meta, {now}::timestamptz
+    FROM jsonb_to_recordset({changes}::jsonb) AS change (ledger_id uuid, rev bigint, event text, object_type text,
+        object_id text, old_version int, new_version int, actor_kind text, actor_id text, conversation_id uuid,
+        meta jsonb)
+), undoable AS (
+    INSERT INTO journal_undostep (ledger_id, rev, action, object_type, object_id, before, at)
+    SELECT ledger_id, rev, action, object_type, object_id, before, {now}::timestamptz
+    FROM jsonb_to_recordset({steps}::jsonb) AS step (ledger_id uuid, rev bigint, action bigint, object_type text,
+        object_id text, before jsonb)
+)
+UPDATE journal_ledger AS ledger SET {counts} FROM {given} WHERE ledger.id = given.id
+"""
+
 _LEDGER = [column.attname for column in Ledger._meta.concrete_fields]
 _SAVED = ["id", "rev", *COUNTS]
 
@@ -35,10 +54,11 @@ def lock_ledgers(ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Ledger]:
     return {row[0]: Ledger.from_db(DEFAULT_DB_ALIAS, _LEDGER, row) for row in rows}
 
 
-def save_ledgers(ledgers: Sequence[Ledger]) -> None:
-    """Write revisions and counts back. One statement."""
+def save_ledgers(ledgers: Sequence[Ledger], changes: str, steps: str) -> None:
+    """Write revisions and counts back, with the log of changes and what undoes them as JSON. One statement."""
     rows = [{name: getattr(ledger, name) for name in _SAVED} for ledger in ledgers]
-    _save().run({"rows": orjson.dumps(rows).decode()})
+    values = {"now": timezone.now(), "changes": changes, "steps": steps, "rows": orjson.dumps(rows).decode()}
+    _save().run(values)
 
 
 @cache
@@ -49,8 +69,7 @@ def _lock() -> Statement:
 @cache
 def _save() -> Statement:
     counts = ", ".join(f"{name} = given.{name}" for name in _SAVED[1:])
-    template = "UPDATE journal_ledger AS ledger SET {counts} FROM {given} WHERE ledger.id = given.id"
-    return _made(template.replace("{counts}", counts), Ledger, _SAVED)
+    return _made(_SAVE.replace("{counts}", counts), Ledger, _SAVED)
 
 
 def _made(template: str, model: type[models.Model], names: Sequence[str] = _LEDGER) -> Statement:

@@ -90,7 +90,8 @@ class Change(models.Model):
         KEY = "KEY"
         PREFERENCE = "PREFERENCE"
 
-    ledger = models.ForeignKey(Ledger, on_delete=models.CASCADE, related_name="changes")
+    # The key that makes a revision unique finds the changes of a ledger as well.
+    ledger = models.ForeignKey(Ledger, on_delete=models.CASCADE, related_name="changes", db_index=False)
     rev = models.BigIntegerField()
     event = models.CharField(max_length=12, choices=Event.choices)
     object_type = models.CharField(max_length=40)

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db import connection, models
-from django.utils import timezone
 
-from .models import Change
+from .ledgers import save_ledgers
+from .models import Change, Ledger
 
 Key = TypeVar("Key")
 
@@ -63,36 +63,24 @@ def note_revisions(ledger_id: uuid.UUID, before: int, now: int) -> None:
         taken.first, taken.last = taken.first or before + 1, now
 
 
-_STORE = """
-WITH logged AS (
-    INSERT INTO journal_change (ledger_id, rev, event, object_type, object_id, old_version, new_version, actor_kind,
-        actor_id, conversation_id, meta, at)
-    SELECT ledger_id, rev, event, object_type, object_id, old_version, new_version, actor_kind, actor_id,
-        conversation_id, meta, %(now)s
-    FROM jsonb_to_recordset(%(changes)s::jsonb) AS change (ledger_id uuid, rev bigint, event text, object_type text,
-        object_id text, old_version int, new_version int, actor_kind text, actor_id text, conversation_id uuid,
-        meta jsonb)
-)
-INSERT INTO journal_undostep (ledger_id, rev, action, object_type, object_id, before, at)
-SELECT ledger_id, rev, action, object_type, object_id, before, %(now)s
-FROM jsonb_to_recordset(%(steps)s::jsonb) AS step (ledger_id uuid, rev bigint, action bigint, object_type text,
-    object_id text, before jsonb)
-"""
 _CHANGE = ("ledger_id", "rev", "event", "object_type", "object_id", "old_version", "new_version", "actor_kind",
            "actor_id", "conversation_id", "meta")  # fmt: skip
 
 
-def store_changes(changes: Sequence[Change], steps: Sequence[Step], actions: Mapping[uuid.UUID, int]) -> None:
-    """Write the log of a transaction and what it takes to undo it. ``actions`` are the first revisions, by ledger."""
+def store_changes(
+    changes: Sequence[Change], steps: Sequence[Step], actions: Mapping[uuid.UUID, int], ledgers: Sequence[Ledger]
+) -> None:
+    """Write the log of a transaction, what it takes to undo it, and the ledgers that it moved. One statement.
+
+    ``actions`` are the first revisions, by ledger.
+    """
     logged = [{name: getattr(change, name) for name in _CHANGE} for change in changes]
     undoable = [
         {"ledger_id": step.ledger_id, "rev": step.rev, "action": actions[step.ledger_id],
          "object_type": step.object_type, "object_id": step.object_id, "before": step.before}
         for step in _one_of_each(changes, steps)
     ]  # fmt: skip
-    values: dict[str, Any] = {"now": timezone.now(), "changes": as_json(logged), "steps": as_json(undoable)}
-    with connection.cursor() as cursor:
-        cursor.execute(_STORE, values)
+    save_ledgers(ledgers, as_json(logged), as_json(undoable))
 
 
 def _one_of_each(changes: Sequence[Change], steps: Sequence[Step]) -> list[Step]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC
 from typing import Any
 
@@ -26,7 +27,9 @@ Statement = tuple[str, Any, type[psycopg.Cursor[Any]]]
 class BareSql:
     """Notes what Keepsake sends to the database for a call, and then sends it by itself, timed.
 
-    For a write, Keepsake's own is rolled back once it is noted, so that the same rows can be written again.
+    For a write, Keepsake's own is rolled back once it is noted, so that the same rows can be written again. That is
+    done on a thread with a connection of its own: psycopg forgets after a rollback what it has prepared, and Keepsake
+    in process would have all its statements planned anew.
     """
 
     name = "bare SQL"
@@ -38,9 +41,13 @@ class BareSql:
         self._plain = _connect(database_url, options=_WITHOUT_INDEXES)
         self._noted: list[Statement] = []
         self._answer: Any = None
+        self._aside = ThreadPoolExecutor(1)
 
     def prepare(self, work: str, *arguments: Any) -> None:
         """Let Keepsake do it once, and note its statements."""
+        self._aside.submit(self._note_all, work, *arguments).result()
+
+    def _note_all(self, work: str, *arguments: Any) -> None:
         self._keepsake.prepare(work, *arguments)
         self._noted = []
         with connection.execute_wrapper(self._note), transaction.atomic():

@@ -17,6 +17,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, write_part
 from journal.exceptions import Conflict, Refused
 from language.base import Vectors
+from retrieval.vectors import unit_as_stored
 from statements.actions import rejected_before, suppression_remove
 
 from ..models import Memory, Proposal
@@ -115,7 +116,7 @@ class _Recording:
     def add(self, row: NewRow, vector: Vectors | None, outcome: Outcome) -> None:
         """Take up a new memory with its revision, to be stored with others."""
         row.take_rev(self.write)
-        self.vectors[len(self.rows)] = _unit(vector) if vector is not None else 0.0
+        self.vectors[len(self.rows)] = unit_as_stored(vector) if vector is not None else 0.0
         self.rows.append(row)
         self.outcomes_of_rows.append(outcome)
 
@@ -137,7 +138,7 @@ class _Recording:
         """The new memories of a kind that are not stored yet, each with its similarity to a vector."""
         if vector is None or not self.rows:
             return
-        similarities = self.vectors[: len(self.rows)] @ _unit(vector)
+        similarities = self.vectors[: len(self.rows)] @ unit_as_stored(vector)
         for row, similarity in zip(self.rows, similarities.tolist(), strict=True):
             if row.memory.kind == kind:
                 yield row.memory, similarity
@@ -285,9 +286,8 @@ class _Here:
                 change.add_evidence(self.candidate.said, self.candidate.conversation_id)
             evicted = change.evicted
         self.recording.used[memory.pk] += 1
-        waits: dict[str, Literal["quarantined", "proposed"]]
-        waits = {State.QUARANTINED: "quarantined", State.PROPOSED: "proposed"}
-        return Outcome(waits.get(memory.state, "reinforced"), memory, evicted)
+        outcome = "reinforced" if memory.state == State.ACTIVE else _OUTCOMES[memory.state]
+        return Outcome(outcome, memory, evicted)
 
     def change(self, near: Sequence[Neighbour], band: Band, nearest: Neighbour) -> Outcome:
         """Carry out what a neighbour calls for, or tell the caller of it."""
@@ -387,12 +387,6 @@ class _Here:
             source_conversation_id=self.candidate.conversation_id,
             needs_check=doubtful,
         )
-
-
-def _unit(vector: Vectors) -> Vectors:
-    """A vector as the database compares it: rounded as it is stored, of length 1."""
-    stored = vector.astype(np.float16).astype(np.float64)
-    return stored / (np.linalg.norm(stored) or 1.0)
 
 
 _FILED = [each.name for each in fields(NewMemory) if each.name not in {"content", "topics"}]

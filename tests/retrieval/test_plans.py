@@ -15,7 +15,7 @@ from psycopg import RawCursor
 from accounts.models import Legacy, Member
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
-from retrieval.prepared import Statement
+from retrieval import prepared
 from retrieval.search import Corpus, SearchQuery, hybrid_search, nearest
 from tests import factories
 from tests.assistant.processes import wait_for
@@ -78,9 +78,10 @@ def visible_rows(model, legacy, review="after"):
 
 def plan_of(call):
     """The nodes of the plan of the one statement that ``call`` sends, with the rows that each gave."""
-    with mock.patch.object(Statement, "run", autospec=True, side_effect=Statement.run) as run:
+    with mock.patch.object(prepared, "_run", side_effect=prepared._run) as run:
         assert call()
-    statement, values = run.call_args.args
+    (asked,) = run.call_args.args[0]
+    statement, values = asked.statement, asked.values
     connections["default"].ensure_connection()
     with RawCursor(connections["default"].connection) as cursor:
         cursor.execute(
