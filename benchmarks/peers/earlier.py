@@ -1,20 +1,30 @@
-"""The statements by which Keepsake added a memory before they were put into fewer: what those are held against.
+"""The statements by which Keepsake added a memory and searched before: what those of now are held against.
 
-They are kept as they were sent (November 2026), in the order in which they were, and filled with what is added now.
+They are kept as they were sent (November 2026), in the order in which they were, and filled with what is sent now.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import orjson
 import psycopg
+from django.db.models import Value
 from psycopg.types.json import Jsonb
 
-from .bare import BareSql
+from memories.searching import PRESENT_COLUMNS, Narrowing, present_shape
+from retrieval import prepared
+from retrieval import search as searching
+from retrieval.prepared import Shaped
+
+from .bare import BareSql, Statement
 from .system import KEEPS_NOTHING
 
+_SEARCH = Path(__file__).parent / "earlier_search.sql"
 _READ = [
     "embedding_model",
     "search_config",
@@ -144,18 +154,32 @@ _STATEMENTS = (
 
 
 class EarlierSql(BareSql):
-    """The earlier statements for adding one, as bare as those of now."""
+    """The earlier statements for adding one and for a search, as bare as those of now."""
 
     name = "earlier SQL"
     lacks: Mapping[str, str] = {
         **KEEPS_NOTHING,
-        **dict.fromkeys(("search", "list", "block"), "kept of adding one alone"),
+        **dict.fromkeys(("list", "block"), "kept of adding one and of searches alone"),
         "add_many": "100 times what one takes",
     }
 
+    def _as_it_was(self, sent: Statement, person: str) -> Statement:
+        """The earlier statement of a search in place of that of now, with the same values."""
+        sql, values, kind = sent
+        rows = present_shape(self._keepsake.principal(person), Narrowing())
+        now = searching._hybrid(rows, PRESENT_COLUMNS, None)
+        if sql != now.text:
+            return sent
+        named = dict(zip(now.parameters, values, strict=True))
+        before = _search_before(rows)
+        return before.text, [named[name] for name in before.parameters], kind
+
     def prepare(self, work: str, *arguments: Any) -> None:
-        """Fill the earlier statements with what Keepsake would add."""
+        """Fill the earlier statements with what Keepsake would send."""
         super().prepare(work, *arguments)
+        if work == "search":
+            self._noted = [self._as_it_was(each, arguments[0]) for each in self._noted]
+            return
         stored = next(params for sql, params, _ in self._noted if "INSERT INTO memories_memory (" in sql)
         (row,) = orjson.loads(stored[0])
         vector = stored[1][0].to_text()
@@ -180,6 +204,18 @@ class EarlierSql(BareSql):
             (_inline(text, inlined), values | ({"rev": 1} if "UPDATE" in text[:8] else {}), psycopg.Cursor)
             for text in _STATEMENTS
         ]
+
+
+@lru_cache(maxsize=1)
+def _search_before(rows: Shaped) -> prepared.Statement:
+    """The earlier statement of a search among these rows. Its parameters have the names that they have now."""
+    built = rows.build().order_by()
+    text = re.sub(r"\s+", " ", re.sub(r"--[^\n]*\n", "\n", _SEARCH.read_text(encoding="utf-8")))
+    names = ", ".join(["id", *(f"c{number}" for number in range(len(PRESENT_COLUMNS)))])
+    read = ("pk", "search_config", "search", "search_length", Value(0.0), "embedding_model", "embedding")
+    querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *PRESENT_COLUMNS)}
+    text = text.replace("{detail_names}", names)
+    return prepared.put_together(text, querysets, stand_ins=rows.values.keys(), lasting=True)
 
 
 def _inline(text: str, values: Mapping[str, str]) -> str:

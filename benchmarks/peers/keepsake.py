@@ -115,7 +115,8 @@ class InProcess(_Keepsake):
     name = "Keepsake"
     lacks: Mapping[str, str] = {"list_again": "only the API keeps pages"}
 
-    def _principal(self, person: str) -> Any:
+    def principal(self, person: str) -> Any:
+        """The person as who calls, read anew."""
         from accounts.queries import principal_for_person
 
         return principal_for_person(user_id_of(self._people[person]))
@@ -137,27 +138,27 @@ class InProcess(_Keepsake):
         return [outcome.memory.pk for outcome in outcomes if isinstance(outcome, Outcome)]
 
     def _agent(self, person: str) -> Any:
-        return replace(self._principal(person), kind="agent", scopes=frozenset(("read", "write")))
+        return replace(self.principal(person), kind="agent", scopes=frozenset(("read", "write")))
 
     def search(self, person: str, text: str) -> list[str]:
         """``memory_query``."""
         from assistant.recall.query import Question, memory_query
 
-        answer = memory_query(self._principal(person), Question(text, top_k=TOP, budget_tokens=BUDGET))
+        answer = memory_query(self.principal(person), Question(text, top_k=TOP, budget_tokens=BUDGET))
         return [result.id for result in answer.results]
 
     def list(self, person: str) -> list[str]:
         """The rows of the first page, newest first, as objects."""
         from memories.models import Memory
 
-        rows = Memory.objects.visible_to(self._principal(person)).without_vectors().order_by("-updated_at", "id")
+        rows = Memory.objects.visible_to(self.principal(person)).without_vectors().order_by("-updated_at", "id")
         return [memory.pk for memory in rows[:LISTED]]
 
     def block(self, person: str) -> str:
         """``memory_block``."""
         from memories.block import memory_block
 
-        return memory_block(self._principal(person)).text
+        return memory_block(self.principal(person)).text
 
     block_again = block
 
