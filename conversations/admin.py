@@ -13,7 +13,7 @@ from unfold.decorators import display
 
 from accounts.admin import OwnedAdmin, moderator
 from journal.exceptions import Refused
-from web.admin import ReasonForm, button, link_to, opened
+from web.admin import ReasonForm, button, linked, opened
 
 from . import actions
 from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
@@ -51,10 +51,7 @@ class ConversationAdmin(OwnedAdmin):
         """All conversations, without their titles: people write them, or models out of what was said."""
         return Conversation.objects.visible_to(moderator(request)).defer("title")
 
-    @admin.display(description="brought by")
-    def import_link(self, conversation: Conversation) -> Any:
-        """The import that it came with."""
-        return link_to(ConversationImport, conversation.brought_by_id)
+    import_link = linked(ConversationImport, "brought_by_id", "brought by")
 
     @admin.display(description="private", ordering="private")
     def secrecy(self, conversation: Conversation) -> str:
@@ -79,10 +76,7 @@ class _SaidAdmin(OwnedAdmin):
     actions_row = ["open_text"]
     actions_detail = ["open_text"]
 
-    @admin.display(description="conversation")
-    def talk(self, row: Any) -> Any:
-        """Where it stands."""
-        return link_to(Conversation, row.conversation_id)
+    talk = linked(Conversation, "conversation_id", "conversation")
 
     @admin.display(description="private", ordering="private")
     def secrecy(self, row: Any) -> str:
@@ -219,7 +213,4 @@ class ImportPartAdmin(OwnedAdmin):
         """All pieces, without what is in them."""
         return super().get_queryset(request).only("upload_id", "file", "number")
 
-    @admin.display(description="import")
-    def import_link(self, part: ImportPart) -> Any:
-        """The import that it belongs to."""
-        return link_to(ConversationImport, part.upload_id)
+    import_link = linked(ConversationImport, "upload_id", "import")

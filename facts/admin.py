@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -14,7 +14,7 @@ from accounts.admin import OwnedAdmin
 from accounts.models import User
 from conversations.models import Message
 from statements.admin import StatementAdmin
-from web.admin import ReasonForm, button, link_to
+from web.admin import ReasonForm, button, linked
 
 from . import actions
 from .models import FACT, FactEvidence, FactLink, FactVersion, LegacyFact
@@ -97,15 +97,8 @@ class _OfFactAdmin(OwnedAdmin):
     list_select_related = ["fact__user"]
     readonly_fields = ["fact_link", "author"]
 
-    @admin.display(description="fact")
-    def fact_link(self, row: Any) -> Any:
-        """The fact, which opens its text."""
-        return link_to(LegacyFact, row.fact_id)
-
-    @admin.display(description="author")
-    def author(self, row: Any) -> Any:
-        """Whose fact it is."""
-        return link_to(User, row.fact.user_id, row.fact.user.username)
+    fact_link = linked(LegacyFact, "fact_id", "fact")
+    author = linked(User, "fact.user_id", "author", name="fact.user.username")
 
 
 @admin.register(FactVersion)
@@ -139,10 +132,7 @@ class FactEvidenceAdmin(_OfFactAdmin):
         """All evidence, without the quotes."""
         return super().get_queryset(request).only("message_id", *_FACT_COLUMNS)
 
-    @admin.display(description="message")
-    def message_link(self, evidence: FactEvidence) -> Any:
-        """The message, which opens its text."""
-        return link_to(Message, evidence.message_id)
+    message_link = linked(Message, "message_id", "message")
 
 
 @admin.register(FactLink)
@@ -162,12 +152,5 @@ class FactLinkAdmin(OwnedAdmin):
         """How they are related."""
         return link.kind, link.get_kind_display()
 
-    @admin.display(description="fact")
-    def from_link(self, link: FactLink) -> Any:
-        """The one fact."""
-        return link_to(LegacyFact, link.from_fact_id)
-
-    @admin.display(description="other fact")
-    def to_link(self, link: FactLink) -> Any:
-        """The other fact."""
-        return link_to(LegacyFact, link.to_fact_id)
+    from_link = linked(LegacyFact, "from_fact_id", "fact")
+    to_link = linked(LegacyFact, "to_fact_id", "other fact")

@@ -16,7 +16,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation
 from journal.exceptions import Refused
 from journal.models import Change
-from web.admin import ReasonForm, button, link_to, opened, with_id
+from web.admin import ReasonForm, button, linked, opened, with_id
 
 from .models import StatementKind, Suppression
 
@@ -99,10 +99,7 @@ class StatementAdmin(OwnedAdmin):
         """Why it waits for staff. Why its author rejected it is the author's own."""
         return row.state_reason if row.state in self.queues else "-"
 
-    @admin.display(description="taken from")
-    def taken_from(self, row: Any) -> Any:
-        """The conversation that it was found in."""
-        return link_to(Conversation, row.source_conversation_id)
+    taken_from = linked(Conversation, "source_conversation_id", "taken from")
 
     @button(
         "Open the text",

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest
 
-from web.admin import RecordAdmin, link_to
+from web.admin import RecordAdmin, link_to, linked
 
 from ..models import Legacy, User
 from ..principals import Principal
@@ -47,10 +47,7 @@ class OwnedAdmin(RecordAdmin):
             found |= Q(**{f"{self.legacy_field}__in": list(legacies[:NAMED_ALIKE])})
         return found
 
-    @admin.display(description="person")
-    def person(self, row: Any) -> Any:
-        """Whose it is, with a link."""
-        return link_to(User, row.user_id, row.user.username)
+    person = linked(User, "user_id", "person", name="user.username")
 
     @admin.display(description="legacy")
     def about(self, row: Any) -> Any:

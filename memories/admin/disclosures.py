@@ -10,10 +10,10 @@ from unfold.decorators import display
 
 from accounts.models import Agent
 from conversations.models import Conversation
-from web.admin import link_to
+from web.admin import link_to, linked
 
 from ..models import Disclosure, Memory
-from .base import OfPersonAdmin
+from .memories import OfPersonAdmin
 
 
 @admin.register(Disclosure)
@@ -37,10 +37,7 @@ class DisclosureAdmin(OfPersonAdmin):
         """How many memories the answer held."""
         return len(disclosure.memories)
 
-    @admin.display(description="agent")
-    def agent_link(self, disclosure: Disclosure) -> Any:
-        """Who was shown them."""
-        return link_to(Agent, disclosure.agent_id, disclosure.agent.name)
+    agent_link = linked(Agent, "agent_id", "agent", name="agent.name")
 
     @admin.display(description="conversation")
     def conversation_link(self, disclosure: Disclosure) -> Any:

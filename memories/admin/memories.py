@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin import SimpleListFilter
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
 from accounts import categories
-from accounts.admin import moderator
+from accounts.admin import OwnedAdmin, moderator
 from accounts.models import User
 from conversations.models import Message
 from statements.admin import StatementAdmin
-from web.admin import link_to
+from web.admin import linked
 
 from .. import actions
 from ..models import MEMORY, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
-from .base import OfPersonAdmin
+
+_MEMORY_ID = re.compile(r"[A-Za-z0-9]{8}")
+
+
+class OfPersonAdmin(OwnedAdmin):
+    """What belongs to a person alone, and perhaps to a memory: ``memory_fields`` are the columns that hold its id."""
+
+    id_fields: tuple[str, ...] = ("user_id",)
+    legacy_field = ""
+    memory_fields: tuple[str, ...] = ()
+    search_help_text = "An id, or part of the name of a person"
+    list_display_links = ["id"]
+    ordering = ["-id"]
+
+    def found_by_name(self, term: str) -> Q:
+        """Rows of people with that name, and of the memory with that id."""
+        found = super().found_by_name(term)
+        if _MEMORY_ID.fullmatch(term):
+            for name in self.memory_fields:
+                found |= Q(**{name: term})
+        return found
+
 
 State = Memory.State
 
@@ -99,10 +121,7 @@ class _OfMemoryAdmin(OfPersonAdmin):
     list_select_related = ["user"]
     readonly_fields = ["memory_link", "person"]
 
-    @admin.display(description="memory")
-    def memory_link(self, row: Any) -> Any:
-        """The memory, which opens its text."""
-        return link_to(Memory, row.memory_id)
+    memory_link = linked(Memory, "memory_id", "memory")
 
 
 @admin.register(MemoryVersion)
@@ -152,25 +171,15 @@ class MemoryEvidenceAdmin(OfPersonAdmin):
         columns = ["version__memory_id", "version__number", "version__user__username"]
         return super().get_queryset(request).select_related("version__user").only("message_id", *columns)
 
-    @admin.display(description="memory")
-    def memory_link(self, evidence: MemoryEvidence) -> Any:
-        """The memory, which opens its text."""
-        return link_to(Memory, evidence.version.memory_id)
+    memory_link = linked(Memory, "version.memory_id", "memory")
 
     @admin.display(description="version")
     def number(self, evidence: MemoryEvidence) -> int:
         """Which of its wordings."""
         return evidence.version.number
 
-    @admin.display(description="message")
-    def message_link(self, evidence: MemoryEvidence) -> Any:
-        """The message, which opens its text."""
-        return link_to(Message, evidence.message_id)
-
-    @admin.display(description="person")
-    def person(self, evidence: MemoryEvidence) -> Any:
-        """Whose memory it is."""
-        return link_to(User, evidence.version.user_id, evidence.version.user.username)
+    message_link = linked(Message, "message_id", "message")
+    person = linked(User, "version.user_id", "person", name="version.user.username")
 
 
 @admin.register(MemoryUse)
@@ -191,15 +200,8 @@ class MemoryUseAdmin(OfPersonAdmin):
         rows = super().get_queryset(request).select_related("memory__user")
         return rows.only("uses", "last_used_at", "memory__user__username")
 
-    @admin.display(description="memory")
-    def memory_link(self, use: MemoryUse) -> Any:
-        """The memory, which opens its text."""
-        return link_to(Memory, use.memory_id)
-
-    @admin.display(description="person")
-    def person(self, use: MemoryUse) -> Any:
-        """Whose memory it is."""
-        return link_to(User, use.memory.user_id, use.memory.user.username)
+    memory_link = linked(Memory, "memory_id", "memory")
+    person = linked(User, "memory.user_id", "person", name="memory.user.username")
 
 
 @admin.register(Relation)
@@ -223,12 +225,5 @@ class RelationAdmin(OfPersonAdmin):
         """How they are related."""
         return relation.type, relation.get_type_display()
 
-    @admin.display(description="memory")
-    def from_link(self, relation: Relation) -> Any:
-        """The one memory."""
-        return link_to(Memory, relation.from_memory_id)
-
-    @admin.display(description="other memory")
-    def to_link(self, relation: Relation) -> Any:
-        """The other memory."""
-        return link_to(Memory, relation.to_memory_id)
+    from_link = linked(Memory, "from_memory_id", "memory")
+    to_link = linked(Memory, "to_memory_id", "other memory")

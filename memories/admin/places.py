@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.contrib.admin import EmptyFieldListFilter
 from django.db.models import QuerySet
@@ -12,10 +10,10 @@ from django.http import HttpRequest
 from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Message
-from web.admin import link_to
+from web.admin import linked
 
 from ..models import Place, PlaceMention, PlaceVersion
-from .base import OfPersonAdmin
+from .memories import OfPersonAdmin
 
 
 @admin.register(Place)
@@ -40,15 +38,8 @@ class _OfPlaceAdmin(OfPersonAdmin):
     user_field = "place__user_id"
     readonly_fields = ["place_link", "person"]
 
-    @admin.display(description="place")
-    def place_link(self, row: Any) -> Any:
-        """The place."""
-        return link_to(Place, row.place_id)
-
-    @admin.display(description="person")
-    def person(self, row: Any) -> Any:
-        """Whose place it is."""
-        return link_to(User, row.place.user_id, row.place.user.username)
+    place_link = linked(Place, "place_id", "place")
+    person = linked(User, "place.user_id", "person", name="place.user.username")
 
 
 @admin.register(PlaceVersion)
@@ -80,7 +71,4 @@ class PlaceMentionAdmin(_OfPlaceAdmin):
         rows = super().get_queryset(request).select_related("place__user")
         return rows.only("message_id", "rev", "at", "place__user__username")
 
-    @admin.display(description="message")
-    def message_link(self, mention: PlaceMention) -> Any:
-        """The message, which opens its text."""
-        return link_to(Message, mention.message_id)
+    message_link = linked(Message, "message_id", "message")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
 from accounts.admin import moderator
-from web.admin import link_to
+from web.admin import linked
 
 from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
-from .base import OfPersonAdmin
+from .memories import OfPersonAdmin
 
 
 @admin.register(MemoryPlan)
@@ -106,15 +104,8 @@ class MemoryPlanItemAdmin(_OfPlanAdmin):
         """Where it stands."""
         return item.state, item.get_state_display()
 
-    @admin.display(description="plan")
-    def plan_link(self, item: MemoryPlanItem) -> Any:
-        """The plan."""
-        return link_to(MemoryPlan, item.plan_id)
-
-    @admin.display(description="became")
-    def merged_link(self, item: MemoryPlanItem) -> Any:
-        """The memory that came of it, which opens its text."""
-        return link_to(Memory, item.merged_id)
+    plan_link = linked(MemoryPlan, "plan_id", "plan")
+    merged_link = linked(Memory, "merged_id", "became")
 
 
 @admin.register(MemoryPlanSource)
@@ -127,12 +118,5 @@ class MemoryPlanSourceAdmin(_OfPlanAdmin):
     fields = ["item_link", "position", "memory_link", "version", "person"]
     readonly_fields = ["item_link", "memory_link", "person"]
 
-    @admin.display(description="item")
-    def item_link(self, source: MemoryPlanSource) -> Any:
-        """The item."""
-        return link_to(MemoryPlanItem, source.item_id)
-
-    @admin.display(description="memory")
-    def memory_link(self, source: MemoryPlanSource) -> Any:
-        """The memory, which opens its text."""
-        return link_to(Memory, source.memory_id)
+    item_link = linked(MemoryPlanItem, "item_id", "item")
+    memory_link = linked(Memory, "memory_id", "memory")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -12,10 +10,10 @@ from unfold.decorators import display
 from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Conversation, Message
-from web.admin import link_to
+from web.admin import linked
 
 from ..models import Memory, Proposal, ProposalEvidence
-from .base import OfPersonAdmin
+from .memories import OfPersonAdmin
 
 
 @admin.register(Proposal)
@@ -47,15 +45,8 @@ class ProposalAdmin(OfPersonAdmin):
         """Where it stands."""
         return proposal.state, proposal.get_state_display()
 
-    @admin.display(description="memory")
-    def memory_link(self, proposal: Proposal) -> Any:
-        """The memory that it is about, which opens its text."""
-        return link_to(Memory, proposal.memory_id)
-
-    @admin.display(description="taken from")
-    def taken_from(self, proposal: Proposal) -> Any:
-        """The conversation that it was found in."""
-        return link_to(Conversation, proposal.source_conversation_id)
+    memory_link = linked(Memory, "memory_id", "memory")
+    taken_from = linked(Conversation, "source_conversation_id", "taken from")
 
 
 @admin.register(ProposalEvidence)
@@ -73,17 +64,6 @@ class ProposalEvidenceAdmin(OfPersonAdmin):
         rows = super().get_queryset(request).select_related("proposal__user")
         return rows.only("message_id", "proposal__user__username")
 
-    @admin.display(description="proposal")
-    def proposal_link(self, evidence: ProposalEvidence) -> Any:
-        """The proposal."""
-        return link_to(Proposal, evidence.proposal_id)
-
-    @admin.display(description="message")
-    def message_link(self, evidence: ProposalEvidence) -> Any:
-        """The message, which opens its text."""
-        return link_to(Message, evidence.message_id)
-
-    @admin.display(description="person")
-    def person(self, evidence: ProposalEvidence) -> Any:
-        """Whose proposal it is."""
-        return link_to(User, evidence.proposal.user_id, evidence.proposal.user.username)
+    proposal_link = linked(Proposal, "proposal_id", "proposal")
+    message_link = linked(Message, "message_id", "message")
+    person = linked(User, "proposal.user_id", "person", name="proposal.user.username")

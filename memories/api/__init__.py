@@ -5,12 +5,10 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from .bulk import BulkAdd, BulkDelete
-from .disclosures import MemoryDisclosures
-from .lists import Memories, Topics
+from .lists import Memories, MemoryDisclosures, MemoryRelations, Topics
 from .places import PlaceDetail, PlaceMentions, PlaceRestore, Places
 from .plans import Optimize, Plan, PlanApply, PlanRevert
 from .proposals import ProposalApprove, ProposalDetail, ProposalReject, Proposals
-from .relations import MemoryRelations
 from .single import (
     MemoryApprove,
     MemoryDetail,

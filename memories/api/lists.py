@@ -1,4 +1,4 @@
-"""REST for memories as a whole: list and add, topics."""
+"""REST for lists: memories, to which one adds, their topics, what one is related to, and who saw it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import may_see_sources, must_act_for
 from accounts.principals import Principal
+from journal.exceptions import NotAllowed
 from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
+from web.pagination import ByTime
 
 from .. import actions
 from ..cache import Family, Reading, read_through
-from ..filters import MemoryFilters
-from ..models import Memory
-from ..querysets import MemoryQuerySet
+from ..filters import MemoryFilters, RelationFilters
+from ..models import Disclosure, Memory, Relation
+from ..querysets import DisclosureQuerySet, MemoryQuerySet, RelationQuerySet
 from ..serializers import (
     MEMORY_COLUMNS,
+    DisclosureSerializer,
     MemoryConflictSerializer,
     MemorySerializer,
     NewMemorySerializer,
+    RelationSerializer,
     RememberedSerializer,
     TopicsSerializer,
     plain_memories,
@@ -112,3 +116,44 @@ class Topics(APIView):
             return Reading(memories.active().unexpired(now).topics(), memories.next_expiry(now))
 
         return Response({"topics": read_through(principal, Family.TOPICS, read)})
+
+
+class MemoryRelations(ListAPIView):
+    """List what a memory is near to, what it supersedes or was superseded by, what it was made of; the strongest first.
+
+    Relations to memories that the caller does not see are left out.
+    """
+
+    serializer_class = RelationSerializer
+    filterset_class = RelationFilters
+    queryset = Relation.objects.none()
+
+    def get_queryset(self) -> RelationQuerySet:
+        """Those of the memory."""
+        principal = principal_of(self.request)
+        memory = find_memory(principal, self.kwargs["memory_id"])
+        return Relation.objects.visible_to(principal).of(memory.pk).with_memories().order_by("-strength", "id")
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """The memory that was asked about."""
+        return {**super().get_serializer_context(), "memory_id": self.kwargs.get("memory_id", "")}
+
+
+class MemoryDisclosures(ListAPIView):
+    """List which agents were shown a memory in the last 90 days, the latest first.
+
+    The person alone is told, signed in: an agent, whatever it may decide, would learn of the others (403).
+    """
+
+    serializer_class = DisclosureSerializer
+    pagination_class = ByTime
+    filter_backends = []
+    queryset = Disclosure.objects.none()
+
+    def get_queryset(self) -> DisclosureQuerySet:
+        """Those of the memory."""
+        principal = principal_of(self.request)
+        if principal.kind == "agent":
+            raise NotAllowed("Only the person is told which agents saw a memory.", code="person_only")
+        memory = find_memory(principal, self.kwargs["memory_id"])
+        return Disclosure.objects.visible_to(principal).of(memory.pk)

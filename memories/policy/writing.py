@@ -12,8 +12,7 @@ from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
 from retrieval.text import SIMPLE, detect_config, list_words
 from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters, check_third_person
-from statements.policy.gates import admit
-from statements.policy.instructions import find_instructions
+from statements.policy.gates import admit, find_instructions
 from statements.policy.sensitive import check_sensitive
 
 from ..models import Kind, Memory

@@ -1,6 +1,5 @@
 """Shapes of memories, of what waits for the person, of places, and of all at once over REST."""
 
-from .disclosures import DisclosureSerializer, ShownToSerializer
 from .memories import (
     MEMORY_ATTRIBUTES,
     MEMORY_COLUMNS,
@@ -9,6 +8,7 @@ from .memories import (
     BulkDeleteSerializer,
     BulkItemSerializer,
     BulkResultSerializer,
+    DisclosureSerializer,
     ManyNewMemoriesSerializer,
     MemoryDetailSerializer,
     MemoryEvidenceSerializer,
@@ -21,6 +21,7 @@ from .memories import (
     RejectMemorySerializer,
     RevertSerializer,
     RewordSerializer,
+    ShownToSerializer,
     TopicsSerializer,
     plain_memories,
     read_addition,

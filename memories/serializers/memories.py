@@ -10,15 +10,31 @@ from django.db.models import DateTimeField
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from accounts.models import Agent
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from web.history import ChangeSerializer
 from web.json import NEWEST, ExactSerializer
 
 from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
-from ..models import Kind, Memory, MemoryVersion
+from ..models import Disclosure, Kind, Memory, MemoryVersion
 from ..records import Addition, NewMemory
-from .sources import ShownTo
+
+
+class ShownTo:
+    """A serializer with the principal in its context."""
+
+    context: dict[str, Any]
+
+    @property
+    def shows_sources(self) -> bool:
+        """Whether the principal may read what the person said."""
+        principal: Principal = self.context["principal"]
+        return may_see_sources(principal)
+
+    def conversation_shown(self, conversation_id: Any) -> str | None:
+        """The conversation, or None when there is none or the principal may not know of it."""
+        return str(conversation_id) if conversation_id and self.shows_sources else None
 
 
 class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
@@ -304,3 +320,28 @@ class BulkResultSerializer(serializers.Serializer[Any]):
     """What became of each id, in the order in which they were sent."""
 
     results = BulkItemSerializer(many=True)
+
+
+class ShownToSerializer(serializers.ModelSerializer[Agent]):
+    """The agent that was shown something."""
+
+    class Meta:
+        model = Agent
+        fields = ["id", "name"]
+        read_only_fields = ["id", "name"]
+
+
+class DisclosureSerializer(serializers.ModelSerializer[Disclosure]):
+    """An answer to an agent that held the memory, and when it was given.
+
+    ``by`` says what the agent had asked for: query (it searched), context (the memory block) or turn (a whole prompt).
+    ``conversation`` is null where none was named, or when it is gone.
+    """
+
+    agent = ShownToSerializer()
+    conversation: Any = serializers.UUIDField(source="conversation_id", allow_null=True)
+
+    class Meta:
+        model = Disclosure
+        fields = ["id", "agent", "by", "conversation", "at"]
+        read_only_fields = ["id", "by", "at"]

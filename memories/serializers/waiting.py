@@ -10,8 +10,7 @@ from rest_framework import serializers
 from web.json import NEWEST, ExactSerializer
 
 from ..models import Memory, Proposal
-from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer
-from .sources import ShownTo
+from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer, ShownTo
 
 
 class ProposedMemorySerializer(serializers.ModelSerializer[Memory]):

@@ -11,7 +11,7 @@ from journal.models import Change
 from web.history import ChangeSerializer
 from web.json import ExactSerializer
 
-from .sources import ShownTo
+from .memories import ShownTo
 
 
 class ContextQuerySerializer(ExactSerializer):

@@ -2,8 +2,7 @@
 
 from .fingerprints import fingerprint, fingerprints
 from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person
-from .gates import Admitted, admit, reason_to_hold_back
-from .instructions import find_instructions
+from .gates import Admitted, admit, find_instructions, reason_to_hold_back
 from .sensitive import Sensitive, check_sensitive, clean_reason, find_sensitive, is_masked, mask_sensitive
 
 __all__ = [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.admin import FieldListFilter, SimpleListFilter
 from django.contrib.admin.utils import get_fields_from_path, unquote
 from django.core.exceptions import ValidationError
@@ -187,6 +188,16 @@ def with_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
         return rows.filter(pk=rows.model._meta.pk.to_python(object_id))
     except ValidationError:
         return rows.none()
+
+
+def linked(model: type[Model], path: str, description: str, *, name: str = "") -> Callable[[Any, Any], Any]:
+    """A column of a list or page: a link to the row of a model whose id stands under ``path``, with its ``name``."""
+
+    @admin.display(description=description)
+    def column(self: Any, row: Any) -> Any:
+        return link_to(model, attrgetter(path)(row), attrgetter(name)(row) if name else "")
+
+    return column
 
 
 def link_to(model: type[Model], pk: object, text: object = "") -> SafeString | str:
