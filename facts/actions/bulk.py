@@ -15,16 +15,8 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.queue import enqueue
 from journal.records import DONE, BulkResult
-from statements.actions.many import (
-    PRESENT,
-    Logged,
-    Move,
-    check_decision,
-    going,
-    move_many,
-    suppress_many,
-    weighed,
-)
+from statements.actions import PRESENT, going
+from statements.actions.many import Logged, Move, check_decision, move_many, suppress_many, weighed
 
 from .. import policy
 from ..models import FACT, LegacyFact
@@ -142,7 +134,7 @@ def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[LegacyFa
     """Log, store and count what is done to facts of a person; their ledger and those of the legacies are locked."""
     move_many(FACT, write, user_id, moves, _follows)
     for move in moves:
-        tell_legacy(write, move.row, Standing.of(move.row), _standing(move))
+        tell_legacy(write, move.row, Standing.of(move.row), Standing.of(move.after()))
     if any(move.target.get("index_not_before") for move in moves):
         # One task, since a thousand would take longer than the decision.
         enqueue("facts.index")
@@ -158,12 +150,3 @@ def _follows(move: Move[LegacyFact], now: datetime) -> dict[str, Any]:
     elif move.row.visibility != Visibility.SHARED:
         since["shared_since"] = now
     return since
-
-
-def _standing(move: Move[LegacyFact]) -> Standing:
-    return Standing(
-        terms=move.value("search_length"),
-        active=move.state == State.ACTIVE,
-        shared=move.value("visibility") == Visibility.SHARED,
-        version=move.value("version"),
-    )

@@ -16,8 +16,7 @@ from django.db.models import Q
 
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
-from statements.actions import StatementWrite, statement_under_lock, statement_write
-from statements.actions.many import GONE, coming, going, put
+from statements.actions import GONE, StatementWrite, coming, going, put, statement_under_lock, statement_write
 from statements.wording import Wording
 
 from ..models import FACT, FactLink, FactVersion, LegacyFact

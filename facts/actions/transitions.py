@@ -17,8 +17,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
-from statements.actions import check_state, erase, suppression_add, suppression_remove
-from statements.actions.many import GONE
+from statements.actions import GONE, check_state, erase, suppression_add, suppression_remove
 from statements.policy import clean_reason, reason_to_hold_back
 from statements.wording import Embedded
 

@@ -18,7 +18,8 @@ from journal.actions import LedgerWrite
 from journal.steps import TOUCHED, Wanted
 from language.tokens import count_tokens
 from retrieval.text import prepare
-from statements.actions.many import GONE, Logged, Move, going
+from statements.actions import GONE, going
+from statements.actions.many import Logged, Move
 from statements.actions.suppressions import suppressions_put_back
 from statements.policy import fingerprint, fingerprints
 

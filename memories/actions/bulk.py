@@ -20,19 +20,8 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Conflict, Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
-from statements.actions import check_state
-from statements.actions.many import (
-    GONE,
-    MOST_AT_ONCE,
-    PRESENT,
-    Logged,
-    Move,
-    check_decision,
-    coming,
-    going,
-    suppress_many,
-    weighed,
-)
+from statements.actions import GONE, PRESENT, check_state, coming, going
+from statements.actions.many import MOST_AT_ONCE, Logged, Move, check_decision, suppress_many, weighed
 from statements.actions.suppressions import suppressions_remove
 from statements.policy import clean_reason
 

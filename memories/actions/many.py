@@ -24,6 +24,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet, statement
 from .proposing import propose_creates
+from .single import Standing
 
 _READ = ("id", "user_id", "agent_id", "state", "version", "kind", "category", "field", "subject", "content", "tokens",
          "in_block", "search_length", "reviewed_at", "needs_check", "pinned", "deleted_why", "state_reason",
@@ -41,7 +42,8 @@ def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[Memory]]
     The block may be longer than its budget then: that is the caller's to see to.
     """
     move_many(MEMORY, write, user_id, moves, _follows)
-    _count(write, user_id, moves)
+    for move in moves:
+        Standing.of(move.after()).count(write, user_id, before=Standing.of(move.row))
     _settle_creates(moves, timezone.now())
 
 
@@ -53,20 +55,7 @@ def _follows(move: Move[Memory], now: datetime) -> dict[str, Any]:
 
 def block_tokens(move: Move[Memory]) -> int:
     """How much longer the move makes the block."""
-    memory = move.row
-    stood = memory.tokens if memory.state == State.ACTIVE and memory.in_block else 0
-    stands = move.state == State.ACTIVE and move.value("in_block")
-    return (move.value("tokens") if stands else 0) - stood
-
-
-def _count(write: LedgerWrite, user_id: UUID, moves: Iterable[Move[Memory]]) -> None:
-    memories = terms = tokens = 0
-    for move in moves:
-        before, after = move.row.state == State.ACTIVE, move.state == State.ACTIVE
-        memories += after - before
-        terms += move.value("search_length") * after - move.row.search_length * before
-        tokens += block_tokens(move)
-    write.count(user_id, memories=memories, memory_terms=terms, block_tokens=tokens)
+    return Standing.of(move.after()).block_tokens - Standing.of(move.row).block_tokens
 
 
 def _settle_creates(moves: Iterable[Move[Memory]], now: datetime) -> None:

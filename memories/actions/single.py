@@ -24,11 +24,13 @@ from retrieval.text import prepare
 from statements.actions import (
     StatementWrite,
     changing,
+    coming,
+    going,
+    put,
     statement_under_lock,
     statement_write,
     suppression_add,
 )
-from statements.actions.many import coming, going, put
 from statements.wording import Embedded, Wording
 
 from .. import queries

@@ -19,8 +19,7 @@ from conversations.querysets import MessageQuerySet
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict
 from journal.models import ActorKind, Change
-from statements.actions import erase, suppression_check, suppression_remove
-from statements.actions.many import GONE, PRESENT
+from statements.actions import GONE, PRESENT, erase, suppression_check, suppression_remove
 from statements.policy import clean_reason
 from statements.wording import Embedded
 

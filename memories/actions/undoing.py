@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,7 +17,8 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.steps import TOUCHED, Wanted
 from retrieval.text import prepare
-from statements.actions.many import GONE, PRESENT, Logged, Move, coming, going
+from statements.actions import GONE, PRESENT, coming, going
+from statements.actions.many import Logged, Move
 from statements.actions.suppressions import suppressions_put_back
 from statements.models import Suppression
 from statements.policy import fingerprint
@@ -143,7 +143,7 @@ class _PuttingBack:
     def that_fit(self, moves: Sequence[Move[Memory]]) -> list[Move[Memory]]:
         """Those whose words, field and room nobody has taken since, and whose words were not rejected since."""
         leaving = {each.row.pk for each in moves if each.row.state == State.ACTIVE != each.state}
-        back = {each.row.pk: _as_it_will_be(each) for each in moves if _takes_a_place(each)}
+        back = {each.row.pk: each.after() for each in moves if _takes_a_place(each)}
         slots = Slots.of(self.user_id, list(back.values()), leaving) if back else None
         rejected = self.rejected(moves)
         room = settings.MEMORY_BLOCK_TOKENS - self.write.ledgers[self.user_id].block_tokens
@@ -229,14 +229,6 @@ def _takes_a_place(move: Move[Memory]) -> bool:
     """Whether a memory gets words or a field that it has not now."""
     active = move.state == State.ACTIVE != move.row.state
     return active or "content" in move.target or (move.row.state in GONE and move.state in PRESENT)
-
-
-def _as_it_will_be(move: Move[Memory]) -> Memory:
-    memory = copy(move.row)
-    for name in ("content", "fingerprint", "subject"):
-        if name in move.target:
-            setattr(memory, name, move.target[name])
-    return memory
 
 
 def _decide_again(proposals: Mapping[str, Sequence[Sequence[str]]], now: datetime) -> Mapping[str, list[Any]]:

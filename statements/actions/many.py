@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from copy import copy
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Generic
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 
 from journal.actions import LedgerWrite
@@ -19,11 +19,10 @@ from journal.steps import rewrite
 
 from ..models import StatementKind
 from ..querysets import Row
+from .single import put
 from .suppressions import suppressions_add
 
 MOST_AT_ONCE = 1_000
-GONE = frozenset({"archived", "rejected"})
-PRESENT = frozenset({"proposed", "active", "quarantined"})
 
 
 @dataclass(slots=True)
@@ -58,22 +57,11 @@ class Move(Generic[Row]):
         """The state that the statement gets."""
         return str(self.value("state"))
 
-
-def going(state: str, now: datetime, reason: str, **more: Any) -> dict[str, Any]:
-    """The columns of a statement that is archived or rejected."""
-    purge_at = now + timedelta(days=settings.ARCHIVE_DAYS)
-    return {"state": state, "state_reason": reason, "deleted_at": now, "purge_at": purge_at, **more}
-
-
-def coming(state: str, reason: str = "", **more: Any) -> dict[str, Any]:
-    """The columns of a statement that is there, or there again."""
-    return {"state": state, "state_reason": reason, "deleted_at": None, "purge_at": None, **more}
-
-
-def put(row: Any, columns: Mapping[str, Any]) -> None:
-    """Set columns of a row that is locked."""
-    for name, value in columns.items():
-        setattr(row, name, value)
+    def after(self) -> Row:
+        """The statement as it will stand."""
+        row = copy(self.row)
+        put(row, self.target)
+        return row
 
 
 def suppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
 from accounts.policy import clean_reason, must_be_staff
@@ -20,6 +21,8 @@ from journal.exceptions import Conflict, NotFound
 from ..models import Statement, StatementKind
 from ..querysets import Row, StatementQuerySet
 
+GONE = frozenset({"archived", "rejected"})
+PRESENT = frozenset({"proposed", "active", "quarantined"})
 _UNREAD = object()
 
 
@@ -126,6 +129,23 @@ def changing(change: Change) -> Iterator[Change]:
 def _columns(kind: StatementKind[Any]) -> list[str]:
     columns = kind.model._meta.concrete_fields
     return [column.attname for column in columns if not column.generated and not column.primary_key]
+
+
+def going(state: str, now: datetime, reason: str, **more: Any) -> dict[str, Any]:
+    """The columns of a statement that is archived or rejected."""
+    purge_at = now + timedelta(days=settings.ARCHIVE_DAYS)
+    return {"state": state, "state_reason": reason, "deleted_at": now, "purge_at": purge_at, **more}
+
+
+def coming(state: str, reason: str = "", **more: Any) -> dict[str, Any]:
+    """The columns of a statement that is there, or there again."""
+    return {"state": state, "state_reason": reason, "deleted_at": None, "purge_at": None, **more}
+
+
+def put(row: Any, columns: Mapping[str, Any]) -> None:
+    """Set columns of a row that is locked."""
+    for name, value in columns.items():
+        setattr(row, name, value)
 
 
 def check_state(row: Statement, *allowed: str) -> None:
