@@ -1,7 +1,6 @@
 """Pure gates that a text passes before it is stored, and the fingerprint by which it is known again. No database."""
 
-from .fingerprints import fingerprint, fingerprints
-from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person
+from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person, fingerprint, fingerprints
 from .gates import Admitted, admit, find_instructions, reason_to_hold_back
 from .sensitive import Sensitive, check_sensitive, clean_reason, find_sensitive, is_masked, mask_sensitive
 

@@ -1,9 +1,13 @@
-"""The form that a text has to have, and the third person that extraction has to write in."""
+"""The form that a text has to have, the third person that extraction writes in, and the fingerprint of its words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
 
 from journal.exceptions import Gated
 
@@ -28,6 +32,9 @@ _ASSISTANT = re.compile(r"\b(?:the (?:ai )?(?:assistant|chatbot)|as an? (?:ai|la
 _BEFORE_PRONOUN = re.compile(
     r"also|although|and|as|because|but|if|now|since|so|that|then|though|what|when|where|while", re.IGNORECASE
 )
+
+_SALT = "keepsake.fingerprint"
+_APOSTROPHES = dict.fromkeys(map(ord, "'’ʼ`´"))
 
 
 def check_form(text: str, *, longest: int = LONGEST) -> str:
@@ -73,3 +80,35 @@ def _means_somebody(pronoun: re.Match[str], text: str) -> bool:
         previous = re.search(r"([\w'’]+)\s+$", before)
         return previous is None or previous[1].islower() or bool(_BEFORE_PRONOUN.fullmatch(previous[1]))
     return word[0].islower() or word[:2] in {"I'", "I’"} or bool(_SENTENCE_START.search(before))
+
+
+def fingerprint(user_id: UUID, text: str) -> str:
+    """The keyed fingerprint of the words of a text: 64 hex digits.
+
+    Case, accents, punctuation and spacing do not count. Without the deployment's key nobody can test a guess against
+    it, and two people's fingerprints of one text differ.
+    """
+    return _hmac(user_id, _words(text), settings.SECRET_KEY)
+
+
+def fingerprints(user_id: UUID, text: str) -> list[str]:
+    """All fingerprints under which a text may be stored: the current key's first, then those of earlier keys."""
+    words = _words(text)
+    return [_hmac(user_id, words, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def _hmac(user_id: UUID, words: str, key: str) -> str:
+    return salted_hmac(_SALT, f"{user_id}:{words}", secret=key, algorithm="sha256").hexdigest()
+
+
+def _words(text: str) -> str:
+    """The words of a text in one spelling; the text itself when it has none.
+
+    Not the words that search uses: those may improve, while a fingerprint has to stay what it is as long as it stands.
+    """
+    plain = unicodedata.normalize("NFKD", text)
+    # Latin, Greek and Cyrillic accents only: in other scripts combining marks are letters.
+    plain = "".join(character for character in plain if not "\u0300" <= character <= "\u036f")
+    plain = unicodedata.normalize("NFKC", plain).casefold().translate(_APOSTROPHES)
+    spaced = "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in plain)
+    return " ".join(spaced.split()) or plain
