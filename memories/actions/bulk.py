@@ -1,10 +1,8 @@
-"""Many memories at once, under one lock: put away, or decided about, in as many statements for a thousand as for one.
-
-One that takes the place of another when it is approved takes its own statements.
-"""
+"""Many memories at once, under one lock: put away or decided about, in as many statements for a thousand as for one."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -13,14 +11,15 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write, write_part
-from journal.exceptions import Conflict, Gated, NotYoursToDecide, Refused
+from journal.exceptions import Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
-from statements.actions import GONE, PRESENT, check_state, coming, going
+from statements.actions import GONE, PRESENT, coming, going
 from statements.actions.many import MOST_AT_ONCE, Logged, Move, check_decision, suppress_many, weighed
 from statements.actions.suppressions import suppressions_remove
 from statements.policy import clean_reason
@@ -33,8 +32,8 @@ from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
 from .many import Slots, block_tokens, change_many, narrow
 from .proposing import propose_archives
-from .single import author, memory_under_lock
-from .transitions import approve_so, states_before
+from .single import author
+from .transitions import states_before
 
 # The states that a decision starts from, and the standings that it leaves a memory in.
 _FROM: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
@@ -175,6 +174,51 @@ def _weighed(wanted: Mapping[str, int | None], memories: Sequence[Memory], decis
 # --- Carrying out -------------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Places:
+    """Whose place memories take that begin to count: of what each supersedes, and of the value of its field."""
+
+    user_id: UUID
+    coming: Sequence[Memory]
+    active: dict[str, Memory]
+    superseded: dict[str, list[str]]
+    holders: dict[str, Memory]
+    new: list[tuple[str, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, user_id: UUID, memories: Sequence[Memory]) -> _Places:
+        """Read it, in two statements."""
+        if not memories:
+            return cls(user_id, memories, {}, {}, {})
+        superseded: dict[str, list[str]] = defaultdict(list)
+        over = Relation.objects.filter(from_memory__in=memories, type=Relation.Type.SUPERSEDES)
+        for memory_id, other_id in over.values_list("from_memory_id", "to_memory_id"):
+            superseded[memory_id].append(other_id)
+        fields = {memory.field for memory in memories if writing.single_valued(memory.field)}
+        others = Q(pk__in=[other for each in superseded.values() for other in each]) | Q(field__in=fields)
+        found = list(narrow(Memory.objects.active().filter(others, user_id=user_id)))
+        holders = {memory.field: memory for memory in found if memory.field in fields}
+        return cls(user_id, memories, {memory.pk: memory for memory in found}, superseded, holders)
+
+    def take(self, memory: Memory) -> list[Memory]:
+        """Let a memory begin to count. Returns those that give way to it."""
+        gone = [self.active.pop(pk) for pk in self.superseded.get(memory.pk, []) if pk in self.active]
+        holder = self.holders.get(memory.field)
+        if holder is not None and holder.pk in self.active:
+            gone.append(self.active.pop(holder.pk))
+            self.new.append((memory.pk, holder.pk))
+        self.active[memory.pk] = memory
+        if writing.single_valued(memory.field):
+            self.holders[memory.field] = memory
+        return gone
+
+    def relate(self, now: datetime) -> None:
+        """Say which memories took the place of their field's value."""
+        supersedes = {"user_id": self.user_id, "type": Relation.Type.SUPERSEDES, "strength": 1.0, "created_at": now}
+        relations = [Relation(from_memory_id=one, to_memory_id=other, **supersedes) for one, other in self.new]
+        Relation.objects.bulk_create(relations, ignore_conflicts=True)
+
+
 @dataclass(frozen=True, slots=True)
 class _Deciding:
     """What carrying a decision out works on, under the lock. Each method says of what it left why."""
@@ -187,50 +231,35 @@ class _Deciding:
 
     def approve(self, memories: Sequence[Memory]) -> dict[str, str]:
         """Let memories count, each in place of what it supersedes and of its field's value until now."""
-        left: dict[str, str] = {}
-        ids = [memory.pk for memory in memories if memory.state == State.PROPOSED]
-        over = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.SUPERSEDES)
-        takes_over = set(over.values_list("from_memory_id", flat=True)) if ids else set()
-        late = Proposal.objects.waiting().filter(memory__in=ids, kind=Proposal.Kind.CREATE, expires_at__lte=self.now)
-        too_late = set(late.values_list("memory_id", flat=True)) if ids else set()
-        moves = []
+        waiting = {memory.pk: memory for memory in memories if memory.state == State.PROPOSED}
+        late = Proposal.objects.waiting().filter(
+            memory__in=waiting, kind=Proposal.Kind.CREATE, expires_at__lte=self.now
+        )
+        left = dict.fromkeys(late.values_list("memory_id", flat=True) if waiting else (), "wrong_state")
+        moves: dict[str, Move[Memory]] = {}
+        places = _Places.of(self.user_id, [memory for pk, memory in waiting.items() if pk not in left])
+        for memory in places.coming:
+            moves[memory.pk] = self.approved(memory)
+            for other in places.take(memory):
+                move = moves.setdefault(other.pk, Move(other, {}, []))
+                move.target |= going(State.ARCHIVED, self.now, other.state_reason, deleted_why=Why.REPLACED)
+                move.logged = [*move.logged, Logged("DELETE", {"why": Why.REPLACED})]
         for memory in memories:
-            if memory.pk in too_late:
-                left[memory.pk] = "wrong_state"
-            elif memory.pk in takes_over or (memory.pk in ids and writing.single_valued(memory.field)):
-                left |= self.approve_one(memory)
-            else:
-                filed = {"tokens": line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))}
-                filed |= {"in_block": writing.is_in_block(memory.kind, memory.category)}
-                target = {
-                    **coming(State.ACTIVE, deleted_why=""),
-                    "reviewed_at": self.now,
-                    "needs_check": False,
-                    **filed,
-                }
-                moves.append(Move(memory, target, [Logged("APPROVE")]))
-        if len(moves) < len(memories):
-            # One before them may have taken their place or their room.
-            rows = Memory.objects.filter(pk__in=[move.row.pk for move in moves]).values_list("pk", "state")
-            states = dict(rows)
-            left |= {pk: "wrong_state" for pk, state in states.items() if state not in _FROM["approve"][0]}
-            moves = [move for move in moves if move.row.pk not in left]
-        change_many(self.write, self.user_id, moves)
-        self.make_room(moves)
+            if memory.pk in moves and memory.pk not in waiting:
+                left[memory.pk] = "wrong_state"  # One of the others has taken its place.
+            elif memory.pk not in moves and memory.pk not in left:
+                moves[memory.pk] = self.approved(memory)
+        change_many(self.write, self.user_id, [*moves.values()])
+        places.relate(self.now)
+        self.make_room([move for move in moves.values() if move.state == State.ACTIVE])
         return left
 
-    def approve_one(self, memory: Memory) -> dict[str, str]:
-        """The same for one that takes the place of another."""
-        try:
-            with (
-                write_part(self.write),
-                memory_under_lock(self.write, Memory.objects.visible_to(self.principal), memory.pk) as change,
-            ):
-                check_state(change.memory, State.PROPOSED)
-                approve_so(change, self.principal, {}, None)
-        except Conflict as error:
-            return {memory.pk: error.code}
-        return {}
+    def approved(self, memory: Memory) -> Move[Memory]:
+        """What approving does to one."""
+        target = coming(State.ACTIVE, deleted_why="", reviewed_at=self.now, needs_check=False)
+        target["tokens"] = line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))
+        target["in_block"] = writing.is_in_block(memory.kind, memory.category)
+        return Move(memory, target, [Logged("APPROVE")])
 
     def reject(self, memories: Sequence[Memory]) -> dict[str, str]:
         """Say that memories are not so."""

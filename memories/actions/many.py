@@ -75,7 +75,7 @@ def _settle_creates(moves: Iterable[Move[Memory]], now: datetime) -> None:
 
 
 def _ending(move: Move[Memory]) -> str:
-    if move.state == State.ACTIVE:
+    if move.state == State.ACTIVE or move.value("deleted_why") == Why.REPLACED:  # Approved, and replaced at once.
         return Proposal.State.APPROVED
     by_person = move.target.get("deleted_why") == Why.PERSON or move.state == State.REJECTED
     return Proposal.State.REJECTED if by_person else Proposal.State.LAPSED

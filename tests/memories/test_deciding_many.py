@@ -3,13 +3,14 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
 from journal.models import Change, UndoStep
 from journal.undo import undo
 from memories import actions
-from memories.models import MEMORY, Memory, Proposal
+from memories.models import MEMORY, Memory, Proposal, Relation
 from memories.policy.writing import standing
 from statements.actions import statements_purge
 from statements.models import Suppression
@@ -167,6 +168,47 @@ def test_values_of_one_field_give_way_to_each_other_and_come_back(me, owner, bot
     undone = undo(me, result.first_rev, result.last_rev)
     assert {memory_id for _, memory_id in undone.objects} == {lisbon.pk, porto.pk}
     assert (now(lisbon).state, now(porto).state) == ("active", "proposed")
+    check(owner)
+
+
+def test_many_that_supersede_others_take_as_many_statements_as_two(me, cautious, owner, add):
+    costs = []
+    for much in (2, 6):
+        old = [add(me, f"The user sails boat {much}{n}.", insist=True).memory for n in range(much)]
+        new = [add(cautious, f"The user sold boat {much}{n}.", insist=True).memory for n in range(much)]
+        Relation.objects.bulk_create(
+            Relation(
+                user=owner, from_memory=one, to_memory=other, type="supersedes", strength=1, created_at=timezone.now()
+            )
+            for one, other in zip(new, old, strict=True)
+        )
+        wanted = as_wanted(new)
+        with CaptureQueriesContext(connection) as asked:
+            result = actions.memories_decide(me, wanted, "approve")
+        costs.append(len(asked))
+        assert {now(memory).state for memory in new} == {"active"}
+        assert {(now(memory).state, now(memory).deleted_why) for memory in old} == {("archived", "replaced")}
+        check(owner)
+        assert undo(me, result.first_rev, result.last_rev).undone == 2 * much
+        assert {now(memory).state for memory in new} == {"proposed"}
+        assert {now(memory).state for memory in old} == {"active"}
+        check(owner)
+    assert costs[0] == costs[1]
+
+
+def test_of_several_values_of_a_field_the_last_one_approved_stays(me, bot, owner, add):
+    lisbon = add(me, "The user lives in Lisbon.", "profile", field="city").memory
+    porto = add(bot, "The user lives in Porto.", "profile", field="city").memory
+    faro = add(bot, "The user lives in Faro.", "profile", field="city").memory
+    result = actions.memories_decide(me, as_wanted([porto, faro]), "approve")
+    assert result.done == 2
+    assert [now(memory).state for memory in (lisbon, porto, faro)] == ["archived", "archived", "active"]
+    assert set(Proposal.objects.filter(memory__in=[porto, faro]).values_list("state", flat=True)) == {"approved"}
+    supersedes = Relation.objects.filter(type="supersedes").values_list("from_memory", "to_memory")
+    assert {(porto.pk, lisbon.pk), (faro.pk, porto.pk)} <= set(supersedes)
+    check(owner)
+    assert undo(me, result.first_rev, result.last_rev).left == []
+    assert [now(memory).state for memory in (lisbon, porto, faro)] == ["active", "proposed", "proposed"]
     check(owner)
 
 
