@@ -45,7 +45,7 @@ def test_everything_that_waits_is_counted(visit, owner, me, bot, cautious, told,
     assert "1 proposal, 2 memories and 1 fact wait for your review" in page
     assert "What is proposed is not used until you approve it; the rest is in use already." in page
     lapses = timezone.localtime(create.proposals.get().expires_at)
-    assert f"The proposal lapses on {lapses:%A}, {lapses.day} {lapses:%B}." in page
+    assert f"The proposal expires on {lapses:%A}, {lapses.day} {lapses:%B}." in page
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_what_changed_last(visit, owner, stranger, me, bot, cautious):
     add(cautious, "The user reads in bed.")
     page = words(visit(owner).get("/")).split("What changed last")[1]
     told = [
-        "agent proposed it: The user reads in bed.",
+        "agent proposed it: You read in bed.",
         "You changed it: Home",
-        "You rejected it: The user plays chess.",
-        "You archived it: The user sings in a choir.",
+        "You rejected it: You play chess.",
+        "You archived it: You sing in a choir.",
         "You approved it in other words: My sister lives in Porto.",
-        "agent reworded it: The user keeps hens.",
+        "agent reworded it: You keep hens.",
     ]
     assert [page.index(line) for line in told] == sorted(page.index(line) for line in told)
     actions.place_remove(me, place.pk)

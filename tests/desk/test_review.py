@@ -55,7 +55,7 @@ def test_one_goes_forward_and_back(visit, owner, waiting):
     last = client.get(f"/review/?item=fact-{waiting[2].pk}")
     assert 'href="/review/?item=end"' in text(last)
     end = words(client.get("/review/?item=end"))
-    assert "All done, except 3 you left for later" in end
+    assert "All done, except 3 left for later" in end
 
 
 @pytest.mark.parametrize(
