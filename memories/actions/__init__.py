@@ -10,7 +10,7 @@ from .optimizing import optimize_discard, optimize_plan, plan_make, plans_tidy
 from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .recording import record_archive, record_update
-from .showing import disclosures_trim, memories_note_shown, memories_show
+from .showing import disclosures_trim, memories_note_shown, memories_show, memories_used
 from .single import author
 from .transitions import (
     memories_decline,
@@ -22,7 +22,6 @@ from .transitions import (
     memory_restore,
 )
 from .upkeep import memories_expire, memories_index
-from .uses import memories_used
 
 __all__ = [
     "ADDED_AT_ONCE",

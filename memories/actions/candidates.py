@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -31,7 +30,6 @@ from .inserting import InitialState, NewRow, memories_insert
 from .proposing import propose_change, propose_creates
 from .single import memory_changing, relink
 from .transitions import approve, displace
-from .uses import memories_used
 
 
 def candidates_record(
@@ -60,7 +58,6 @@ class _Recording:
     candidates: Sequence[Candidate]
     rows: list[NewRow] = field(default_factory=list)
     outcomes_of_rows: list[Outcome] = field(default_factory=list)
-    used: Counter[str] = field(default_factory=Counter)
     stale: bool = False
     evictable: int | None = None
 
@@ -89,9 +86,6 @@ class _Recording:
             if self.stale:
                 self.store()
         self.store()
-        while self.used:
-            memories_used(list(self.used), timezone.now())
-            self.used -= Counter(list(self.used))
         return outcomes
 
     def try_one(self, candidate: Candidate, around: Surroundings) -> Outcome | Refused:
@@ -271,7 +265,7 @@ class _Here:
         return stored or next(memory for memory in self.earlier() if memory.pk == wanted)
 
     def reinforce(self, memory: Memory) -> Outcome:
-        """Count what is remembered already as used and said once more; the person's own word settles its review.
+        """Note that what is remembered already was said again; the person's own word settles its review.
 
         So does their asking for what only waits for them, but not for what is held back for staff.
         """
@@ -285,7 +279,6 @@ class _Here:
                     approve(change)
                 change.add_evidence(self.candidate.said, self.candidate.conversation_id)
             evicted = change.evicted
-        self.recording.used[memory.pk] += 1
         outcome = "reinforced" if memory.state == State.ACTIVE else _OUTCOMES[memory.state]
         return Outcome(outcome, memory, evicted)
 
@@ -336,7 +329,6 @@ class _Here:
             )
             memory.reviewed_at = change.now if self.settled else None
             relink(change, principal, prepared.text)
-        self.recording.used[memory.pk] += 1
         return Outcome("updated", memory, change.evicted)
 
     def create(self, near: Sequence[Neighbour], *, doubtful: bool, instead_of: Memory | None = None) -> Outcome:

@@ -29,7 +29,6 @@ from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
 from .proposing import as_json, propose_instead
 from .single import MemoryWrite, author, memory_write, relink
-from .uses import memories_used
 
 _OF_A_VERSION = ("content", "written_by", "valid_from", "embedding", "embedding_model")
 
@@ -195,8 +194,6 @@ def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:
     """Whoever edits an active memory of theirs has reviewed it; what an agent wrote waits to be reviewed."""
     memory = change.memory
     memory.reviewed_at = change.now if own_word and memory.state == State.ACTIVE else None
-    if own_word:
-        memories_used([memory.pk], change.now)
 
 
 def _must_be_own(principal: Principal, versions: MemoryVersionQuerySet) -> None:

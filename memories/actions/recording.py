@@ -18,7 +18,6 @@ from ..records import Changed, Said, Updated
 from .proposing import propose_change
 from .single import memory_under_lock, relink
 from .transitions import put_away
-from .uses import memories_used
 
 
 def record_update(
@@ -70,7 +69,6 @@ def record_update(
         )
         memory.reviewed_at = change.now if writing.settles_review(principal, consent) else None
         relink(change, principal, text)
-        memories_used([memory.pk], change.now)
     return Updated(memory, *previous)
 
 

@@ -268,9 +268,9 @@ class MemoryEvidence(Evidence):
 
 
 class MemoryUse(models.Model):
-    """How often and when a memory was last used. Apart from the memory, so that reading rewrites none of its indexes.
+    """How often and when an agent last recalled a memory. Apart from it, so that reading rewrites none of its indexes.
 
-    Used means returned by recall, or opened or edited by the person; a block that was shown counts once a day.
+    A block that was shown, what the person looks at or edits, and what is said again are no use.
     """
 
     memory = models.OneToOneField(Memory, on_delete=models.CASCADE, primary_key=True, related_name="use")

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, Refused
 from journal.models import Change, Ledger
 from memories import actions
-from memories.models import Memory, MemoryUse, MemoryVersion, Proposal, Relation
+from memories.models import Memory, MemoryVersion, Proposal, Relation
 from memories.records import Addition, NewMemory, Outcome
 from statements.models import Suppression
 from tests import factories
@@ -120,7 +120,6 @@ class TestAmongEachOther:
         first, second, third = actions.memories_add(bot, [item(), item(again), item(again)])
         assert told([first, second, third]) == ["created", "reinforced", "reinforced"]
         assert first.memory.pk == second.memory.pk == third.memory.pk
-        assert MemoryUse.objects.get().uses == 2
         assert changes(owner) == ["ADD"]
         check(owner)
 
@@ -295,5 +294,4 @@ def _remembered(person):
     rows = Memory.objects.filter(user=person).order_by("created_at")
     edges = Relation.objects.filter(user=person)
     related = sorted((edge.from_memory.content, edge.to_memory.content, round(edge.strength, 5)) for edge in edges)
-    uses = sorted(MemoryUse.objects.filter(memory__user=person).values_list("memory__content", "uses"))
-    return [(row.content, row.subject, row.state, row.needs_check) for row in rows], related, uses
+    return [(row.content, row.subject, row.state, row.needs_check) for row in rows], related

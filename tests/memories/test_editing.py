@@ -86,11 +86,11 @@ class TestUpdate:
         actions.memory_update(me, bees.pk, BEES)
         assert [version.content for version in versions(bees)] == [BEES, BEES]
 
-    def test_the_person_has_reviewed_and_used_what_they_edit(self, me, learned):
+    def test_the_person_has_reviewed_what_they_edit_and_no_agent_has_used_it(self, me, learned):
         actions.memory_update(me, learned.pk, HENS)
         memory = now(learned)
         assert (memory.reviewed_at is not None, memory.written_by) == (True, "")
-        assert MemoryUse.objects.get(memory=memory).uses == 1
+        assert not MemoryUse.objects.exists()
 
     def test_an_agents_wording_waits_to_be_reviewed(self, bot, bees):
         actions.memory_update(bot, bees.pk, HENS)

@@ -61,7 +61,7 @@ class TestAnotherWording:
             None,
         )
         assert versions(memory)[1].evidence.get().message_id == message.pk
-        assert MemoryUse.objects.get().uses == 1
+        assert not MemoryUse.objects.exists()
         check(owner)
 
     def test_of_what_waits_too(self, cautious, owner, add, record):
