@@ -57,7 +57,15 @@ class _Kind:
 
 
 _kinds: dict[str, _Kind] = {}
-_reverts: dict[str, Callable[[Any, str], str]] = {}
+@dataclass(frozen=True, slots=True)
+class _Revert:
+    """How that is taken back which keeps a way back of its own, and the conversations that go with it."""
+
+    revert: Callable[[Any, str], str]
+    conversations: Callable[[str], Iterable[uuid.UUID]]
+
+
+_reverts: dict[str, _Revert] = {}
 
 
 def undoable(
@@ -67,9 +75,17 @@ def undoable(
     _kinds[object_type] = _Kind(put_back, ledgers)
 
 
-def revertible(name: str, revert: Callable[[Any, str], str]) -> None:
-    """Say how that is taken back whose id stands under ``name`` in the log. It returns why not, or nothing."""
-    _reverts[name] = revert
+def revertible(
+    name: str,
+    revert: Callable[[Any, str], str],
+    *,
+    conversations: Callable[[str], Iterable[uuid.UUID]] = lambda object_id: (),
+) -> None:
+    """Say how that is taken back whose id stands under ``name`` in the log. It returns why not, or nothing.
+
+    What was learned in its ``conversations`` is taken back with it, and not a second time by itself.
+    """
+    _reverts[name] = _Revert(revert, conversations)
 
 
 def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
@@ -94,10 +110,12 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
     found = _Range.of(principal, user_id, first_rev, last_rev)
     others = {each for kind, ids in found.ids.items() if kind in _kinds for each in _kinds[kind].ledgers(ids)}
     with transaction.atomic():
-        left = _revert(principal, found)
+        left, reverted = _revert(principal, found)
         with ledger_write(principal.actor, user_id, *others) as write:
             before = write.ledgers[user_id].rev
-            undoing = _Undoing(write, principal, _Range.of(principal, user_id, first_rev, last_rev), left)
+            with_them = [each for name, object_id in reverted for each in _reverts[name].conversations(object_id)]
+            rest = _Range.of(principal, user_id, first_rev, last_rev, without=with_them)
+            undoing = _Undoing(write, principal, rest, left, reverted)
             undoing.run()
             undone = undoing.result(before + 1, write.ledgers[user_id].rev)
             write.result("undo", *as_kept(undone))
@@ -109,17 +127,20 @@ def as_kept(undone: Undone) -> list[str]:
     return [f"{undone.undone} {undone.first} {undone.last}", *(f"{each.rev} {each.why}" for each in undone.left)]
 
 
-def _revert(principal: Undoer, found: _Range) -> dict[int, str]:
-    """Take back what keeps a way back of its own; the revisions of what can't be, with why not."""
+def _revert(principal: Undoer, found: _Range) -> tuple[dict[int, str], list[tuple[str, str]]]:
+    """Take back what keeps a way back of its own: the revisions of what can't be, with why not, and what was."""
     wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
     for rev, change in found.asked.items():
         for name in _reverts.keys() & change.meta.keys():
             wanted[name, str(change.meta[name])].append(rev)
     left: dict[int, str] = {}
+    reverted: list[tuple[str, str]] = []
     for (name, object_id), revs in wanted.items():
-        why = _reverts[name](principal.with_idempotency(None), object_id)
-        left |= dict.fromkeys(revs, why) if why else {}
-    return left
+        if why := _reverts[name].revert(principal.with_idempotency(None), object_id):
+            left |= dict.fromkeys(revs, why)
+        else:
+            reverted.append((name, object_id))
+    return left, reverted
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +157,21 @@ class _Range:
     undone: Set[int]
 
     @classmethod
-    def of(cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int) -> _Range:
-        """Read it, in as many statements for a thousand as for one. Raises NotFound."""
+    def of(
+        cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Sequence[uuid.UUID] = ()
+    ) -> _Range:
+        """Read it, in as many statements for a thousand as for one; not what is of conversations ``without`` which.
+
+        Raises NotFound.
+        """
         changes = Change.objects.of_owner(user_id)
         asked = {change.rev: change for change in changes.filter(rev__range=(first, last))}
         if not any(_is_own(principal, change) for change in asked.values()):
             raise NotFound("There is nothing to undo.")
         theirs = UndoStep.objects.filter(ledger_id=user_id)
+        if without:
+            asked = {rev: change for rev, change in asked.items() if change.conversation_id not in without}
+            theirs = theirs.exclude(rev__in=changes.filter(conversation_id__in=without).values("rev"))
         actions = theirs.filter(action__lte=last, rev__gte=first).values("action")
         steps: dict[tuple[str, str], list[UndoStep]] = defaultdict(list)
         for step in theirs.filter(action__in=actions).order_by("-rev"):
@@ -200,7 +229,7 @@ class _Undoing:
     principal: Undoer
     range: _Range
     left: dict[int, str]
-    done: list[tuple[str, str]] = field(default_factory=list)
+    done: list[tuple[str, str]]
     done_actions: set[int] = field(default_factory=set)
 
     def run(self) -> None:

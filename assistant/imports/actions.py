@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import Legacy
@@ -19,10 +20,10 @@ from accounts.principals import Principal
 from conversations.imports.forms import EXPORTS, FORMS, recognised
 from conversations.imports.records import ImportFileError
 from conversations.imports.sources import Member, members_of
-from conversations.models import ConversationImport, ImportPart
+from conversations.models import Conversation, ConversationImport, ImportPart
 from conversations.policy import is_storable
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, NotAllowed, NotFound, Refused
 from journal.leases import cancel_job, open_job
 from journal.models import JobRun
 from journal.queue import enqueue
@@ -74,6 +75,25 @@ def import_undo(principal: Principal, import_id: UUID) -> tuple[ConversationImpo
         write.result("import", upload.pk, status_code=202)
         enqueue(RUN_TASK, job.pk)
     return upload, job
+
+
+def import_revert(principal: Principal, import_id: str) -> str:
+    """The same for ``journal.undo``: the code of why not, if it can't be taken back."""
+    try:
+        import_undo(principal, UUID(import_id))
+    except NotAllowed:
+        return "not_yours"
+    except NotFound:
+        return "not_there"
+    except Conflict:
+        return "wrong_state"
+    return ""
+
+
+def conversations_taken_back(import_id: str) -> QuerySet[Conversation, UUID]:
+    """The ids of the conversations that go when an import is taken back: those in which nothing else was said since."""
+    brought = Conversation.objects.filter(brought_by=import_id, message_count=F("brought_messages"))
+    return brought.values_list("pk", flat=True)
 
 
 def _mine(principal: Principal, import_id: UUID) -> ConversationImport:
@@ -166,6 +186,7 @@ def import_create(
             _check_free(user_id)
             ConversationImport.objects.filter(pk=upload.pk).update(state=State.WAITING)
             upload.state = State.WAITING
+            write.change(user_id, "ADD", "import", upload.pk, **{JOB: str(upload.pk)})
             job = open_job(JOB, upload.pk, user_id=user_id)
             write.result("import", upload.pk, status_code=202)
             enqueue(RUN_TASK, job.pk)

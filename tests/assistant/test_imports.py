@@ -26,6 +26,7 @@ from facts.models import LegacyFact
 from journal.exceptions import Conflict, NotFound, NotYoursToDecide, Refused
 from journal.leases import cancel_job, claim_job, fail_job
 from journal.models import Change, JobRun, Ledger
+from journal.undo import undo
 from language.base import ModelUnavailable
 from tests import factories
 from tests.conftest import with_key
@@ -539,6 +540,38 @@ class TestTakingBack:
         # No tombstone keeps it from being learned when the file is imported again.
         bring([chatgpt_talk(*BEES)], legacy=legacy, run=True)
         assert LegacyFact.objects.count() == 2
+
+    def test_undoing_the_revision_of_an_import_takes_all_of_it_back(self, bring, owner, legacy, model):
+        from memories.models import Memory
+
+        model.calls([add("The user keeps bees.", quote="kept bees")])
+        upload, _ = bring([chatgpt_talk(*BEES)], run=True)
+        principal = principal_for_person(owner.pk)
+        brought = Change.objects.get(ledger_id=owner.pk, object_type="import")
+        assert brought.object_id == str(upload.pk)
+        undone = undo(principal, brought.rev, principal.rev)
+        assert (undone.objects, undone.left) == ([("import", str(upload.pk))], [])
+        assert Memory.objects.get().state == "active"  # What it brought goes with the job, not one by one.
+        work()
+        upload.refresh_from_db()
+        assert (upload.state, upload.outcome["taken_back"]) == ("undone", 1)
+        assert not Conversation.objects.exists()
+        assert not Memory.objects.exists()
+        check(owner)
+        again = undo(principal_for_person(owner.pk), brought.rev, brought.rev)
+        assert (again.objects, [(each.rev, each.why) for each in again.left]) == ([], [(brought.rev, "wrong_state")])
+
+    def test_undoing_one_of_the_memories_that_an_import_brought_leaves_the_import(self, bring, owner, legacy, model):
+        from memories.models import Memory
+
+        model.calls([add("The user keeps bees.", quote="kept bees")])
+        upload, _ = bring([chatgpt_talk(*BEES)], run=True)
+        added = Change.objects.get(ledger_id=owner.pk, object_type="memory", event="ADD")
+        undone = undo(principal_for_person(owner.pk), added.rev, added.rev)
+        assert [kind for kind, _ in undone.objects] == ["memory"]
+        assert not Memory.objects.filter(state="active").exists()
+        upload.refresh_from_db()
+        assert upload.state == "done"
 
     def test_what_was_remembered_from_it_goes_too(self, bring, owner, legacy, model):
         from memories.models import Memory

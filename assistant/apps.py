@@ -1,0 +1,17 @@
+"""Registers the room with Django."""
+
+from django.apps import AppConfig
+
+
+class AssistantConfig(AppConfig):
+    """The agent's side: learning, recall, turns, tools, imports."""
+
+    name = "assistant"
+
+    def ready(self) -> None:
+        """Tell undo how imports are taken back."""
+        from journal.undo import revertible  # noqa: PLC0415 - models are there only now
+
+        from .imports.actions import JOB, conversations_taken_back, import_revert  # noqa: PLC0415
+
+        revertible(JOB, import_revert, conversations=conversations_taken_back)
