@@ -1,14 +1,16 @@
 """Whom the code that runs is acting for: one principal for a request, a job or a command, and for every log line of it.
 
-``acting_as`` opens a scope and closes it again. A request's scope is opened before anybody knows who asks, by the
-middleware, and ``enter`` says it as soon as authentication does. Row-level security will read it from here.
+``acting_as`` opens a scope and closes it again; ``working_for`` does for upkeep, and around every task. A request's
+scope is opened before anybody knows who asks, by the middleware, and ``enter`` says it as soon as authentication does.
+Row-level security will read it from here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from structlog.contextvars import bind_contextvars, bound_contextvars
@@ -35,6 +37,11 @@ def acting_as(principal: Principal) -> Iterator[Principal]:
             yield principal
     finally:
         _acting.reset(token)
+
+
+def working_for(user_id: UUID | None, job: str) -> AbstractContextManager[Principal]:
+    """Act as a job that keeps a person's rows in order, or everybody's. What the person allows is not read for it."""
+    return acting_as(Principal(kind="job", actor_id=job, user_id=user_id, scopes=frozenset()))
 
 
 def enter(principal: Principal) -> Principal:

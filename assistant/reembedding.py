@@ -20,6 +20,7 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.scope import working_for
 from conversations.models import ConversationChunk, Message
 from conversations.policy import passage
 from facts.models import FACT, LegacyFact
@@ -133,7 +134,7 @@ def reembed(
     job = claim_job(open_job(JOB, SUBJECT).pk, lease_seconds=LEASE_SECONDS)
     if job is None:
         raise _conflict()
-    with working(job, lease_seconds=LEASE_SECONDS, by_hand=True) as lease:
+    with working(job, lease_seconds=LEASE_SECONDS, by_hand=True) as lease, working_for(None, JOB):
         total = sum(waiting_for(embedder.name, user_ids).rows.values())
         started(total)
         mover = _Mover(lease, embedder, total=job.done + total, progress=progress)

@@ -57,6 +57,8 @@ class _Kind:
 
 
 _kinds: dict[str, _Kind] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class _Revert:
     """How that is taken back which keeps a way back of its own, and the conversations that go with it."""

@@ -5,10 +5,22 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import worker_init
 
-app = Celery("keepsake")
+from accounts.scope import working_for
+
+
+class ScopedTask(Task):
+    """A task that works for the whole deployment until an action enters the scope of a person."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it in a scope of its own."""
+        with working_for(None, self.name):
+            return super().__call__(*args, **kwargs)
+
+
+app = Celery("keepsake", task_cls=ScopedTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

@@ -18,6 +18,7 @@ from structlog.contextvars import clear_contextvars
 
 from accounts.models import User
 from accounts.scope import _acting
+from journal.actions import LedgerWrite
 from journal.cache import valkey
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
@@ -148,8 +149,6 @@ def _fast_passwords_and_plain_static_files(django_test_environment):
         yield
 
 
-IN_ONE_TRANSACTION: list[bool] = []
-"""Not empty while a test runs what works in one transaction on purpose."""
 EMBEDDERS = (HashingEmbedder, BundledEmbedder, RemoteEmbedder)
 
 
@@ -159,7 +158,7 @@ def must_hold_no_lock(embed):
     @wraps(embed)
     def outside_transactions(*args):
         # A test has transactions of its own around it; Django marks those.
-        if not IN_ONE_TRANSACTION and any(not block._from_testcase for block in connection.atomic_blocks):
+        if any(not block._from_testcase for block in connection.atomic_blocks):
             raise AssertionError("The embedder is called inside a transaction: ask it before the ledger is locked.")
         return embed(*args)
 
@@ -176,12 +175,25 @@ def _no_embedder_inside_a_transaction():
         yield
 
 
-@pytest.fixture(scope="module")
-def in_one_transaction():
-    """For loading the demo and measuring recall: a command on its own does each part of them wholly or not at all."""
-    IN_ONE_TRANSACTION.append(True)
-    yield
-    IN_ONE_TRANSACTION.pop()
+def must_act_for_an_owner(open_write):
+    """Let the log of changes refuse a job that writes for somebody whose scope nobody has entered."""
+
+    @wraps(open_write)
+    def entered(self, actor, ledgers, **more):
+        acting = _acting.get()
+        if actor.kind == "job" and ledgers and (acting is None or acting.user_id not in ledgers):
+            raise AssertionError(f"{actor.id} writes outside of acting_as: nobody's scope is entered.")
+        open_write(self, actor, ledgers, **more)
+
+    return entered
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_job_outside_a_scope():
+    """No task and no command may change what is somebody's before it acts for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LedgerWrite, "__init__", must_act_for_an_owner(LedgerWrite.__init__))
+        yield
 
 
 @pytest.fixture(autouse=True)

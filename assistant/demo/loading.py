@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
+import numpy as np
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -17,11 +18,14 @@ from accounts import actions as accounts
 from accounts.models import Agent, Legacy, User
 from accounts.principals import Principal
 from accounts.queries import principal_for_person, principal_for_staff
+from accounts.scope import acting_as
 from conversations import actions as conversations
 from conversations.models import Conversation, Message
 from facts import actions as facts
 from facts.models import LegacyFact
 from journal.exceptions import Gated, Unavailable
+from language.backends import embedder_replaced, get_embedder
+from language.base import Embedder, EmbedderUnavailable, Vectors
 from memories import actions as memories
 from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
@@ -84,13 +88,17 @@ def demo_load() -> None:
     if talks or unknown or places:
         with _agent_principals(content) as principal_of:
             for talk in talks:
-                _talk(principal_of(talk.person), legacy.pk, talk)
+                with acting_as(principal_of(talk.person)) as principal:
+                    _talk(principal, legacy.pk, talk)
             for memory in unknown:
-                _remember(principal_of(memory.person), memory)
+                with acting_as(principal_of(memory.person)) as principal:
+                    _remember(principal, memory)
             for place in places:
-                _keep(principal_of(place.person), place)
+                with acting_as(principal_of(place.person)) as principal:
+                    _keep(principal, place)
     for decision in content.decisions:
-        _decide(content, legacy.pk, decision)
+        with acting_as(_person(decision.person)) as principal:
+            _decide(content, principal, legacy.pk, decision)
     facts.facts_index()
 
 
@@ -174,10 +182,27 @@ def _is_known(memory: DemoMemory) -> bool:
     return let_go
 
 
+class _Prepared:
+    """The vectors of some texts, made before a transaction that must not wait for an embedder. It embeds no other."""
+
+    def __init__(self, embedder: Embedder, texts: Sequence[str]) -> None:
+        self.name, self.dimensions, self.embed_query = embedder.name, embedder.dimensions, embedder.embed_query
+        self._known: dict[str, Vectors] = {}
+        with suppress(EmbedderUnavailable):
+            self._known = dict(zip(texts, embedder.embed_passages(texts), strict=True))
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of shape (len(texts), dimensions). Raises EmbedderUnavailable for a text that it was not made for."""
+        if not all(text in self._known for text in texts):
+            raise EmbedderUnavailable("This text was not embedded before the transaction.")
+        return np.array([self._known[text] for text in texts])
+
+
 def _remember(principal: Principal, memory: DemoMemory) -> None:
     """Have the agent write a memory down and reword it, then its person decide about it: all of that or nothing."""
     said = Message.objects.visible_to(principal).filter(content__contains=memory.said) if memory.said else None
-    with transaction.atomic():
+    wordings = [*memory.worded, *([memory.proposes] if memory.proposes else [])]
+    with embedder_replaced(_Prepared(get_embedder(), wordings)), transaction.atomic():
         new = NewMemory(
             content=memory.worded[0],
             category=memory.category,
@@ -228,9 +253,8 @@ def _keep(principal: Principal, place: DemoPlace) -> None:
             memories.place_remove(person, kept.pk)
 
 
-def _decide(content: DemoContent, legacy_id: UUID, decision: DemoDecision) -> None:
+def _decide(content: DemoContent, principal: Principal, legacy_id: UUID, decision: DemoDecision) -> None:
     """Decide about the person's facts that hold the words and that they have not decided about yet."""
-    principal = _person(decision.person)
     rows = (
         LegacyFact.objects.mine(principal)
         .present()

@@ -92,7 +92,7 @@ def import_revert(principal: Principal, import_id: str) -> str:
 
 def conversations_taken_back(import_id: str) -> QuerySet[Conversation, UUID]:
     """The ids of the conversations that go when an import is taken back: those in which nothing else was said since."""
-    brought = Conversation.objects.filter(brought_by=import_id, message_count=F("brought_messages"))
+    brought = Conversation.objects.filter(brought_by_id=UUID(import_id), message_count=F("brought_messages"))
     return brought.values_list("pk", flat=True)
 
 
@@ -186,7 +186,8 @@ def import_create(
             _check_free(user_id)
             ConversationImport.objects.filter(pk=upload.pk).update(state=State.WAITING)
             upload.state = State.WAITING
-            write.change(user_id, "ADD", "import", upload.pk, **{JOB: str(upload.pk)})
+            meta: dict[str, Any] = {JOB: str(upload.pk)}
+            write.change(user_id, "ADD", "import", upload.pk, **meta)
             job = open_job(JOB, upload.pk, user_id=user_id)
             write.result("import", upload.pk, status_code=202)
             enqueue(RUN_TASK, job.pk)

@@ -18,6 +18,7 @@ from django.db import transaction
 from accounts.actions import user_create
 from accounts.principals import Principal
 from accounts.queries import principal_for_person
+from accounts.scope import acting_as
 from assistant.imports.loading import Step, append_step
 from assistant.recall import query as querying
 from conversations.actions import messages_index
@@ -99,11 +100,12 @@ def told(case: Case) -> Iterator[Conversation]:
     """The conversation of the case, as a new person's, until the block is left."""
     with taken_back():
         principal = principal_for_person(user_create(f"evaluation-{uuid.uuid4().hex[:12]}").pk)
-        for _ in append_step(principal, Step(case.conversation), channel=case.channel, legacy_id=None):
-            pass
-        conversation = Conversation.objects.visible_to(principal).get()
-        messages_index(conversation.pk)
-        yield conversation
+        with acting_as(principal):
+            for _ in append_step(principal, Step(case.conversation), channel=case.channel, legacy_id=None):
+                pass
+            conversation = Conversation.objects.visible_to(principal).get()
+            messages_index(conversation.pk)
+            yield conversation
 
 
 def person_of(conversation: Conversation) -> Principal:

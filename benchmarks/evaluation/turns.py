@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.utils import timezone
 
 from accounts.principals import Principal
 from assistant.recall.turn import gather
 from assistant.recall.turn.pieces import Recalled
 from conversations.actions import NewMessage, conversation_create, messages_append, messages_index
 from conversations.models import Conversation, Message
+from conversations.policy import passage
 from language.backends import embedder_replaced
 
 from .datasets import Case
@@ -26,6 +29,7 @@ from .measuring import Progress, embed_messages, person_of, taken_back, told
 from .vector_cache import CachingEmbedder
 
 NAMES_NOTHING = ("And when was that?", "Why?", "What else do you know about it?", "And after that?")
+ANSWER = "Let me think."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +58,24 @@ def measure_turns(
     with embedder_replaced(embedder):
         for case in cases:
             embed_messages(case, embedder, progress)
+            at = timezone.now()
+            _embed_turns(case, embedder, at)
             with told(case) as conversation:
                 principal = person_of(conversation)
                 outcomes += _said_again(principal, conversation)
-                for outcome in _asked(principal, conversation, case):
+                for outcome in _asked(principal, conversation, case, at):
                     outcomes.append(outcome)
                     progress(outcome.kind == "question")
     return outcomes
+
+
+def _embed_turns(case: Case, embedder: CachingEmbedder, at: datetime) -> None:
+    """Have the vectors of what will be asked and said ready before a transaction begins."""
+    said = [message.content for message in case.conversation.messages if message.role == Message.Role.USER]
+    asked = [question.text for question in case.questions]
+    for text in (*said, *asked, *NAMES_NOTHING):
+        embedder.embed_query(text)
+    embedder.embed_passages([passage(text, "", at) for text in (*asked, ANSWER)])
 
 
 def turns_as_json(outcomes: Sequence[TurnOutcome]) -> dict[str, Any]:
@@ -106,14 +121,14 @@ def _summarized(upto: int) -> int:
     return settings.SUMMARY_BATCH_MESSAGES * max(0, -(-over // settings.SUMMARY_BATCH_MESSAGES))
 
 
-def _asked(principal: Principal, conversation: Conversation, case: Case) -> Iterator[TurnOutcome]:
+def _asked(principal: Principal, conversation: Conversation, case: Case, at: datetime) -> Iterator[TurnOutcome]:
     places = dict(Message.objects.visible_to(principal).filter(conversation=conversation).values_list("pk", "index"))
     for number, question in enumerate(case.questions):
         gold = {key for key, place in places.items() if place in question.gold}
         with taken_back():
             other = conversation_create(principal)
             yield _outcome("question", _recalled(principal, other, question.text, 0), gold)
-            said = [NewMessage("user", question.text), NewMessage("assistant", "Let me think.")]
+            said = [NewMessage("user", question.text, at=at), NewMessage("assistant", ANSWER, at=at)]
             messages_append(principal, other.pk, said)
             messages_index(other.pk)
             other.refresh_from_db()

@@ -10,6 +10,7 @@ import structlog
 
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
+from accounts.scope import acting_as
 from journal.actions import ledger_write
 from journal.exceptions import NotFound
 from language.base import Comparison, LanguageError, Vectors
@@ -56,7 +57,8 @@ def _verdicts(batch: Sequence[LegacyFact], people: dict[UUID, Principal]) -> lis
         if fact.state == State.QUARANTINED:
             around.append([])  # Comparing is done by a model, which must not read it.
             continue
-        found = neighbours(people[fact.user_id], fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
+        with acting_as(people[fact.user_id]) as principal:
+            found = neighbours(principal, fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
         around.append(list(dict.fromkeys(neighbour.content for neighbour in found)))
     return verdicts_on([fact.content for fact in batch], around)
 
@@ -65,6 +67,7 @@ def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Compariso
     """Write what was found out about a fact, unless it has changed or was asked about again since it was taken."""
     try:
         with (
+            acting_as(principal),
             ledger_write(principal.actor, seen.user_id, seen.legacy_id) as write,
             fact_under_lock(write, LegacyFact.objects.all(), seen.pk) as change,
         ):

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
+from accounts.scope import working_for
 from conversations.models import Message
 from journal.actions import LedgerWrite, forget, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
-from journal.records import Actor
 
 from .. import queries
 from ..models import Place, Proposal
@@ -233,7 +233,7 @@ def places_purge() -> int:
 
 def _purge_batch(user_id: UUID) -> int:
     try:
-        with ledger_write(Actor("job", "memories.purge"), user_id) as write:
+        with working_for(user_id, "memories.purge") as job, ledger_write(job.actor, user_id) as write:
             due = Place.objects.due_for_purge(timezone.now()).filter(user_id=user_id).order_by("purge_at", "pk")
             places = list(due.values_list("pk", "version")[:PURGE_BATCH])
             Place.objects.filter(pk__in=[pk for pk, _ in places]).delete()

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
+from accounts.scope import working_for
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
-from journal.records import Actor
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check
 from statements.wording import Embedded
 
@@ -141,7 +141,7 @@ def proposals_lapse() -> int:
 
 def _lapse_batch(user_id: UUID) -> int:
     try:
-        with ledger_write(Actor("job", "memories.lapse"), user_id) as write:
+        with working_for(user_id, "memories.lapse") as job, ledger_write(job.actor, user_id) as write:
             now = timezone.now()
             due = Proposal.objects.waiting().filter(user_id=user_id, expires_at__lte=now).order_by("expires_at", "pk")
             proposals = list(due.select_related("memory")[:LAPSE_BATCH])

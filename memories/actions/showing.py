@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Agent, User
 from accounts.principals import Principal
+from accounts.scope import working_for
 from conversations.models import Conversation
 from journal.actions import note_operation
 from journal.cache import valkey
@@ -100,8 +101,9 @@ def memories_note_shown() -> int:
         with valkey().take_up(WAITING, AT_ONCE, seconds=NOTING_SECONDS) as written, transaction.atomic():
             for each in written:
                 try:
-                    with transaction.atomic():
-                        _note(_Shown.read(each))
+                    shown = _Shown.read(each)
+                    with working_for(shown.user, "memories.note_shown"), transaction.atomic():
+                        _note(shown)
                         connection.check_constraints()  # Which otherwise come last, when it is too late to pass over.
                 except (IntegrityError, LookupError, TypeError, ValueError) as error:
                     log.warning("shown_not_noted", error=type(error).__name__)

@@ -11,9 +11,9 @@ from django.db.models import Exists, F, OuterRef, Subquery
 from django.utils import timezone
 
 from accounts.queries import principal_for_job
+from accounts.scope import acting_as, working_for
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
-from journal.records import Actor
 from language.base import EmbedderUnavailable
 from statements.actions import embed_waiting, put_back, take_unindexed
 from statements.models import Suppression
@@ -66,7 +66,7 @@ def memories_expire() -> int:
 
 def _expire_batch(user_id: UUID) -> int:
     try:
-        with ledger_write(Actor("job", "memories.expire"), user_id) as write:
+        with working_for(user_id, "memories.expire") as job, ledger_write(job.actor, user_id) as write:
             due = Memory.objects.expired(timezone.now()).filter(user_id=user_id).order_by("expires_at", "pk")
             memories = list(narrow(due)[:EXPIRE_BATCH])
             archive_many(write, user_id, memories, Why.TTL, event="TTL")
@@ -82,8 +82,7 @@ def _index(user_id: UUID, seen: Sequence[Memory]) -> int:
     """
     taken = {memory.pk: memory for memory in seen}
     try:
-        principal = principal_for_job(user_id)
-        with ledger_write(principal.actor, user_id) as write:
+        with acting_as(principal_for_job(user_id)) as principal, ledger_write(principal.actor, user_id) as write:
             rows = Memory.objects.filter(pk__in=taken).defer("search", "search_text").order_by("created_at", "pk")
             memories = [memory for memory in rows if memory.index_not_before == taken[memory.pk].index_not_before]
             _store(memories, taken)

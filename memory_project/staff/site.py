@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, cast
 
 from csp.decorators import csp
 from django.conf import settings
@@ -16,6 +17,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from unfold.sites import UnfoldAdminSite
+
+from accounts.models import User
+from accounts.queries import principal_for_staff
+from accounts.scope import enter
 
 from .dashboard import read_dashboard
 
@@ -48,8 +53,14 @@ class StaffSite(UnfoldAdminSite):
     def admin_view(
         self, view: Callable[..., HttpResponseBase], cacheable: bool = False
     ) -> Callable[..., HttpResponseBase]:
-        """Give the admin's pages their own content security policy; no other page gets it."""
-        guarded: Callable[..., HttpResponseBase] = csp(POLICY)(super().admin_view(view, cacheable))
+        """Give the admin's pages their own content security policy, and let each act for the moderator who asks."""
+
+        @wraps(view)
+        def entered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            enter(principal_for_staff(cast(User, request.user)))
+            return view(request, *args, **kwargs)
+
+        guarded: Callable[..., HttpResponseBase] = csp(POLICY)(super().admin_view(entered, cacheable))
         return guarded
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -13,9 +13,9 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
+from accounts.scope import working_for
 from journal.actions import forget, ledger_write, note_operation
 from journal.exceptions import NotFound
-from journal.records import Actor
 from language.backends import get_embedder
 from language.base import LanguageError
 from retrieval.vectors import stale
@@ -98,7 +98,7 @@ def statements_purge(kind: StatementKind[Row]) -> int:
 
 def _purge_batch(kind: StatementKind[Row], owners: Sequence[UUID]) -> int:
     try:
-        with ledger_write(Actor("job", f"{kind.plural}.purge"), *owners) as write:
+        with working_for(owners[0], f"{kind.plural}.purge") as job, ledger_write(job.actor, *owners) as write:
             due = kind.rows.due_for_purge(timezone.now()).filter(**dict(zip(kind.owners, owners, strict=True)))
             rows = list(due.order_by("purge_at", "pk").values_list("pk", "version")[:PURGE_BATCH])
             erase(kind, [pk for pk, _ in rows])

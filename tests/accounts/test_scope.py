@@ -1,13 +1,20 @@
 """Whom the code that runs is acting for."""
 
 import pytest
+from django.http import HttpResponse
+from django.test import RequestFactory
 from structlog.contextvars import get_contextvars
 
 from accounts import actions
 from accounts.admin.owned import moderator
 from accounts.models import User
 from accounts.queries import principal_for_job, principal_for_person
-from accounts.scope import RequestScope, acting_as, current_principal, enter
+from accounts.scope import RequestScope, acting_as, current_principal, enter, working_for
+from journal.actions import ledger_write
+from memory_project.celery import app
+from memory_project.staff.site import StaffSite
+from tests import factories
+from tests.test_rooms import ROOMS
 
 PREFERENCES = "/api/v1/me/preferences/"
 
@@ -58,8 +65,42 @@ def test_every_way_in_enters_its_principal(request, api, monkeypatch, who):
     assert nobody()
 
 
-def test_a_moderator_is_entered_in_the_admin(rf, staff):
+def test_a_staffis_entered_in_the_admin(rf, staff):
     request = rf.get("/admin/")
     request.user = staff
     assert RequestScope(lambda request: moderator(request) and current_principal())(request).kind == "staff"
     assert nobody()
+
+
+def test_every_task_acts_for_somebody(monkeypatch):
+    """For the deployment, until it enters the scope of a person."""
+    app.loader.import_default_modules()
+    tasks = {name: task for name, task in app.tasks.items() if name.split(".")[0] in ROOMS}
+    assert len(tasks) >= 15
+    for name, task in tasks.items():
+        acting = []
+        monkeypatch.setattr(task, "run", lambda *ids, acting=acting: acting.append(current_principal()))
+        task("an id")
+        assert [(each.kind, each.actor_id, each.user_id) for each in acting] == [("job", name, None)]
+    assert nobody()
+
+
+def test_a_job_that_writes_for_somebody_without_acting_for_them_is_found(owner, member):
+    job = principal_for_job(owner.pk)
+    with pytest.raises(AssertionError, match="outside of acting_as"), ledger_write(job.actor, owner.pk):
+        pass
+    with pytest.raises(AssertionError), working_for(member.pk, "test"), ledger_write(job.actor, owner.pk):
+        pass
+    with working_for(owner.pk, "test"), ledger_write(job.actor, owner.pk):
+        pass
+
+
+def test_every_page_of_the_admin_acts_for_its_moderator(client, db):
+    staff = factories.UserFactory(is_staff=True, is_superuser=True)
+    client.force_login(staff)
+    seen = []
+    site = StaffSite()
+    request = RequestFactory().get("/admin/")
+    request.user, request.session = staff, client.session
+    site.admin_view(lambda request: seen.append(current_principal()) or HttpResponse())(request)
+    assert [(each.kind, each.actor_id) for each in seen] == [("staff", str(staff.pk))]

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _hashed_vectors(django_test_environment, in_one_transaction):
+def _hashed_vectors(django_test_environment):
     # Hashed words of statements that contradict each other are less near than what they mean.
     with override_settings(KEEPSAKE_EMBEDDER="hashing", FACT_RELATED_SIMILARITY=0.5):
         yield
@@ -34,7 +34,9 @@ def _hashed_vectors(django_test_environment, in_one_transaction):
 @pytest.fixture(scope="class")
 def loaded(django_db_setup, django_db_blocker):
     """The demo, loaded once for a class of tests, each of which takes back what it changed."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    around = transaction.atomic()
+    around._from_testcase = True  # As Django marks the transactions that a test has around it.
+    with django_db_blocker.unblock(), around:
         demo.demo_load()
         yield read_content()
         transaction.set_rollback(True)
@@ -116,6 +118,7 @@ class TestWhatWasLoaded:
     def test_what_the_agent_remembers_can_be_seen_in_every_way(self, loaded):
         memories = Memory.objects.filter(agent=Agent.objects.get())
         assert memories.count() == len(loaded.memories)
+        assert not memories.filter(embedding=None).exclude(state="rejected").exists()
         maria = memories.filter(user__username="maria")
         assert {"active", "proposed", "archived", "rejected"} <= set(maria.values_list("state", flat=True))
         assert maria.filter(state="active", in_block=True).values("category").distinct().count() >= 5

@@ -293,7 +293,6 @@ def test_questions_are_asked_by_the_code_that_answers_agents(evaluate):
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("in_one_transaction")
 def test_turns_are_prepared_again_to_tell_how_often_they_look_again(evaluate):
     data = json.loads(json.dumps(LOCOMO))
     talk = data[0]["conversation"]
@@ -317,7 +316,6 @@ def test_turns_are_prepared_again_to_tell_how_often_they_look_again(evaluate):
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("in_one_transaction")
 def test_where_no_turn_looks_again_no_time_is_told(evaluate):
     figures, printed = evaluate("locomo", LOCOMO, turns=True)
     assert figures["again_ms"] is None

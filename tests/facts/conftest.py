@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.queries import principal_for_job, principal_for_person
+from accounts.scope import enter
 from conversations.actions import NewMessage, conversation_create, messages_append
 from facts import actions
 from facts.models import LegacyFact
@@ -114,7 +115,7 @@ def extract(model):
             conversation = conversation_create(principal_for_person(person.pk), legacy_id=legacy.pk)
         messages = messages_append(principal_for_person(person.pk), conversation.pk, said)
         prepared = actions.prepare_extracted(legacy.pk, person.pk, candidates, written_by)
-        job = principal_for_job(person.pk)
+        job = enter(principal_for_job(person.pk))
         with ledger_write(job.actor, person.pk, legacy.pk) as write:
             return actions.record_extracted(
                 write, job, conversation, prepared, {message.index: message for message in messages}

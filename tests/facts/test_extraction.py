@@ -4,6 +4,7 @@ import pytest
 from django.conf import settings
 
 from accounts.queries import principal_for_job, principal_for_person
+from accounts.scope import enter
 from conversations.actions import NewMessage, conversation_create
 from facts import actions, policy
 from facts.models import FactEvidence, FactLink, LegacyFact
@@ -66,7 +67,7 @@ class TestEvidence:
         )
         conversation = conversation_create(principal_for_person(owner.pk), legacy_id=legacy.pk)
         prepared = actions.prepare_extracted(legacy.pk, owner.pk, [self.candidate()], "rules")
-        job = principal_for_job(owner.pk)
+        job = enter(principal_for_job(owner.pk))
         with ledger_write(job.actor, owner.pk, legacy.pk) as write:
             assert actions.record_extracted(write, job, conversation, prepared, {0: message}) == []
 
@@ -100,7 +101,7 @@ class TestDuplicates:
         message = factories.MessageFactory(conversation__user=owner, conversation__legacy=legacy, content=BEES)
         candidate = FactCandidate("hobby", BEES, (0,), BEES)
         prepared = actions.prepare_extracted(legacy.pk, owner.pk, [candidate], "rules")
-        job, counts = principal_for_job(owner.pk), []
+        job, counts = enter(principal_for_job(owner.pk)), []
         for _ in range(2):
             with ledger_write(job.actor, owner.pk, legacy.pk) as write:
                 counts.append(len(actions.record_extracted(write, job, message.conversation, prepared, {0: message})))
@@ -226,14 +227,14 @@ class TestWhenSomethingIsAway:
         candidate = FactCandidate("habit", BREAD_TOO, (0,), BREAD_TOO)
         prepared = actions.prepare_extracted(legacy.pk, owner.pk, [candidate], "rules")
         fact = add(owner, legacy, BREAD)
-        job = principal_for_job(owner.pk)
+        job = enter(principal_for_job(owner.pk))
         with ledger_write(job.actor, owner.pk, legacy.pk) as write:
             assert actions.record_extracted(write, job, message.conversation, prepared, {0: message}) == []
         assert fact.evidence.count() == 1
 
     def test_the_locks_must_be_held(self, model, owner, legacy):
         message = factories.MessageFactory(conversation__user=owner, conversation__legacy=legacy, content=BEES)
-        job = principal_for_job(owner.pk)
+        job = enter(principal_for_job(owner.pk))
         with ledger_write(job.actor, owner.pk) as write, pytest.raises(ValueError, match="locks"):
             actions.record_extracted(write, job, message.conversation, [], {})
 

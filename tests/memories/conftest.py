@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from accounts.queries import principal_for_job, principal_for_person, principal_for_staff
+from accounts.scope import enter
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable
 from memories import actions
@@ -28,7 +29,7 @@ def me(owner):
 @pytest.fixture
 def job(owner):
     """The principal of a background job that works for ``owner``."""
-    return principal_for_job(owner.pk)
+    return enter(principal_for_job(owner.pk))
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.actions import grant_set, preferences_set, principal_for_key
 from accounts.queries import principal_for_job, principal_for_person, principal_for_staff
+from accounts.scope import enter
 from conversations.models import Conversation
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
@@ -224,7 +225,7 @@ def test_a_mention_counts_once_a_message(owner, said):
     place, message = add(me(owner)).place, said()
     assert actions.place_mention(me(owner), place.pk, message.pk)
     assert not actions.place_mention(me(owner), place.pk, message.pk)
-    assert actions.place_mention(principal_for_job(owner.pk), place.pk, said(message.conversation).pk)
+    assert actions.place_mention(enter(principal_for_job(owner.pk)), place.pk, said(message.conversation).pk)
     assert events(owner) == ["ADD", "MENTION", "MENTION"]
     assert "(mentioned in 1 conversation)" in memory_block(me(owner)).text
     check(owner)

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_job
+from accounts.scope import enter
 from journal.actions import ledger_write
 from journal.exceptions import Gated
 from memories import actions
@@ -37,7 +38,7 @@ def record(owner):
     """``record(content, verdicts)``: what the summariser does with a candidate. Returns the Outcome."""
 
     def record(content, verdicts, *, category="context", said=(), **policy):
-        principal = principal_for_job(owner.pk)
+        principal = enter(principal_for_job(owner.pk))
         filing = {name: policy.pop(name) for name in ("field", "subject") if name in policy}
         admitted, held_back = admit_new(principal, NewMemory(content, category, **filing), timezone.now())
         text = Embedded.of(admitted.content)
