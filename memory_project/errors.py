@@ -35,6 +35,11 @@ def too_large(request: HttpRequest, most: int) -> HttpResponse:
     return _answer(request, 413, "too_large", f"The body is larger than {most // 1_048_576} MB.")
 
 
+def too_slow(request: HttpRequest) -> HttpResponse:
+    """408: the body did not come in time."""
+    return _answer(request, 408, "too_slow", "The body did not come in time.")
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """503 with Retry-After when a server that Keepsake needs is away, 500 for everything else."""
     if is_outage(sys.exc_info()[1]):

@@ -16,9 +16,14 @@ EXTRACTED_PER_USER_AND_DAY = env.int("EXTRACTED_PER_USER_AND_DAY", default=200)
 EXTRACTION_ROUNDS = env.int("EXTRACTION_ROUNDS", default=3)
 EXTRACTION_CONTEXT_MESSAGES = 6
 HOLD_SECONDS = 86_400
-# A stream of updates holds a thread, so it ends by itself, and a process has fewer of them than threads.
+# How long a client may take to send a request, but for files, which have a minute for each part.
+REQUEST_SECONDS = 30
+# What one caller may do at once in one process; what else they send waits.
+WEB_THREADS_PER_CALLER = 4
+# A stream of updates ends by itself, so that whoever follows it is asked who they are now and then.
 UPDATES_STREAM_SECONDS = 30
-UPDATES_STREAMS = 16
+UPDATES_STREAMS_PER_PERSON = 10
+UPDATES_STREAMS_PER_PROCESS = 1_000
 UPDATES_KEPT_SECONDS = 600
 IDLE_FINISH_SECONDS = 3_600
 BATCH_LEASE_SECONDS = 240

@@ -16,12 +16,17 @@ from .errors import too_large
 Handler = Callable[[HttpRequest], HttpResponse]
 
 
+def takes_uploads(view: Callable[..., object]) -> bool:
+    """Whether a view takes files, which may be larger than other bodies."""
+    return getattr(getattr(view, "cls", view), "takes_uploads", False)
+
+
 class BodyLimit:
     """Refuse bodies over ``MAX_BODY_BYTES`` before anything reads them.
 
-    Django's own limit covers forms only: a JSON parser reads the stream itself. A body without a Content-Length
-    reads as empty under WSGI, so the header is all there is to check. A view that ``takes_uploads`` gets what an import
-    may have, unless it is a page and nobody is signed in.
+    Django's own limit covers forms only: a JSON parser reads the stream itself. What comes in chunks is counted where
+    it is read (serving.py). A view that takes uploads gets what an import may have, unless it is a
+    page and nobody is signed in.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -37,7 +42,7 @@ class BodyLimit:
         """Answer 413, or let the view run."""
         length = request.META.get("CONTENT_LENGTH") or "0"
         most = settings.MAX_BODY_BYTES
-        if getattr(getattr(view, "cls", view), "takes_uploads", False):
+        if takes_uploads(view):
             # A key is checked before the body is read; a page's form token stands in the body.
             is_known = request.path_info.startswith("/api/") or request.user.is_authenticated
             most = settings.IMPORT_MAX_BYTES + settings.MAX_BODY_BYTES if is_known else most

@@ -185,7 +185,7 @@ def _children(environment: Mapping[str, str], var: Path) -> tuple[Child, Child, 
     return (
         Child(
             "The web server",
-            [*python, "gunicorn", "--config", "memory_project/gunicorn_conf.py", "memory_project.wsgi:application"],
+            [*python, "gunicorn", "--config", "memory_project/gunicorn_conf.py", "memory_project.asgi:application"],
             log=logs / "web.log",
             environment=environment,
             directory=BASE,

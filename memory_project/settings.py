@@ -173,7 +173,7 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "memory_project.urls"
-WSGI_APPLICATION = "memory_project.wsgi.application"
+ASGI_APPLICATION = "memory_project.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -257,6 +257,8 @@ UNFOLD = {
     "SIDEBAR": {"navigation": "memory_project.staff.sidebar.groups"},
 }
 MAX_BODY_BYTES = 1_048_576
+# As many threads as work at once; each has a connection to the database while it does.
+WEB_THREADS = env.int("WEB_THREADS", default=16)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 
 # --- REST -----------------------------------------------------------------------------------------------------

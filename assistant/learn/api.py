@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -26,9 +27,9 @@ from conversations.models import Conversation, Message
 from journal.exceptions import Refused
 from statements.policy import LONGEST
 from web.json import ExactSerializer
+from web.streaming import EventStreamRenderer, Stream, event
 
 from . import actions
-from .streaming import EventStreamRenderer, Stream
 from .updates import BEGINNING, last_update, updates
 
 _ID = re.compile(r"\d{1,19}(-\d{1,19})?")
@@ -114,10 +115,15 @@ class Updates(APIView):
         after = request.query_params.get("after") or request.headers.get("Last-Event-ID") or _now(conversation_id)
         if not _ID.fullmatch(after):
             raise Refused("after is the id of an update.", code="bad_id")
-        stream = Stream(partial(updates, conversation_id, after, settings.UPDATES_STREAM_SECONDS))
+        stream = Stream(principal.user_id, partial(_events, conversation_id, after))
         # Proxies would keep back what is not to wait.
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
+
+
+async def _events(conversation_id: UUID, after: str) -> AsyncIterator[bytes | None]:
+    async for update in updates(conversation_id, after, settings.UPDATES_STREAM_SECONDS):
+        yield event(update.id, update.event, update.data) if update else None
 
 
 def _now(conversation_id: UUID) -> str:

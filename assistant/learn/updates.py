@@ -6,12 +6,10 @@ counts, no text. Nothing depends on them: without Valkey they are in the log alo
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -19,11 +17,12 @@ import orjson
 import structlog
 from django.conf import settings
 from django.db import transaction
-from redis import Redis
+from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from conversations.models import Conversation
 from journal.actions import note_operation
+from web.streaming import ANNOUNCEMENTS, follow, valkey_client
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +30,6 @@ STARTED, COMPLETED = "memory_update_started", "memory_update_completed"
 BEGINNING = "0"
 """The id before all others that are still kept."""
 _KEPT = 100
-_WAIT_MILLISECONDS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +67,10 @@ def _tell(conversation: Conversation, event: str, data: Mapping[str, int | bool]
 def _publish(conversation_id: UUID, event: str, data: Mapping[str, int | bool]) -> None:
     key = _key(conversation_id)
     try:
-        pipeline = _client(settings.REDIS_URL).pipeline()
+        pipeline = valkey_client().pipeline()
         pipeline.xadd(key, {"event": event, "data": orjson.dumps(data)}, maxlen=_KEPT)
         pipeline.expire(key, settings.UPDATES_KEPT_SECONDS)
+        pipeline.publish(ANNOUNCEMENTS, key)
         pipeline.execute()
     except (RedisError, OSError) as error:
         log.warning("update_not_told", error=type(error).__name__)
@@ -79,31 +78,30 @@ def _publish(conversation_id: UUID, event: str, data: Mapping[str, int | bool]) 
 
 def last_update(conversation_id: UUID) -> str:
     """The id of the latest update that is kept. Raises RedisError or OSError when Valkey is away."""
-    found: Any = _client(settings.REDIS_URL).xrevrange(_key(conversation_id), count=1)
+    found: Any = valkey_client().xrevrange(_key(conversation_id), count=1)
     return found[0][0].decode() if found else BEGINNING
 
 
-def updates(conversation_id: UUID, after: str, seconds: float) -> Iterator[Update | None]:
+async def updates(conversation_id: UUID, after: str, seconds: float) -> AsyncIterator[Update | None]:
     """What happens in a conversation after an update, as it happens, for so long; None now and then in between.
 
     Make sure first that the caller may see the conversation. Raises RedisError or OSError when Valkey is away, or goes.
     """
-    key, ends = _key(conversation_id), time.monotonic() + seconds
-    while (left := ends - time.monotonic()) > 0:
-        block = max(1, min(_WAIT_MILLISECONDS, round(left * 1_000)))
-        found: Any = _client(settings.REDIS_URL).xread({key: after}, block=block)
-        for entry, fields in found[0][1] if found else ():
-            after = entry.decode()
-            yield Update(after, fields[b"event"].decode(), orjson.loads(fields[b"data"]))
+    key, last = _key(conversation_id), after
+
+    async def read(client: Redis) -> list[Update]:
+        found: Any = await client.xrange(key, min=f"({last}")
+        return [
+            Update(entry.decode(), fields[b"event"].decode(), orjson.loads(fields[b"data"])) for entry, fields in found
+        ]
+
+    async for found in follow(key, read, seconds):
+        for update in found or ():
+            last = update.id
+            yield update
         if not found:
             yield None
 
 
 def _key(conversation_id: UUID) -> str:
     return f"keepsake:updates:{conversation_id}"
-
-
-@cache
-def _client(url: str) -> Redis:
-    # Longer than what a read waits for, so that a server that is silent is told from one that has nothing to say.
-    return Redis.from_url(url, socket_connect_timeout=0.25, socket_timeout=_WAIT_MILLISECONDS / 1_000 + 2)

@@ -51,7 +51,7 @@ class Deployment:
         self._web_log = directory / "web.log"
         self.web = self._program(
             "the web server",
-            *("gunicorn", "memory_project.wsgi", "-c", "memory_project/gunicorn_conf.py"),
+            *("gunicorn", "memory_project.asgi", "-c", "memory_project/gunicorn_conf.py"),
             *("--bind", f"unix:{self._socket}"),
             log=self._web_log,
         )

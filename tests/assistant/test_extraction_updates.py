@@ -1,17 +1,22 @@
 """The stream of updates: what it tells, from where, to whom; and that nothing depends on it."""
 
+import asyncio
 import json
 import threading
+import time
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.conf import settings as django_settings
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisAway
+from redis.exceptions import RedisError
 
 from assistant.learn import actions as extraction
-from assistant.learn import streaming, updates
+from assistant.learn import updates
 from conversations.models import Conversation
 from language.base import ModelUnavailable
+from web import streaming
 
 from .conftest import say
 from .extracting import TEA, add
@@ -44,10 +49,9 @@ def read(conversation, django_capture_on_commit_callbacks):
 
 
 @pytest.fixture
-def away(monkeypatch):
+def away(settings):
     """Valkey can't be reached."""
-    nowhere = Redis.from_url("unix:///nowhere/valkey.sock")
-    monkeypatch.setattr(updates, "_client", lambda url: nowhere)
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"
 
 
 def listen(client, conversation, after="", **headers):
@@ -55,10 +59,30 @@ def listen(client, conversation, after="", **headers):
     return client.get(f"/api/v1/conversations/{conversation.pk}/updates/{query}", **headers)
 
 
+def collected(parts):
+    async def collect():
+        return [part async for part in parts]
+
+    return async_to_sync(collect)()
+
+
+def read_all(answer):
+    return b"".join(collected(answer.streaming_content))
+
+
+def since_the_beginning(conversation):
+    return [update for update in collected(updates.updates(conversation.pk, "0", 0.02)) if update]
+
+
+async def nothing():
+    for none in ():
+        yield none
+
+
 def events(answer):
     """The events of a stream: (id, name, data)."""
     found = []
-    for block in b"".join(answer.streaming_content).decode().split("\n\n"):
+    for block in read_all(answer).decode().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
         if lines:
             found.append((lines["id"], lines["event"], json.loads(lines["data"])))
@@ -88,7 +112,7 @@ class TestWhatIsTold:
     def test_no_text_of_it(self, model, conversation, read, caplog):
         model.calls([add()])
         read()
-        told = [update for update in updates.updates(conversation.pk, "0", 0.02) if update]
+        told = since_the_beginning(conversation)
         assert "tea" not in repr([update.data for update in told])
         assert "tea" not in caplog.text
 
@@ -107,16 +131,20 @@ class TestWhatIsTold:
         assert events(listen(api(owner), talk(owner), "0")) == []
 
     def test_as_it_happens(self, conversation):
-        heard = []
-        told = filter(None, updates.updates(conversation.pk, updates.BEGINNING, 30))
-        listener = threading.Thread(target=lambda: heard.append(next(told)))
-        listener.start()
-        updates._publish(conversation.pk, updates.STARTED, {"messages": 1})
-        listener.join(30)
-        assert [(update.event, dict(update.data)) for update in heard] == [("memory_update_started", {"messages": 1})]
+        async def follow():
+            told = updates.updates(conversation.pk, updates.BEGINNING, 30)
+            assert await anext(told) is None
+            updates._publish(conversation.pk, updates.STARTED, {"messages": 1})
+            async with asyncio.timeout(20):
+                heard = await anext(told)
+            await told.aclose()
+            return heard
+
+        heard = async_to_sync(follow)()
+        assert (heard.event, dict(heard.data)) == ("memory_update_started", {"messages": 1})
 
     def test_that_there_is_nothing_yet(self, conversation):
-        assert list(updates.updates(conversation.pk, "0", 0.02)) == [None]
+        assert set(collected(updates.updates(conversation.pk, "0", 0.02))) == {None}
 
     def test_what_is_kept_goes_after_a_while(self, conversation, model, read):
         read()
@@ -134,7 +162,7 @@ class TestWhoListens:
 
     def test_a_client_that_takes_nothing_but_events(self, api, owner, conversation):
         answer = listen(api(owner), conversation, headers={"Accept": "text/event-stream"})
-        assert b"over" in b"".join(answer.streaming_content)
+        assert b"over" in read_all(answer)
         answer = listen(api(owner), conversation, "nonsense", headers={"Accept": "text/event-stream"})
         assert answer.status_code == 400
         assert answer.content.startswith(b"event: error\ndata: {")
@@ -146,39 +174,41 @@ class TestWhoListens:
 
 class TestBounds:
     def test_a_stream_ends_by_itself(self, api, owner, conversation):
-        body = b"".join(listen(api(owner), conversation).streaming_content)
+        body = read_all(listen(api(owner), conversation))
         assert body.startswith(b": listening")
         assert b": over, ask again after the last id" in body
 
-    def test_there_are_only_so_many(self, api, owner, conversation, monkeypatch):
-        monkeypatch.setattr(streaming, "_streams", threading.BoundedSemaphore(1))
+    def test_a_process_has_only_so_many(self, api, owner, conversation, monkeypatch):
+        monkeypatch.setattr(streaming, "_process", threading.BoundedSemaphore(1))
         first = listen(api(owner), conversation)
         refused = listen(api(owner), conversation)
         assert (refused.status_code, refused["Retry-After"]) == (503, "5")
         assert events(first) == []
         assert events(listen(api(owner), conversation)) == []
 
+    def test_a_person_has_ten_in_all_processes(self, api, owner, agent, stranger, conversation, talk):
+        streams = [listen(api(owner), conversation) for _ in range(10)]
+        for caller in (owner, agent):
+            refused = listen(api(caller), conversation)
+            assert (refused.status_code, refused.json()["code"]) == (429, "too_many_streams")
+        assert events(listen(api(stranger), talk(stranger))) == []
+        assert events(streams[0]) == []
+        assert listen(api(owner), conversation).status_code == 200
+        for stream in streams[1:]:
+            events(stream)
+
+    def test_the_places_of_a_process_that_was_killed_come_free(self, api, owner, conversation):
+        key = f"keepsake:streams:{owner.pk}"
+        streaming.valkey_client().zadd(key, {str(number): time.time() - 1 for number in range(10)})
+        assert events(listen(api(owner), conversation)) == []
+        assert streaming.valkey_client().zcard(key) == 0
+
     def test_one_that_is_closed_before_it_began_leaves_its_place(self, monkeypatch):
-        monkeypatch.setattr(streaming, "_streams", threading.BoundedSemaphore(1))
+        monkeypatch.setattr(streaming, "_process", threading.BoundedSemaphore(1))
         for _ in range(2):
-            stream = streaming.Stream(lambda: iter(()))
+            stream = streaming.Stream(None, nothing)
             stream.close()
             stream.close()
-
-    def test_it_gives_its_connection_back(self, conversation, monkeypatch):
-        closed = []
-
-        class Connection:
-            in_atomic_block = False
-
-            def close(self):
-                closed.append(True)
-
-        monkeypatch.setattr(streaming, "connection", Connection())
-        stream = streaming.Stream(lambda: iter(()))
-        assert next(iter(stream)) == b": listening\n\n"
-        assert closed == [True]
-        stream.close()
 
 
 class TestWithoutValkey:
@@ -189,21 +219,49 @@ class TestWithoutValkey:
         assert not Conversation.objects.get().messages.filter(processed=False).exists()
 
     def test_the_stream_says_so(self, api, owner, conversation, away):
-        body = b"".join(listen(api(owner), conversation).streaming_content)
+        body = read_all(listen(api(owner), conversation))
         assert body.endswith(b": updates can't be told now\n\n")
 
-    def test_also_when_it_goes_meanwhile(self, conversation):
-        def goes():
+    def test_also_when_it_goes_meanwhile(self):
+        async def goes():
             yield None
             raise RedisAway("gone")
 
-        stream = streaming.Stream(goes)
-        assert list(stream)[1:] == [b": nothing yet\n\n", b": updates can't be told now\n\n"]
+        stream = streaming.Stream(None, goes)
+        assert collected(stream)[1:] == [b": nothing yet\n\n", b": updates can't be told now\n\n"]
         stream.close()
+
+    def test_also_when_the_listener_is_cut_off(self, conversation):
+        async def follow():
+            told = updates.updates(conversation.pk, "0", 30)
+            assert await anext(told) is None
+            streaming.valkey_client().client_kill_filter(_type="pubsub")
+            await anext(told)
+
+        with pytest.raises((RedisError, OSError)):
+            async_to_sync(follow)()
 
 
 def test_the_latest_update_is_where_now_is(conversation, model, read):
     assert updates.last_update(conversation.pk) == updates.BEGINNING
     read()
-    told = [update for update in updates.updates(conversation.pk, "0", 0.02) if update]
+    told = since_the_beginning(conversation)
     assert updates.last_update(conversation.pk) == told[-1].id
+
+
+def test_many_streams_of_a_process_listen_over_one_connection(conversation):
+    async def follow():
+        told = [updates.updates(conversation.pk, "0", 30) for _ in range(20)]
+        assert [await anext(each) for each in told] == [None] * 20
+        listening = len(streaming.valkey_client().client_list(_type="pubsub"))
+        updates._publish(conversation.pk, updates.STARTED, {"messages": 1})
+        heard = [await anext(each) for each in told]
+        for each in told:
+            await each.aclose()
+        return listening, heard
+
+    before = len(streaming.valkey_client().client_list(_type="pubsub"))
+    listening, heard = async_to_sync(follow)()
+    assert listening - before <= 1
+    assert {update.event for update in heard} == {updates.STARTED}
+    assert len(heard) == 20

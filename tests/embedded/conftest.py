@@ -1,4 +1,5 @@
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 
@@ -31,3 +32,11 @@ def servers(var):
     yield start
     for each in made:
         each.stop()
+
+
+@pytest.fixture
+def port():
+    """A port of the loopback on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -24,13 +24,6 @@ OUTSIDE = {
 }
 
 
-@pytest.fixture
-def port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextmanager
 def copy(var, port):
     """Start a copy and yield its process and the lines it says; stop it at the end."""

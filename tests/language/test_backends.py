@@ -76,7 +76,7 @@ def test_a_worker_loads_its_embedder_before_its_processes_part(settings, asked):
 @pytest.mark.slow
 def test_the_web_server_loads_its_embedder_before_its_processes_part():
     done = subprocess.run(
-        [sys.executable, "-c", "import sys, memory_project.wsgi; assert 'onnxruntime' in sys.modules"],
+        [sys.executable, "-c", "import sys, memory_project.asgi; assert 'onnxruntime' in sys.modules"],
         env={**os.environ, "KEEPSAKE_EMBEDDER": "bundled"},
         capture_output=True,
         text=True,

@@ -47,7 +47,7 @@ def test_the_web_server_does_not_start_with_it(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "unused")
     monkeypatch.setenv("DEBUG", "false")
     done = subprocess.run(
-        [sys.executable, "-c", "import memory_project.wsgi"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", "import memory_project.asgi"], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1
     assert "ImproperlyConfigured: SECRET_KEY has fewer than 32 characters" in done.stderr

@@ -1,10 +1,10 @@
-"""The WSGI application that gunicorn serves."""
+"""The ASGI application that gunicorn serves."""
 
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
 
-from django.core.wsgi import get_wsgi_application
+import django
 
 from accounts import categories
 from language.backends import preload_embedder
@@ -13,7 +13,11 @@ from memory_project.faults import must_have_strong_secret_keys
 from retrieval.text import prepare
 
 must_have_strong_secret_keys()
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+
+from memory_project.serving import Application  # noqa: E402 - it needs the models
+
+application = Application()
 
 # The vocabularies and the model behind these take some seconds to load. Here, before the processes part, they are
 # loaded once and shared, and no first message waits for them.

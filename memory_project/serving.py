@@ -1,0 +1,248 @@
+"""How requests are served: bodies and streams on the event loop, everything else on a few threads.
+
+A request takes a thread, and with it a connection to the database, once its body has come, and gives both back before
+its answer is sent. So a slow client costs a buffer, and a stream costs a coroutine. One caller has few threads at once:
+who sends a hundred requests waits for their own, and nobody else does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from io import BytesIO
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core import signals
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.http import HttpResponse, StreamingHttpResponse, parse_cookie
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, resolve, set_script_prefix
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from accounts.authentication import AgentKeyAuthentication, PersonSessionAuthentication
+from journal.exceptions import Refused
+
+from .errors import too_large, too_slow
+from .middleware import takes_uploads
+
+T = TypeVar("T")
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+_IN_MEMORY_BYTES = 65_536
+_END = object()
+
+
+class TooLarge(Exception):
+    """More was sent than the ``most`` bytes that the address takes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.most = most
+
+
+class Application(ASGIHandler):
+    """Django on gunicorn's event loop, with its views and middleware on threads of our own.
+
+    Django's handler would take a new thread for every request and go to and fro between it and the loop once for each
+    middleware.
+    """
+
+    def __init__(self) -> None:
+        BaseHandler.__init__(self)
+        self.load_middleware(is_async=False)
+        self._threads = ThreadPoolExecutor(settings.WEB_THREADS, "request")
+        self._turns = Turns(settings.WEB_THREADS_PER_CALLER)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            raise ValueError(f"Keepsake speaks HTTP only, not {scope['type']}.")
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as body:
+            try:
+                async with asyncio.timeout(settings.REQUEST_SECONDS) as limit:
+                    is_here = await self._read(scope, receive, body, limit)
+            except TooLarge as error:
+                response: HttpResponseBase = too_large(_bare(scope), error.most)
+            except TimeoutError:
+                response = too_slow(_bare(scope))
+            else:
+                if not is_here:
+                    return
+                scope = _with_length(scope, body.tell())
+                body.seek(0)
+                async with self._turns.take(_caller(scope)):
+                    response = await self._answered(scope, body)
+            await self._send(response, receive, send)
+
+    async def _read(self, scope: Message, receive: Receive, body: Any, limit: asyncio.Timeout) -> bool:
+        """Read the body; whether the client is still there.
+
+        A body over ``MAX_BODY_BYTES`` is read only where files are taken, from somebody who is known; else the view
+        refuses the request without it. Raises TooLarge, TimeoutError.
+        """
+        most, declared = settings.MAX_BODY_BYTES, int(_header(scope, b"content-length") or 0)
+        if declared > most or (_header(scope, b"transfer-encoding") and await self._in_thread(_takes_files, scope)):
+            if not await self._in_thread(_may_upload, scope):
+                return True
+            most += settings.IMPORT_MAX_BYTES
+            if declared > most:
+                return True  # The view says so.
+            limit.reschedule(None)  # gunicorn waits a minute for each part.
+        read = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return False
+            part = message.get("body", b"")
+            read += len(part)
+            if read > most:
+                raise TooLarge(most)
+            body.write(part)
+            if not message.get("more_body"):
+                return True
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
+        loop = asyncio.get_running_loop()
+        # In the thread's own context, where Django keeps what it has opened to the cache.
+        return await loop.run_in_executor(self._threads, function, *arguments)
+
+    async def _answered(self, scope: Message, body: Any) -> HttpResponseBase:
+        """What the views answer.
+
+        A thread can't be stopped: when the client has left, its turn stays taken and the body open until it ends.
+        """
+        working = asyncio.ensure_future(self._in_thread(self._answer, scope, body))
+        try:
+            return await asyncio.shield(working)
+        except asyncio.CancelledError:
+            (done,), _ = await asyncio.wait((working,))
+            if done.exception() is None:
+                await self._in_thread(done.result().close)
+            raise
+
+    def _answer(self, scope: Message, body: Any) -> HttpResponseBase:
+        """What the views answer. The connection to the database is given back before it is sent."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, error = self.create_request(scope, body)
+        response = error if request is None else self.get_response(request)
+        assert response is not None
+        response._handler_class = self.__class__  # type: ignore[attr-defined]
+        if response.streaming:
+            signals.request_finished.send(sender=self.__class__)
+        else:
+            response.close()
+        return response
+
+    async def _send(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+        if not isinstance(response, StreamingHttpResponse):
+            await self.send_response(response, send)
+            return
+        if not response.is_async:
+            response.streaming_content = self._parts(iter(response))
+        sending = asyncio.ensure_future(self.send_response(response, send))
+        leaving = asyncio.ensure_future(self.listen_for_disconnect(receive))
+        try:
+            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            ended = await asyncio.gather(sending, leaving, return_exceptions=True)
+            await self._in_thread(response.close)
+        if isinstance(ended[0], Exception):
+            raise ended[0]
+
+    async def _parts(self, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """The parts of a file, each read in a thread."""
+        while (part := await self._in_thread(next, parts, _END)) is not _END:
+            yield part
+
+
+class Turns:
+    """Lets each caller do so much at once; what else they send waits for their own."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._turns: dict[object, asyncio.Semaphore] = {}
+        self._here: Counter[object] = Counter()
+
+    @asynccontextmanager
+    async def take(self, caller: object) -> AsyncIterator[None]:
+        """Wait for a turn, and have it until the block ends."""
+        turns = self._turns.setdefault(caller, asyncio.Semaphore(self._most))
+        self._here[caller] += 1
+        try:
+            async with turns:
+                yield
+        finally:
+            self._here[caller] -= 1
+            if not self._here[caller]:
+                del self._here[caller], self._turns[caller]
+
+
+def _header(scope: Message, name: bytes) -> bytes:
+    for each, value in scope["headers"]:
+        if each == name:
+            return bytes(value)
+    return b""
+
+
+def _with_length(scope: Message, length: int) -> Message:
+    """The request with its length, which views go by, also where it came in chunks."""
+    if _header(scope, b"content-length"):
+        return scope
+    return {**scope, "headers": [*scope["headers"], (b"content-length", str(length).encode())]}
+
+
+def _caller(scope: Message) -> object:
+    """What tells callers apart before anybody knows who asks: a key and whom it acts for, a session, or an address."""
+    if key := _header(scope, b"authorization"):
+        return key, _header(scope, b"x-keepsake-user")
+    cookies = _header(scope, b"cookie").decode("latin-1")
+    return parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME) or (scope.get("client") or ("",))[0]
+
+
+def _bare(scope: Message) -> ASGIRequest:
+    """The request without its body."""
+    headers = [each for each in scope["headers"] if each[0] != b"content-length"]
+    return ASGIRequest({**scope, "headers": headers, "query_string": b""}, BytesIO())
+
+
+def _takes_files(scope: Message) -> bool:
+    try:
+        return takes_uploads(resolve(_bare(scope).path_info).func)
+    except Resolver404:
+        return False
+
+
+def _may_upload(scope: Message) -> bool:
+    """Whether the address takes files, and the caller is somebody: only then is a large body read."""
+    if not _takes_files(scope):
+        return False
+    request = _bare(scope)
+    signals.request_started.send(sender=Application, scope=scope)
+    try:
+        SessionMiddleware(_nothing).process_request(request)
+        AuthenticationMiddleware(_nothing).process_request(request)
+        if not request.path_info.startswith("/api/"):
+            return request.user.is_authenticated
+        ways = (AgentKeyAuthentication(), PersonSessionAuthentication())
+        return any(way.authenticate(Request(request)) is not None for way in ways)
+    except (APIException, Refused):
+        return False
+    finally:
+        signals.request_finished.send(sender=Application)
+
+
+def _nothing(_: Any) -> HttpResponse:
+    return HttpResponse()

@@ -1,0 +1,289 @@
+"""How requests get from the event loop to threads and back: bodies, limits, turns and streams."""
+
+import asyncio
+import threading
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import connections
+from django.http import HttpResponse, StreamingHttpResponse
+
+from memory_project.serving import Application, Turns
+from tests import factories
+
+UPLOAD, PAGE = "/api/v1/import/", "/import/"
+
+
+@pytest.fixture
+def application():
+    made = Application()
+    yield made
+    made._threads.submit(connections.close_all).result()
+    made._threads.shutdown()
+
+
+class Client:
+    """One request: what it sends piece by piece, and what it was answered."""
+
+    def __init__(self, path="/health/live", *parts, method="GET", ends=True, **headers):
+        self.scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "query_string": b"",
+            "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
+            "client": ("192.0.2.1", 1),
+            "server": ("localhost", 80),
+            "scheme": "http",
+        }
+        self.parts, self.ends = list(parts) or [b""], ends
+        self.read, self.sent, self.gone = 0, [], asyncio.Event()
+
+    async def receive(self):
+        if self.read < len(self.parts):
+            self.read += 1
+            more = self.read < len(self.parts) or not self.ends
+            return {"type": "http.request", "body": self.parts[self.read - 1], "more_body": more}
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message):
+        self.sent.append(message)
+
+    async def served_by(self, application):
+        async with asyncio.timeout(20):
+            await application(self.scope, self.receive, self.send)
+        return self
+
+    @property
+    def status(self):
+        return self.sent[0]["status"]
+
+    @property
+    def body(self):
+        return b"".join(message.get("body", b"") for message in self.sent[1:])
+
+
+def served(application, *told, **headers):
+    return async_to_sync(Client(*told, **headers).served_by)(application)
+
+
+def echo(application):
+    application.get_response = lambda request: HttpResponse(request.body)
+
+
+def test_a_request_is_answered(application):
+    client = served(application, "/health/live")
+    assert (client.status, client.body) == (200, b'{"status": "live"}')
+
+
+def test_a_body_comes_in_parts(application):
+    echo(application)
+    assert served(application, "/", b"a" * 70_000, b"b", method="POST").body == b"a" * 70_000 + b"b"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_body_in_chunks_is_read_like_any_other(application):
+    key = factories.AgentKeyFactory().credential
+    told = {"method": "POST", "content_type": "application/json", "transfer_encoding": "chunked"}
+    client = served(application, "/api/v1/legacies/", b'{"name": ', b'"Rosa"}', authorization=f"Bearer {key}", **told)
+    assert (client.status, b'"Rosa"' in client.body) == (201, True)
+
+
+def test_a_client_that_has_not_sent_its_body_has_no_thread(application, settings):
+    """And is told after a while that it was too slow."""
+    settings.REQUEST_SECONDS = 0.1
+    client = served(application, "/api/v1/memories/", b"{", method="POST", ends=False, content_length="50")
+    assert (client.status, b"too_slow" in client.body) == (408, True)
+    assert not application._threads._threads
+
+
+def test_a_client_that_leaves_before_its_body_has_come_is_not_answered(application):
+    async def leave():
+        client = Client("/", b"{", method="POST", ends=False)
+        client.gone.set()
+        await client.served_by(application)
+        return client.sent
+
+    assert async_to_sync(leave)() == []
+    assert not application._threads._threads
+
+
+def test_what_does_not_say_its_length_is_counted(application, settings):
+    settings.MAX_BODY_BYTES = 1_000
+    client = served(application, "/api/v1/memories/", *[b"x" * 400] * 9, method="POST", transfer_encoding="chunked")
+    assert (client.status, b"too_large" in client.body) == (413, True)
+    assert client.read == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/api/v1/legacies/", 413), (UPLOAD, 401), (PAGE, 413), ("/nothing/here/", 404)]
+)
+@pytest.mark.django_db(transaction=True)
+def test_a_large_body_of_nobody_known_is_not_read(application, settings, path, status):
+    settings.MAX_BODY_BYTES = 1_000
+    client = served(application, path, b"x" * 400, method="POST", ends=False, content_length="5000")
+    assert (client.status, client.read) == (status, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_file_of_somebody_known_is_read(application, settings):
+    settings.MAX_BODY_BYTES = 1_000
+    key = factories.AgentKeyFactory(scopes=["read", "write", "admin"]).credential
+    told = {"method": "POST", "authorization": f"Bearer {key}"}
+    client = served(application, UPLOAD, *[b"x" * 400] * 9, content_length="3600", **told)
+    assert client.read == 9
+    assert (client.status, b"unsupported_media_type" in client.body) == (415, True)
+    client = served(application, UPLOAD, *[b"x" * 400] * 9, transfer_encoding="chunked", **told)
+    assert (client.status, client.read) == (415, 9)
+    too_much = str(settings.IMPORT_MAX_BYTES + 1_001)
+    client = served(application, UPLOAD, b"x" * 400, content_length=too_much, **told)
+    assert (client.status, client.read) == (413, 0)
+    wrong = {**told, "authorization": f"Bearer {key[:-1]}"}
+    assert served(application, UPLOAD, b"x" * 400, content_length="3600", **wrong).read == 0
+
+
+def test_a_file_is_sent_part_by_part(application):
+    application.get_response = lambda request: StreamingHttpResponse(iter([b"one ", b"two"]))
+    assert served(application, "/").body == b"one two"
+
+
+class Told:
+    """A stream that goes on until somebody ends it."""
+
+    def __init__(self):
+        self.closed = threading.Event()
+
+    async def __aiter__(self):
+        yield b"first"
+        await asyncio.Event().wait()
+
+    def close(self):
+        self.closed.set()
+
+
+def test_a_stream_holds_no_thread_and_ends_when_its_client_leaves(application):
+    told = [Told() for _ in range(40)]
+    waiting = iter(told)
+    application.get_response = lambda request: StreamingHttpResponse(next(waiting))
+
+    async def follow():
+        clients = [Client("/") for _ in told]
+        tasks = [asyncio.create_task(client.served_by(application)) for client in clients]
+        while any(len(client.sent) < 2 for client in clients):
+            await asyncio.sleep(0.01)
+        assert await application._in_thread(threading.active_count) < 40
+        assert not any(each.closed.is_set() for each in told)
+        for client in clients:
+            client.gone.set()
+        await asyncio.gather(*tasks)
+
+    async_to_sync(follow)()
+    assert all(each.closed.is_set() for each in told)
+
+
+def test_a_client_that_leaves_early_has_its_turn_until_its_thread_ends(application):
+    begun, let_go, told = threading.Event(), threading.Event(), Told()
+
+    def answer(request):
+        begun.set()
+        let_go.wait(20)
+        return StreamingHttpResponse(told)
+
+    application.get_response = answer
+
+    async def run():
+        task = asyncio.create_task(Client("/", authorization="one").served_by(application))
+        await asyncio.to_thread(begun.wait, 20)
+        task.cancel()  # As gunicorn does, some seconds after the client has gone.
+        await asyncio.wait((task,), timeout=0.05)
+        assert not task.done()
+        assert application._turns._turns
+        let_go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async_to_sync(run)()
+    assert told.closed.is_set()
+    assert not application._turns._turns
+
+
+def test_a_stream_that_fails_fails_its_request(application):
+    class Failing(Told):
+        async def __aiter__(self):
+            yield b"first"
+            raise RuntimeError("no more")
+
+    told = Failing()
+    application.get_response = lambda request: StreamingHttpResponse(told)
+    with pytest.raises(RuntimeError, match="no more"):
+        served(application, "/")
+    assert told.closed.is_set()
+
+
+def test_whoever_sends_much_waits_for_their_own(application):
+    """One caller has so many threads; another's call goes past what of theirs waits."""
+    let_go, begun = threading.Event(), threading.Semaphore(0)
+
+    def answer(request):
+        if request.headers.get("Authorization") == "busy":
+            begun.release()
+            let_go.wait(20)
+        return HttpResponse(b"done")
+
+    application.get_response = answer
+
+    async def run():
+        many = [asyncio.create_task(Client("/", authorization="busy").served_by(application)) for _ in range(30)]
+        for _ in range(application._turns._most):
+            await asyncio.to_thread(begun.acquire)
+        other = await Client("/", authorization="other").served_by(application)
+        assert other.body == b"done"
+        assert not any(task.done() for task in many)
+        assert not begun.acquire(blocking=False)
+        let_go.set()
+        assert {client.body for client in await asyncio.gather(*many)} == {b"done"}
+
+    async_to_sync(run)()
+    assert not application._turns._turns
+
+
+def test_callers_are_told_apart_by_key_and_person_by_session_and_by_address(application, settings):
+    seen = []
+    application._turns.take = lambda caller, take=application._turns.take: seen.append(caller) or take(caller)
+    name = settings.SESSION_COOKIE_NAME
+    for headers in (
+        {"authorization": "a"},
+        {"authorization": "a", "x_keepsake_user": "1"},
+        {"authorization": "a", "x_keepsake_user": "2"},
+        {"cookie": f"{name}=one; other=1"},
+        {"cookie": f"{name}=two"},
+        {"cookie": "other=1"},
+        {},
+    ):
+        served(application, "/health/live", **headers)
+    assert len(set(seen)) == 6
+    assert seen[-1] == seen[-2] == "192.0.2.1"
+
+
+def test_a_turn_that_is_given_up_is_the_next_one_s():
+    async def run():
+        turns, order = Turns(1), []
+
+        async def work(name):
+            async with turns.take("one"):
+                order.append(name)
+
+        async with turns.take("one"):
+            first, second = asyncio.create_task(work("first")), asyncio.create_task(work("second"))
+            await asyncio.sleep(0)
+            first.cancel()
+        await asyncio.gather(first, second, return_exceptions=True)
+        return order, turns._turns
+
+    assert async_to_sync(run)() == (["second"], {})
+
+
+def test_it_speaks_http_only(application):
+    with pytest.raises(ValueError, match="not websocket"):
+        async_to_sync(application)({"type": "websocket"}, None, None)

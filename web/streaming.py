@@ -1,0 +1,228 @@
+"""Server-sent events: streams that are bounded in time and in number, and hold neither a thread nor a connection each.
+
+What is to be told is announced over Valkey; one listener in each process hears it for all streams of that process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import cache
+from typing import Any
+from uuid import UUID, uuid4
+from weakref import WeakKeyDictionary
+
+import orjson
+from django.conf import settings
+from redis import Redis
+from redis.asyncio import BlockingConnectionPool
+from redis.asyncio import Redis as AsyncRedis
+from redis.exceptions import RedisError
+from rest_framework.exceptions import ErrorDetail, Throttled
+from rest_framework.renderers import BaseRenderer
+
+from journal.exceptions import Unavailable
+
+ANNOUNCEMENTS = "keepsake:announcements"
+"""The channel. What is announced there is the key of something that has changed."""
+# Proxies and clients take a connection over which nothing comes for a dead one.
+_SILENCE_SECONDS = 10
+_CONNECTIONS = 4
+_process = threading.BoundedSemaphore(settings.UPDATES_STREAMS_PER_PROCESS)
+
+
+class EventStreamRenderer(BaseRenderer):
+    """What a client that takes nothing but events is answered instead of a stream: one event ``error``."""
+
+    media_type = "text/event-stream"
+    format = "events"
+    charset = "utf-8"
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        """The answer as an event."""
+        return b"event: error\ndata: " + orjson.dumps(data) + b"\n\n"
+
+
+class TooManyStreams(Throttled):
+    """429: the person has as many streams as one person may have, in all processes together."""
+
+    default_code = "too_many_streams"
+
+    def __init__(self) -> None:
+        super().__init__(settings.UPDATES_STREAM_SECONDS)
+        most = settings.UPDATES_STREAMS_PER_PERSON
+        self.detail = ErrorDetail(f"This person has {most} streams open. Close one first.", self.default_code)
+
+
+class Stream:
+    """The body of an answer that streams events. Closing it, which the server always does, gives its place free.
+
+    ``events`` yields events made by ``event``, and None where there is nothing yet. Raises TooManyStreams (429) when
+    the person has as many as they may have, Unavailable (503) when this process has.
+    """
+
+    def __init__(self, user_id: UUID | None, events: Callable[[], AsyncIterator[bytes | None]]) -> None:
+        self._events = events
+        self._key, self._id = f"keepsake:streams:{user_id}", uuid4().hex
+        if not _process.acquire(blocking=False):
+            raise Unavailable("Too many streams are open. Try again in a moment.")
+        self._open = True
+        if not _take_place(self._key, self._id):
+            self.close()
+            raise TooManyStreams
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._told()
+
+    async def _told(self) -> AsyncIterator[bytes]:
+        yield b": listening\n\n"
+        try:
+            async for each in self._events():
+                yield b": nothing yet\n\n" if each is None else each
+        except (RedisError, OSError):
+            yield b": updates can't be told now\n\n"
+        else:
+            yield b": over, ask again after the last id\n\n"
+
+    def close(self) -> None:
+        """Give the place free, once."""
+        if self._open:
+            self._open = False
+            _process.release()
+            with suppress(RedisError, OSError):  # Then it is taken for some seconds more.
+                valkey_client().zrem(self._key, self._id)
+
+
+def event(id: str, name: str, data: object) -> bytes:
+    """One event as it is sent."""
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (id.encode(), name.encode(), orjson.dumps(data))
+
+
+def _take_place(key: str, place: str) -> bool:
+    """Whether the person may have one more stream. Places end by themselves: a process may be killed.
+
+    Without Valkey a stream has nothing to tell and ends at once, so there is nothing to count.
+    """
+    now = time.time()
+    ends = now + settings.UPDATES_STREAM_SECONDS + _SILENCE_SECONDS
+    try:
+        steps = valkey_client().pipeline()
+        steps.zremrangebyscore(key, 0, now)
+        steps.zadd(key, {place: ends})
+        steps.zrank(key, place)
+        steps.expire(key, round(ends - now) + 1)
+        rank = steps.execute()[2]
+    except (RedisError, OSError):
+        return True
+    return rank is None or int(rank) < settings.UPDATES_STREAMS_PER_PERSON
+
+
+def valkey_client() -> Redis:
+    """The client of this process for streams and what they tell."""
+    return _client(settings.REDIS_URL)
+
+
+@cache
+def _client(url: str) -> Redis:
+    return Redis.from_url(url, socket_connect_timeout=0.25, socket_timeout=2)
+
+
+class Listener:
+    """Hears announcements over one connection, for as long as a stream waits for one.
+
+    ``client`` reads what was announced, over a few connections that all streams share.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._task: asyncio.Task[None] | None = None
+        self._begun = asyncio.Event()
+        self.client: AsyncRedis
+
+    @asynccontextmanager
+    async def waiting_for(self, key: str) -> AsyncIterator[Callable[[float], Any]]:
+        """Yield a function that waits until the key is announced, or so many seconds.
+
+        It says whether the key was; an announcement since the last wait counts. It raises RedisError or OSError when
+        Valkey goes, as entering does when it is away.
+        """
+        woken = asyncio.Event()
+        self._waiting[key].add(woken)
+        try:
+            if self._task is None or self._task.done():
+                self._begun.clear()
+                pool = BlockingConnectionPool.from_url(
+                    settings.REDIS_URL, max_connections=_CONNECTIONS, timeout=5, socket_connect_timeout=0.25
+                )
+                self.client = AsyncRedis.from_pool(pool)
+                self._task = asyncio.create_task(self._listen())
+            await self._begun.wait()
+            self._raise_if_gone()
+
+            async def wait(seconds: float) -> bool:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await woken.wait()
+                self._raise_if_gone()
+                was = woken.is_set()
+                woken.clear()
+                return was
+
+            yield wait
+        finally:
+            self._waiting[key].discard(woken)
+            if not self._waiting[key]:
+                del self._waiting[key]
+            if not self._waiting and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    async def _listen(self) -> None:
+        try:
+            async with self.client, self.client.pubsub() as channel:
+                await channel.subscribe(ANNOUNCEMENTS)
+                async for message in channel.listen():
+                    self._begun.set()
+                    if message["type"] == "message":
+                        for woken in self._waiting.get(message["data"].decode(), ()):
+                            woken.set()
+        finally:
+            self._begun.set()
+            for waiting in self._waiting.values():
+                for woken in waiting:
+                    woken.set()
+
+    def _raise_if_gone(self) -> None:
+        if self._task is not None and self._task.done():
+            raise self._task.exception() or ConnectionError("The listener has ended.")
+
+
+_listeners: WeakKeyDictionary[asyncio.AbstractEventLoop, Listener] = WeakKeyDictionary()
+
+
+def listener() -> Listener:
+    """The listener of this process, or in tests of the event loop that runs."""
+    loop = asyncio.get_running_loop()
+    if loop not in _listeners:
+        _listeners[loop] = Listener()
+    return _listeners[loop]
+
+
+async def follow(key: str, read: Callable[[AsyncRedis], Any], seconds: float) -> AsyncIterator[list[Any] | None]:
+    """What ``read`` finds now, and again whenever the key is announced, for so long; None after some silence.
+
+    Raises RedisError or OSError when Valkey is away, or goes.
+    """
+    ends = time.monotonic() + seconds
+    heard = listener()
+    async with heard.waiting_for(key) as wait:
+        yield await read(heard.client)
+        while (left := ends - time.monotonic()) > 0:
+            announced = await wait(min(left, _SILENCE_SECONDS))
+            yield await read(heard.client) if announced else None
