@@ -165,7 +165,7 @@ class TestVectorsThatComeLater:
         self.waiting(owner, count)
         with CaptureQueriesContext(connection) as statements:
             assert actions.memories_index() == count
-        assert len(statements) == 19
+        assert len(statements) == 18
         assert Relation.objects.count() >= count - 1
 
     def test_each_is_logged_with_what_it_was_related_to(self, owner, settings):
