@@ -30,7 +30,7 @@ from memory_project.embedded.postgres import OWNER_ROLE, Postgres
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "var" / "bench"
 _HERE = Path(__file__).parent
-_FILLS = ("plan.py", "vectors.py", "copying.py")
+_FILLS = ("plan.py", "system.py", "copying.py")
 _FILLS_KEEPSAKE = (*_FILLS, "filling.py")
 _FILLS_PEERS = (*_FILLS, "adapters/agno_memory.py", "adapters/langgraph_store.py", "adapters/mem0_pgvector.py")
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
-from accounts.scope import acting_as
+from accounts.scope import acting_as, working_for
 from journal.actions import ledger_write, note_operation
 from journal.exceptions import Conflict, Gated, NotFound, Refused, TooMany
 from journal.leases import (
@@ -35,7 +35,6 @@ from journal.leases import (
 )
 from journal.models import JobRun
 from journal.queue import enqueue
-from journal.records import Actor
 from language.base import LanguageError
 from statements.models import Suppression
 from statements.wording import Embedded
@@ -324,7 +323,7 @@ def _let_be_seen(plan: MemoryPlan, memories: Sequence[Memory]) -> None:
 def _end_alone(plan: MemoryPlan, state: str, now: datetime) -> bool:
     """End a plan in a transaction of its own, unless somebody has decided about it meanwhile."""
     try:
-        with ledger_write(Actor("job", "memories.tidy_plans"), plan.user_id):
+        with working_for(plan.user_id, "memories.tidy_plans") as job, ledger_write(job.actor, plan.user_id):
             still = MemoryPlan.objects.open().filter(pk=plan.pk).first()
             if still is None:
                 return False

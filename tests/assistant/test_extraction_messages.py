@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_job, principal_for_person
+from accounts.scope import enter
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing as actions
 from conversations.actions import messages_append
@@ -516,7 +517,7 @@ class TestDeclining:
 
     def test_a_job_may_read_but_somebody_else_may_not_mark(self, stranger, conversation):
         with pytest.raises(NotFound):
-            extraction.message_hold(principal_for_job(stranger.pk), conversation.pk, 0)
+            extraction.message_hold(enter(principal_for_job(stranger.pk)), conversation.pk, 0)
 
 
 class TestOverRest:

@@ -21,7 +21,7 @@ from .state import check, now
 
 pytestmark = pytest.mark.django_db
 
-TEST = Actor("job", "test")
+TEST = Actor("person", "test")
 FEW, MANY = 3, 40
 
 
