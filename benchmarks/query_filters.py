@@ -40,7 +40,8 @@ def ask(questions: int, seed: int) -> tuple[int, int, int]:
     """How many rows came that should not have, how many did not that should have, and how many questions found any."""
     from accounts.actions import user_create
     from accounts.queries import principal_for_person
-    from assistant.recall.query import Filters, Question, answer_question
+    from assistant.recall.query import Question, answer_question
+    from retrieval.filters import Filters
     from tests.assistant.querying import narrowed_by_hand, random_filters, random_memories
 
     chance = random.Random(seed)

@@ -5,9 +5,9 @@ What differs from call to call is compared with a stand-in of its type, in place
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -17,24 +17,30 @@ from django.utils import timezone
 from accounts.models import Legacy
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
 from journal.exceptions import NotFound
+from retrieval.filters import ANY, STAND_IN_NOW, Filters
 from retrieval.prepared import Shaped, Steps, Stepwise, read
 from retrieval.search import read_columns, read_places
 
 from .models import Conversation, ConversationChunk, Message
 from .querysets import ChunkQuerySet, MessageQuerySet
 
-_NOW = datetime(1, 1, 1, tzinfo=UTC)
 _CONVERSATION = UUID(int=5)
 _FROM, _UPTO = 2_147_483_001, 2_147_483_002
-# A NUL is in no text and in no statement: one that is not replaced fails.
 _STAND_INS: dict[str, Any] = {
     "legacy_id": UUID(int=4),
-    "agent_id": UUID(int=3),
-    "role": "\0role",
-    "since": _NOW + timedelta(1),
-    "before": _NOW + timedelta(2),
-    "until": _NOW + timedelta(3),
-    "recorded_until": _NOW + timedelta(4),
+    "until": STAND_IN_NOW + timedelta(3),
+    "recorded_until": STAND_IN_NOW + timedelta(4),
+}
+TURN_LOOKUPS = {
+    "agent_id": "conversation__agent_id",
+    "role": "role",
+    "updated_after": "at__gte",
+    "updated_before": "at__lt",
+}
+CHUNK_LOOKUPS = {
+    "agent_id": "conversation__agent_id",
+    "updated_after": "created_at__gte",
+    "updated_before": "created_at__lt",
 }
 
 
@@ -42,38 +48,29 @@ _STAND_INS: dict[str, Any] = {
 class Recallable:
     """What was said that may be recalled: about this legacy, or about none. None leaves the others open.
 
-    ``since`` and ``until`` belong to the span when it was said, ``before`` does not. ``recorded_until`` is when it was
-    recorded: what an import brings was said before that.
+    ``until`` is when it was said, at the latest, and ``recorded_until`` when it was recorded: what an import brings was
+    said before that.
     """
 
     legacy_id: UUID | None = None
-    agent_id: UUID | None = None
-    role: str | None = None
-    since: datetime | None = None
-    before: datetime | None = None
+    filters: Filters = ANY
     until: datetime | None = None
     recorded_until: datetime | None = None
 
     def stand_in(self) -> Recallable:
         """The same way of narrowing, whatever to."""
         given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
-        return replace(self, **given) if given else self
+        return replace(self, filters=self.filters.stand_in(), **given)
 
     def values(self) -> dict[Any, Any]:
         """What each stand-in stands for."""
-        return {stand_in: getattr(self, name) for name, stand_in in _STAND_INS.items()}
+        return self.filters.values() | {stand_in: getattr(self, name) for name, stand_in in _STAND_INS.items()}
 
-    def condition(self, at: str) -> Q:
+    def condition(self, at: str, lookups: Mapping[str, str]) -> Q:
         """The same as a condition on rows that say in a column when it was."""
-        wanted = (
-            ("conversation__agent_id", self.agent_id),
-            ("role", self.role),
-            (f"{at}__gte", self.since),
-            (f"{at}__lt", self.before),
-            (f"{at}__lte", self.until),
-            ("created_at__lte", self.recorded_until),
-        )
-        return Q(*(Q((name, value)) for name, value in wanted if value is not None))
+        wanted = ((f"{at}__lte", self.until), ("created_at__lte", self.recorded_until))
+        narrowed = self.filters.condition(lookups) or Q()
+        return narrowed & Q(*(Q((name, value)) for name, value in wanted if value is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +108,9 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
 
     def build() -> MessageQuerySet:
         # By id: the index that searches read alone does not say what is set apart.
-        apart = Message.objects.filter(user_id=STAND_IN_USER).set_apart(_NOW)
+        apart = Message.objects.filter(user_id=STAND_IN_USER).set_apart(STAND_IN_NOW)
         every = Message.objects.visible_to(someone).recallable(somehow.legacy_id).exclude(pk__in=apart.values("pk"))
-        rows = every.filter(somehow.condition("at"))
+        rows = every.filter(somehow.condition("at", TURN_LOOKUPS))
         return rows.exclude(conversation=_CONVERSATION, index__gte=_FROM) if shown else rows
 
     values = _asked_by(principal) | wanted.values() | _where(shown)
@@ -193,7 +190,7 @@ def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | Non
 
     def build() -> ChunkQuerySet:
         every = ConversationChunk.objects.visible_to(someone).recallable(somehow.legacy_id).with_times()
-        rows = every.filter(somehow.condition("created_at"))
+        rows = every.filter(somehow.condition("created_at", CHUNK_LOOKUPS))
         return rows.exclude(conversation=_CONVERSATION, message_range_end__gt=_UPTO) if shown else rows
 
     values = _asked_by(principal) | wanted.values() | _where(shown)
@@ -237,7 +234,7 @@ def find_conversation(principal: Principal, conversation_id: UUID) -> Conversati
 
 
 def _asked_by(principal: Principal) -> dict[Any, Any]:
-    return {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, _NOW: timezone.now()}
+    return {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, STAND_IN_NOW: timezone.now()}
 
 
 def _where(shown: InPrompt | None) -> dict[Any, Any]:

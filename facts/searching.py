@@ -3,57 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from retrieval.filters import ANY, STAND_IN_NOW, Filters
 from retrieval.prepared import Shaped
 
 from .models import LegacyFact
 from .querysets import FactQuerySet
 
-_NOW = datetime(1, 1, 1, tzinfo=UTC)
-# A NUL is in no text and in no statement: one that is not replaced fails.
-_STAND_INS: dict[str, Any] = {
-    "legacy_id": UUID(int=4),
-    "category": "\0category",
-    "since": _NOW + timedelta(1),
-    "before": _NOW + timedelta(2),
-    "active_since": _NOW + timedelta(3),
-}
+_STAND_INS: dict[str, Any] = {"legacy_id": UUID(int=4), "active_since": STAND_IN_NOW + timedelta(3)}
+LOOKUPS = {"category": "category", "updated_after": "updated_at__gte", "updated_before": "updated_at__lt"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What facts have to be; None leaves open. ``since`` belongs to the span when it was updated, ``before`` does not.
-
-    ``active_since`` is the moment by which it has to have been in use.
-    """
+    """What facts have to be; None leaves open. ``active_since`` is the moment by which it has to have been in use."""
 
     legacy_id: UUID | None = None
-    category: str | None = None
-    since: datetime | None = None
-    before: datetime | None = None
+    filters: Filters = ANY
     active_since: datetime | None = None
 
     def stand_in(self) -> Wanted:
         """The same way of narrowing, whatever to."""
         given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
-        return replace(self, **given) if given else self
+        return replace(self, filters=self.filters.stand_in(), **given)
+
+    def values(self) -> dict[Any, Any]:
+        """What each stand-in stands for."""
+        return self.filters.values() | {stand_in: getattr(self, name) for name, stand_in in _STAND_INS.items()}
 
     def condition(self) -> Q:
         """The same as a condition on facts."""
-        wanted = {
-            "legacy_id": self.legacy_id,
-            "category": self.category,
-            "updated_at__gte": self.since,
-            "updated_at__lt": self.before,
-            "active_since__lte": self.active_since,
-        }
-        return Q(**{name: value for name, value in wanted.items() if value is not None})
+        wanted = {"legacy_id": self.legacy_id, "active_since__lte": self.active_since}
+        narrowed = self.filters.condition(LOOKUPS) or Q()
+        return narrowed & Q(**{name: value for name, value in wanted.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +73,5 @@ def facts_shape(principal: Principal, wanted: Wanted) -> Shaped:
     def build() -> FactQuerySet:
         return LegacyFact.objects.visible_to(someone).in_use(someone).filter(somehow.condition())
 
-    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id}
-    values |= {stand_in: getattr(wanted, name) for name, stand_in in _STAND_INS.items()}
+    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id} | wanted.values()
     return Shaped(key=("facts", someone, somehow), build=build, values=values)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from retrieval.filters import ANY, STAND_IN_NOW, Filters
 from retrieval.prepared import Call, Shaped, Statement, Steps, Stepwise, put_together
 from retrieval.search import read_columns
 
@@ -24,59 +24,39 @@ PROCEDURAL = "procedural"
 
 MemoryRows = MemoryQuerySet | MemoryVersionQuerySet | Shaped
 
-_NOW = datetime(1, 1, 1, tzinfo=UTC)
-# A NUL is in no text and in no statement: one that is not replaced fails.
-_STAND_INS: dict[str, Any] = {
-    "agent_id": UUID(int=3),
-    "run_id": "\0run",
-    "actor_id": "\0actor",
-    "role": "\0role",
-    "updated_after": _NOW + timedelta(1),
-    "updated_before": _NOW + timedelta(2),
-}
-"""What stands for what a search is narrowed to."""
+
+def _lookups(memory: str, updated: str) -> dict[str, str]:
+    """How each filter is looked up in rows whose memory stands behind a prefix, and whose date in a column."""
+    names = ("agent_id", "run_id", "actor_id", "role", "pinned")
+    of_memory = {name: name for name in names} | {
+        "importance_min": "importance__gte",
+        "importance_max": "importance__lte",
+    }
+    dates = {"updated_after": f"{updated}__gte", "updated_before": f"{updated}__lt"}
+    return {name: f"{memory}{lookup}" for name, lookup in of_memory.items()} | dates
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
     """What a search is narrowed to; None leaves open. All of it is applied in the database.
 
-    ``categories`` are canonical names; ``updated_after`` belongs to the span and ``updated_before`` does not.
-    ``beside`` are the categories that the memory block carries, to be left what it does not.
+    ``categories`` are canonical names, in place of the filter. ``beside`` are the categories that the memory block
+    carries, to be left what it does not.
     """
 
+    filters: Filters = ANY
     categories: frozenset[str] | None = None
-    agent_id: UUID | None = None
-    run_id: str | None = None
-    actor_id: str | None = None
-    role: str | None = None
-    pinned: bool | None = None
-    importance_min: int | None = None
-    importance_max: int | None = None
-    updated_after: datetime | None = None
-    updated_before: datetime | None = None
     beside: frozenset[str] | None = None
 
     def stand_in(self) -> Narrowing:
         """The same way of narrowing, whatever to; what few values there are of is part of the way."""
-        given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
-        return replace(self, **given) if given else self
+        return replace(self, filters=self.filters.stand_in())
 
     def condition(self, memory: str = "", updated: str = "updated_at") -> Q:
         """The same as a condition on rows whose memory stands behind the prefix, and whose date in a column."""
-        wanted = {
-            "category__in": None if self.categories is None else sorted(self.categories),
-            "agent_id": self.agent_id,
-            "run_id": self.run_id,
-            "actor_id": self.actor_id,
-            "role": self.role,
-            "pinned": self.pinned,
-            "importance__gte": self.importance_min,
-            "importance__lte": self.importance_max,
-        }
-        dates = {f"{updated}__gte": self.updated_after, f"{updated}__lt": self.updated_before}
-        columns = {f"{memory}{name}": value for name, value in wanted.items()} | dates
-        narrowed = Q(**{name: value for name, value in columns.items() if value is not None})
+        narrowed = self.filters.condition(_lookups(memory, updated)) or Q()
+        if self.categories is not None:
+            narrowed &= Q(**{f"{memory}category__in": sorted(self.categories)})
         if self.categories is None or PROCEDURAL not in self.categories:
             # Step lists are for whoever asks for them; beside statements they would only take their room.
             narrowed &= ~Q(**{f"{memory}kind": Kind.PROCEDURAL}) & ~Q(**{f"{memory}category": PROCEDURAL})
@@ -96,9 +76,9 @@ def present_rows(principal: Principal, narrowing: Narrowing, now: datetime | Non
 def present_shape(principal: Principal, narrowing: Narrowing) -> Shaped:
     """The same, for searches that come with every turn: compiled once for all who ask in the same way."""
     someone, somehow = principal.stand_in(), narrowing.stand_in()
-    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, _NOW: timezone.now()}
-    values |= {stand_in: getattr(narrowing, name) for name, stand_in in _STAND_INS.items()}
-    return Shaped(key=(someone, somehow), build=lambda: present_rows(someone, somehow, _NOW), values=values)
+    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, STAND_IN_NOW: timezone.now()}
+    values |= narrowing.filters.values()
+    return Shaped(key=(someone, somehow), build=lambda: present_rows(someone, somehow, STAND_IN_NOW), values=values)
 
 
 def past_rows(
@@ -118,7 +98,7 @@ def past_rows(
     if principal.review == "before":
         versions = versions.filter(memory__reviewed_at__isnull=False)
     if principal.categories is not None:
-        # Filed elsewhere since: neither the old shelf nor the new one may be closed to the principal.
+        # Its category changed since: the principal has to be allowed both the old one and the new one.
         versions = versions.filter(category__in=sorted(principal.categories))
     versions = versions.filter(narrowing.condition("memory__", "recorded_from"))
     moment = recorded_at or true_at

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.actions import grant_set, preferences_set
 from accounts.queries import principal_for_person
-from assistant.recall.query import Filters, Question, answer_question
+from assistant.recall.query import Question, answer_question
 from conversations.models import Message
 from facts.actions import fact_add
 from journal.actions import ledger_write
@@ -29,6 +29,7 @@ from memories.actions.single import MemoryWrite
 from memories.models import Disclosure, Memory, MemoryUse, MemoryVersion, Relation
 from memories.policy.bands import Neighbour
 from memories.searching import Narrowing
+from retrieval.filters import Filters
 from tests import factories
 from tests.conftest import with_key
 from tests.memories.rows import archive, change, purge, remember, reword
@@ -714,8 +715,8 @@ def test_with_the_cache_away_it_is_noted_at_once(
 
 
 def test_a_narrowing_says_all_that_is_left_open():
-    assert Narrowing().condition() == Narrowing(pinned=None).condition()
-    assert Narrowing(pinned=False).condition() != Narrowing().condition()
+    assert Narrowing().condition() == Narrowing(Filters(pinned=None)).condition()
+    assert Narrowing(Filters(pinned=False)).condition() != Narrowing().condition()
 
 
 # --- What fresh eyes found ---------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from facts.searching import Wanted, facts_shape
 from language.backends import get_embedder
 from retrieval import prepared
 from retrieval import search as searching
+from retrieval.filters import Filters
 from retrieval.search import Corpus, SearchQuery, hybrid_search
 from tests import factories
 
@@ -26,10 +27,10 @@ CORPUS = Corpus(9, 27)
 NOW = timezone.now()
 SAID = [
     Recallable(),
-    Recallable(role="user"),
-    Recallable(agent_id=UUID(int=7)),
-    Recallable(since=NOW - timedelta(days=1), before=NOW + timedelta(days=1)),
-    Recallable(before=NOW - timedelta(days=1)),
+    Recallable(filters=Filters(role="user")),
+    Recallable(filters=Filters(agent_id=UUID(int=7))),
+    Recallable(filters=Filters(updated_after=NOW - timedelta(days=1), updated_before=NOW + timedelta(days=1))),
+    Recallable(filters=Filters(updated_before=NOW - timedelta(days=1))),
     Recallable(until=NOW + timedelta(days=1), recorded_until=NOW - timedelta(days=1)),
     Recallable(until=NOW - timedelta(days=1), recorded_until=NOW + timedelta(days=1)),
 ]
@@ -93,12 +94,12 @@ def principals(person, agent):
 def by_hand(rows, wanted, at):
     """The ids of those that may be recalled, from the rows a principal sees, without the search's own conditions."""
     spans = [
-        lambda row: wanted.since is None or at(row) >= wanted.since,
-        lambda row: wanted.before is None or at(row) < wanted.before,
+        lambda row: wanted.filters.updated_after is None or at(row) >= wanted.filters.updated_after,
+        lambda row: wanted.filters.updated_before is None or at(row) < wanted.filters.updated_before,
         lambda row: wanted.until is None or at(row) <= wanted.until,
         lambda row: wanted.recorded_until is None or row.created_at <= wanted.recorded_until,
-        lambda row: wanted.role is None or row.role == wanted.role,
-        lambda row: wanted.agent_id is None or row.conversation.agent_id == wanted.agent_id,
+        lambda row: wanted.filters.role is None or row.role == wanted.filters.role,
+        lambda row: wanted.filters.agent_id is None or row.conversation.agent_id == wanted.filters.agent_id,
     ]
     return {row.pk for row in rows if row.legacy_id == wanted.legacy_id and all(span(row) for span in spans)}
 
@@ -116,7 +117,7 @@ def test_what_was_said_is_found_by_whom_it_is_visible_to(talks, wanted):
                 messages = Message.objects.visible_to(principal).select_related("conversation")
                 open_ones = [row for row in messages if not row.declined]
                 assert found(turns_shape(principal, asked)) == by_hand(open_ones, asked, lambda row: row.at)
-                if wanted.role is None:
+                if wanted.filters.role is None:
                     chunks = ConversationChunk.objects.visible_to(principal).select_related("conversation")
                     assert found(chunks_shape(principal, asked)) == by_hand(chunks, asked, lambda row: row.created_at)
 
@@ -144,13 +145,14 @@ def test_rows_that_are_told_are_left_out_as_if_they_were_not_there(talks, owner)
 
 @pytest.mark.parametrize("days", [None, -1, 1])
 def test_facts_are_found_by_whom_they_are_visible_to(talks, days):
-    span = {} if days is None else {"before": NOW + timedelta(days=days)}
+    span = Filters() if days is None else Filters(updated_before=NOW + timedelta(days=days))
     for person, (_, about, agent) in talks.items():
         for principal in principals(person, agent):
-            for wanted in (Wanted(**span), Wanted(about.legacy_id, **span), Wanted(category="hobby", **span)):
+            hobbies = replace(span, category="hobby")
+            for wanted in (Wanted(None, span), Wanted(about.legacy_id, span), Wanted(None, hobbies)):
                 rows = LegacyFact.objects.visible_to(principal).in_use(principal)
                 rows = [row for row in rows if wanted.legacy_id in {None, row.legacy_id}]
-                rows = [row for row in rows if wanted.category in {None, row.category}]
+                rows = [row for row in rows if wanted.filters.category in {None, row.category}]
                 expected = {row.pk for row in rows if days != -1}
                 assert found(facts_shape(principal, wanted)) == expected
 

@@ -11,7 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.queries import principal_for_person
-from assistant.recall.query import Filters, Question, answer_question
+from assistant.recall.query import Question, answer_question
+from retrieval.filters import Filters
 from retrieval.search import CANDIDATES
 from tests import factories
 from tests.conftest import with_key

@@ -16,6 +16,7 @@ from memories.models import Memory
 from memories.searching import Narrowing, present_rows, present_shape
 from retrieval import prepared
 from retrieval import search as searching
+from retrieval.filters import Filters
 from retrieval.prepared import Call, Shaped, Stepwise, put_together, together
 from retrieval.search import Corpus, SearchQuery, has_model, hybrid_search, read_columns
 from tests import factories
@@ -27,12 +28,12 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 CONDITIONS = [
     Narrowing(),
     Narrowing(categories=frozenset({"tasks"})),
-    Narrowing(categories=frozenset({"procedural"}), pinned=False),
-    Narrowing(role="user", run_id="100% sure", actor_id="o'neill"),
-    Narrowing(importance_min=2, importance_max=3),
-    Narrowing(updated_after=LONG_AGO, updated_before=LONG_AGO + timedelta(days=1)),
-    Narrowing(updated_after=LONG_AGO + timedelta(days=1)),
-    Narrowing(agent_id=UUID(int=7)),
+    Narrowing(Filters(pinned=False), frozenset({"procedural"})),
+    Narrowing(Filters(role="user", run_id="100% sure", actor_id="o'neill")),
+    Narrowing(Filters(importance_min=2, importance_max=3)),
+    Narrowing(Filters(updated_after=LONG_AGO, updated_before=LONG_AGO + timedelta(days=1))),
+    Narrowing(Filters(updated_after=LONG_AGO + timedelta(days=1))),
+    Narrowing(Filters(agent_id=UUID(int=7))),
 ]
 
 

@@ -2,13 +2,12 @@
 
 from .answering import Answer, Result, answer_question, memory_query
 from .api import LONGEST_QUERY, as_plain
-from .question import SOURCES, Filters, Question
+from .question import SOURCES, Question
 
 __all__ = [
     "LONGEST_QUERY",
     "SOURCES",
     "Answer",
-    "Filters",
     "Question",
     "Result",
     "answer_question",

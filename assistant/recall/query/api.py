@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
 
 from django.conf import settings
 from django.urls import path
@@ -15,10 +17,11 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from facts.models import LegacyFact
 from memories.models import Kind
+from retrieval.filters import Filters, declared
 from web.json import ExactSerializer
 
 from .answering import Answer, memory_query
-from .question import MEMORIES, SOURCES, Filters, Question
+from .question import MEMORIES, SOURCES, Question
 
 MODES = ("ranked", "agentic")
 FORMS = ("bullets", "full")
@@ -34,17 +37,20 @@ class FiltersSerializer(ExactSerializer):
 
     unknown = "There is no such filter."
 
-    user_id = _open(serializers.CharField, max_length=255, help_text="The person's own id; another one's is a 404.")
-    agent_id = _open(serializers.UUIDField, help_text="The agent that added it, or that it was said to.")
-    run_id = _open(serializers.CharField, max_length=100)
-    actor_id = _open(serializers.CharField, max_length=100)
-    role = _open(serializers.CharField, max_length=20, help_text="Who said it: user, assistant, …")
-    category = _open(serializers.CharField, max_length=50, help_text="A category of memories, or of facts.")
-    pinned = _open(serializers.BooleanField)
-    importance_min = _open(serializers.IntegerField, min_value=1, max_value=5)
-    importance_max = _open(serializers.IntegerField, min_value=1, max_value=5)
-    updated_after = _open(serializers.DateTimeField, help_text="From this moment on.")
-    updated_before = _open(serializers.DateTimeField, help_text="Before this moment.")
+    fields_of: ClassVar[dict[type, type[serializers.Field]]] = {
+        str: serializers.CharField,
+        UUID: serializers.UUIDField,
+        bool: serializers.BooleanField,
+        int: serializers.IntegerField,
+        datetime: serializers.DateTimeField,
+    }
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """One for each filter that there is."""
+        return {
+            name: _open(self.fields_of[of], help_text=told.meaning, **told.bounds)
+            for name, (of, told) in declared().items()
+        }
 
 
 class QuerySerializer(ExactSerializer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -16,30 +16,10 @@ from facts.models import LegacyFact
 from journal.exceptions import NotAllowed, NotFound
 from memories.policy import writing
 from memories.searching import Narrowing
+from retrieval.filters import ANY, Filters
 
 MEMORIES = "memories"
 SOURCES = (MEMORIES, "facts", "chunks", "turns")
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What rows have to be; None leaves open. A source whose rows have no such thing gives none of them.
-
-    ``role`` is who said it. ``updated_after`` belongs to the span and ``updated_before`` does not; for what was said
-    it is when that was.
-    """
-
-    user_id: str | None = None
-    agent_id: UUID | None = None
-    run_id: str | None = None
-    actor_id: str | None = None
-    role: str | None = None
-    category: str | None = None
-    pinned: bool | None = None
-    importance_min: int | None = None
-    importance_max: int | None = None
-    updated_after: datetime | None = None
-    updated_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +34,7 @@ class Question:
     query: str
     agent: str = ""
     categories: tuple[str, ...] = ()
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = ANY
     legacy: UUID | None = None
     conversation: UUID | None = None
     top_k: int = settings.QUERY_TOP_K
@@ -129,15 +109,4 @@ def _narrowing(principal: Principal, question: Question) -> Narrowing | None:
         if asked and category not in asked:
             return None
         categories = frozenset([category])
-    return Narrowing(
-        categories=categories,
-        agent_id=filters.agent_id,
-        run_id=filters.run_id,
-        actor_id=filters.actor_id,
-        role=filters.role,
-        pinned=filters.pinned,
-        importance_min=filters.importance_min,
-        importance_max=filters.importance_max,
-        updated_after=filters.updated_after,
-        updated_before=filters.updated_before,
-    )
+    return Narrowing(replace(filters, user_id=None, category=None), categories)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 from accounts.principals import Principal
-from conversations.searching import ChunkRow, Recallable, TurnRow
+from conversations.searching import CHUNK_LOOKUPS, TURN_LOOKUPS, ChunkRow, Recallable, TurnRow
+from facts.searching import LOOKUPS as FACT_LOOKUPS
 from facts.searching import FactRow, Wanted
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
@@ -23,7 +24,7 @@ from ..search import (
     find_memories,
     find_turns,
 )
-from .question import Filters, Question, Scope
+from .question import Question, Scope
 
 WHOLE_LINE = 60
 """Tokens of a statement that is not cut while it fits at all: half of one may mean something else."""
@@ -136,41 +137,17 @@ def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> Steps[list
 
 
 def _wanted_facts(scope: Scope) -> Wanted | None:
-    filters = scope.question.filters
-    if _is_of_memories(filters) or filters.agent_id is not None or filters.role is not None:
+    filters = replace(scope.question.filters, user_id=None)
+    if filters.condition(FACT_LOOKUPS) is None:
         return None
-    return Wanted(
-        legacy_id=scope.legacy_id,
-        category=filters.category,
-        since=filters.updated_after,
-        before=filters.updated_before,
-        active_since=scope.question.moment,
-    )
+    return Wanted(scope.legacy_id, filters, scope.question.moment)
 
 
-def _wanted_chunks(scope: Scope) -> Recallable | None:
-    return _wanted_turns(scope) if scope.question.filters.role is None else None
-
-
-def _wanted_turns(scope: Scope) -> Recallable | None:
-    asked, filters = scope.question, scope.question.filters
-    if _is_of_memories(filters) or filters.category is not None:
+def _said(scope: Scope, lookups: Mapping[str, str]) -> Recallable | None:
+    asked, filters = scope.question, replace(scope.question.filters, user_id=None)
+    if filters.condition(lookups) is None:
         return None
-    return Recallable(
-        legacy_id=scope.legacy_id,
-        agent_id=filters.agent_id,
-        role=filters.role,
-        since=filters.updated_after,
-        before=filters.updated_before,
-        until=asked.as_of,
-        recorded_until=asked.known_at,
-    )
-
-
-def _is_of_memories(filters: Filters) -> bool:
-    """Whether a filter is about something that only memories have."""
-    of_memories = (filters.run_id, filters.actor_id, filters.pinned, filters.importance_min, filters.importance_max)
-    return any(value is not None for value in of_memories)
+    return Recallable(scope.legacy_id, filters, asked.as_of, asked.known_at)
 
 
 def _fact_line(fact: FactRow, principal: Principal) -> str:
@@ -220,8 +197,8 @@ def _turn_details(message: TurnRow) -> dict[str, Any]:
 
 _SOURCES: dict[str, _Source[Any]] = {
     "facts": _Source(find_facts, _wanted_facts, _fact_line, _fact_details),
-    "chunks": _Source(find_chunks, _wanted_chunks, _chunk_line, _chunk_details),
-    "turns": _Source(find_turns, _wanted_turns, _turn_line, _turn_details),
+    "chunks": _Source(find_chunks, lambda scope: _said(scope, CHUNK_LOOKUPS), _chunk_line, _chunk_details),
+    "turns": _Source(find_turns, lambda scope: _said(scope, TURN_LOOKUPS), _turn_line, _turn_details),
 }
 
 

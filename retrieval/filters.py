@@ -1,0 +1,89 @@
+"""What a search is narrowed by: each filter declared once, for requests, the schema and the statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Annotated, Any, get_args, get_type_hints
+from uuid import UUID
+
+from django.db.models import Q
+
+STAND_IN_NOW = datetime(1, 1, 1, tzinfo=UTC)
+"""Stands for the present moment in a statement that is compiled once; filters stand days after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a filter means, how far its values go, and what stands for one in a statement that is compiled for all.
+
+    Without a stand-in each of its few values has a statement. A NUL is in no text and in no statement: a stand-in that
+    is not replaced fails.
+    """
+
+    meaning: str
+    stand_in: Any = None
+    bounds: Mapping[str, int] = field(default_factory=dict)
+
+
+_LEVEL = {"min_value": 1, "max_value": 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What rows have to be; None leaves open. A source whose rows have no such thing gives none of them."""
+
+    user_id: Annotated[
+        str | None, Filter("The person's own id; another one's is a 404.", bounds={"max_length": 255})
+    ] = None
+    agent_id: Annotated[UUID | None, Filter("The agent that added it, or that it was said to.", UUID(int=3))] = None
+    run_id: Annotated[str | None, Filter("The agent's run that added it.", "\0run", {"max_length": 100})] = None
+    actor_id: Annotated[
+        str | None, Filter("Whoever it came from, by the agent's id for them.", "\0actor", {"max_length": 100})
+    ] = None
+    role: Annotated[str | None, Filter("Who said it: user, assistant, …", "\0role", {"max_length": 20})] = None
+    category: Annotated[
+        str | None, Filter("A category of memories, or of facts.", "\0category", {"max_length": 50})
+    ] = None
+    pinned: Annotated[bool | None, Filter("Only what is pinned, or what is not.")] = None
+    importance_min: Annotated[int | None, Filter("At least so important.", bounds=_LEVEL)] = None
+    importance_max: Annotated[int | None, Filter("At most so important.", bounds=_LEVEL)] = None
+    updated_after: Annotated[datetime | None, Filter("From this moment on.", STAND_IN_NOW + timedelta(1))] = None
+    updated_before: Annotated[datetime | None, Filter("Before this moment.", STAND_IN_NOW + timedelta(2))] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The values of those that are not left open."""
+        every = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in every.items() if value is not None}
+
+    def stand_in(self) -> Filters:
+        """The same filters, whatever their values."""
+        given = self.given
+        return replace(self, **{name: stand_in for name, stand_in in _stand_ins().items() if name in given})
+
+    def values(self) -> dict[Any, Any]:
+        """What each stand-in stands for."""
+        return {stand_in: getattr(self, name) for name, stand_in in _stand_ins().items()}
+
+    def condition(self, lookups: Mapping[str, str]) -> Q | None:
+        """The same as a condition on rows, whose lookups are told by filter; None where they have no such thing."""
+        given = self.given
+        return Q(**{lookups[name]: given[name] for name in given}) if given.keys() <= lookups.keys() else None
+
+
+ANY = Filters()
+
+
+@cache
+def declared() -> Mapping[str, tuple[type, Filter]]:
+    """The type of each filter's values, and the rest of what is declared of it, by name."""
+    hints = {name: get_args(hint) for name, hint in get_type_hints(Filters, include_extras=True).items()}
+    return {name: (get_args(value)[0], told) for name, (value, told) in hints.items()}
+
+
+@cache
+def _stand_ins() -> Mapping[str, Any]:
+    return {name: told.stand_in for name, (_, told) in declared().items() if told.stand_in is not None}
