@@ -1,27 +1,41 @@
-"""How stored text goes into a prompt: as data. It can neither close a fence nor pass for an instruction."""
+"""How stored text goes into a prompt: as data, in a fence. It can neither close a fence nor pass for an instruction."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 MEMORY_FENCE = "memories_from_previous_interactions"
 FACTS_FENCE = "facts_about_the_legacy"
 RECALL_FENCE = "recalled_from_earlier_conversations"
 SUMMARY_FENCE = "earlier_in_this_conversation"
 DIFFERENCE_FENCE = "changed_since_these_notes"
+DELTA_FENCE = "memory_updates"
+LEGACY_FENCE = "who_this_conversation_is_about"
 
+_FENCES = "|".join(
+    (MEMORY_FENCE, FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, DIFFERENCE_FENCE, DELTA_FENCE, LEGACY_FENCE)
+)
 # They turn the direction of what follows, so that a reader sees another order than a model does.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_FENCED = re.compile(
-    rf"<({MEMORY_FENCE}|{FACTS_FENCE}|{RECALL_FENCE}|{SUMMARY_FENCE}|{DIFFERENCE_FENCE})\b[^>]*>.*?(?:</\1\s*>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
+_FENCED = re.compile(rf"<({_FENCES})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_OUR_TAG = re.compile(rf"<(?=[\s/]*(?:{_FENCES}|(?:system|developer|tool|user|assistant)_message)\b)", re.IGNORECASE)
 
 
 def as_data(text: str) -> str:
     """One line of stored text: white space folded, markup escaped, marks that turn its direction left out."""
     folded = " ".join((text if text.isascii() else _TURNS.sub("", text)).split())
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def as_said(text: str) -> str:
+    """A message of the talk as it was said, but for tags that only prompts made here may hold."""
+    return _OUR_TAG.sub("&lt;", text)
+
+
+def fenced(tag: str, lines: Iterable[str]) -> str:
+    """Lines in a fence."""
+    return "\n".join([f"<{tag}>", *lines, f"</{tag}>"])
 
 
 def without_fences(text: str) -> str:

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.policy import must_act_for, must_read
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
-from language.fencing import MEMORY_FENCE
+from language.fencing import MEMORY_FENCE, fenced
 from language.tokens import count_tokens
 from retrieval.prepared import Shaped, read
 
@@ -199,7 +199,7 @@ _ID = slice(len("- [id:"), len("- [id:") + 8)
 def _text(sections: Mapping[str, Sequence[str]]) -> str:
     """The sections that have lines, in one fence; no text when none has."""
     lines = [line for heading, body in sections.items() if body for line in (_HEADING + heading, *body)]
-    return "\n".join([f"<{MEMORY_FENCE}>", NOTE, *lines, f"</{MEMORY_FENCE}>"]) if lines else ""
+    return fenced(MEMORY_FENCE, [NOTE, *lines]) if lines else ""
 
 
 _count_once = lru_cache(maxsize=1_000)(count_tokens)

@@ -1,7 +1,8 @@
 """The delta header: in at most three lines, what changed in a person's memory since a conversation last looked.
 
 What is remembered now is quoted; what was taken away is named by its category and its id alone. That room was made in
-the memory block is never told: those memories are only out of the prompt, and come back by themselves.
+the memory block is never told: those memories are only out of the prompt, and come back by themselves. The lines stand
+in a fence, since clients put them into prompts as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from django.utils import timezone
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.models import Change
-from language.fencing import as_data
+from language.fencing import DELTA_FENCE, as_data, fenced
 
 from .models import Memory
 
@@ -63,7 +64,9 @@ def memory_delta(principal: Principal, since: int) -> str | None:
     lines = [each.line for each in news]
     if len(lines) > BULLETS:
         lines = [*lines[: BULLETS - 1], f"+{len(lines) - BULLETS + 1} more"]
-    return "\n".join([f"Memory updates since rev {since}:", *(f"- {line}" for line in lines)]) if lines else None
+    if not lines:
+        return None
+    return fenced(DELTA_FENCE, [f"Memory updates since rev {since}:", *(f"- {line}" for line in lines)])
 
 
 def _remembered(principal: Principal, since: int, events: _Events) -> list[_News]:

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.principals import Principal
 from conversations.models import Conversation
-from language.fencing import DIFFERENCE_FENCE
+from language.fencing import DIFFERENCE_FENCE, fenced
 from language.tokens import count_tokens
 
 from .block import Block, memory_block
@@ -41,7 +41,7 @@ class Difference:
     @property
     def text(self) -> str:
         """The lines in their fence; empty when there are none."""
-        return "\n".join([f"<{DIFFERENCE_FENCE}>", NOTE, *self.lines, f"</{DIFFERENCE_FENCE}>"]) if self.lines else ""
+        return fenced(DIFFERENCE_FENCE, [NOTE, *self.lines]) if self.lines else ""
 
     @property
     def is_short(self) -> bool:

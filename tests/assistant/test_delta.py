@@ -57,6 +57,10 @@ def reply(me, talk):
     messages_append(me(), talk.pk, [NewMessage("user", "Hello?"), NewMessage("assistant", "Hello!")])
 
 
+def fenced_delta(since, *lines):
+    return "\n".join(["<memory_updates>", f"Memory updates since rev {since}:", *lines, "</memory_updates>"])
+
+
 def test_header_appears_when_changes_exist(api, owner, me, add, opened):
     """And is absent when there are none: in the turn, in the query and in the context of a conversation."""
     ways = {
@@ -66,7 +70,7 @@ def test_header_appears_when_changes_exist(api, owner, me, add, opened):
     }
     assert {way: tell() for way, tell in ways.items()} == dict.fromkeys(ways)
     memory = add("Ship v1 by <September>.", importance=4)
-    told = f"Memory updates since rev 0:\n- +created: [goals] [id:{memory.pk}] Ship v1 by &lt;September&gt;. (imp=4)"
+    told = fenced_delta(0, f"- +created: [goals] [id:{memory.pk}] Ship v1 by &lt;September&gt;. (imp=4)")
     assert {way: tell() for way, tell in ways.items()} == dict.fromkeys(ways, told)
     assert api(owner).get("/api/v1/memories/context/").json()["delta"] is None
     assert ask(api(owner), "x")["delta"] is None
@@ -85,12 +89,12 @@ def test_in_a_turn_it_stands_below_the_boundary_after_the_time(api, owner, add, 
 
 def test_size_is_at_most_three_bullets(me, add):
     memories = [add(f"Goal number {number} is to win.", importance=number % 5 + 1) for number in range(7)]
-    lines = memory_delta(me(), 0).split("\n")
+    lines = memory_delta(me(), 0).split("\n")[1:-1]
     assert len(lines) == 4
     assert memories[4].pk in lines[1]
     assert memories[3].pk in lines[2]
     assert lines[3] == "- +5 more"
-    three = memory_delta(me(), me().rev - 3).split("\n")
+    three = memory_delta(me(), me().rev - 3).split("\n")[1:-1]
     assert len(three) == 4
     assert "more" not in three[-1]
 
@@ -120,7 +124,7 @@ def test_rev_increments_atomically(api, owner, me, add, opened):
     after = turn(api(owner), opened)["delta"]
     assert second.pk in after
     assert first.pk not in after
-    assert after.startswith(f"Memory updates since rev {conversation.seen_rev}:")
+    assert after.startswith(f"<memory_updates>\nMemory updates since rev {conversation.seen_rev}:")
     reply(me, opened)
     assert turn(api(owner), opened)["delta"] is None
 
@@ -186,7 +190,7 @@ def everything(principal, since):
 
     most, delta.BULLETS = delta.BULLETS, 100
     try:
-        return memory_delta(principal, since).split("\n")[1:]
+        return memory_delta(principal, since).split("\n")[2:-1]
     finally:
         delta.BULLETS = most
 
@@ -199,7 +203,7 @@ def test_one_bullet_when_something_archived_itself(api, owner, me, add, opened, 
     time_machine.move_to("2026-03-03T10:00:00Z", tick=False)
     actions.memories_expire()
     told = turn(api(owner), opened)["delta"]
-    assert told.split("\n")[1:] == [f"- −archived: [goals] id:{memory.pk}"]
+    assert told.split("\n")[2:-1] == [f"- −archived: [goals] id:{memory.pk}"]
     assert "away" not in told
     reply(me, opened)
     assert turn(api(owner), opened)["delta"] is None
@@ -234,7 +238,7 @@ def test_a_role_is_told_of_its_own_categories(me, add, owner):
         actions.memory_archive(me(), memory.pk)
     add("Be kind.", "tone")
     told = memory_delta(factories.agent_principal(planner), 0)
-    assert told == f"Memory updates since rev 0:\n- −archived: [goals] id:{goal.pk}"
+    assert told == fenced_delta(0, f"- −archived: [goals] id:{goal.pk}")
 
 
 def test_a_role_is_told_that_something_left_its_categories(me, add, owner):
@@ -246,7 +250,7 @@ def test_a_role_is_told_that_something_left_its_categories(me, add, owner):
         actions.memory_amend(me(), memory.pk, category="tone")
     actions.memory_amend(me(), kept.pk, category="goals")
     told = memory_delta(factories.agent_principal(planner), since)
-    assert told.split("\n")[1:] == [
+    assert told.split("\n")[2:-1] == [
         f"- ↑updated: [goals] [id:{kept.pk}] Ship v2. (imp=2)",
         f"- −withdrawn: [goals] id:{moved.pk}",
     ]

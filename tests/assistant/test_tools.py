@@ -619,7 +619,7 @@ class TestMemoryQuery:
         remember(owner, "Keeps bees.")
         body = {"arguments": {"query": "bees"}, "conversation": str(talk.pk)}
         answer = client.post(f"{URL}memory_query/", body).json()
-        assert answer["content"].startswith("Memory updates since rev 0:")
+        assert answer["content"].startswith("<memory_updates>\nMemory updates since rev 0:")
         assert answer["data"]["delta"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from conversations.models import Message
 from conversations.searching import TurnRow
 from journal.exceptions import Gated
-from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_data
+from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_said
 from language.tokens import count_tokens
 from memories.block import cut_block
 from memories.difference import Difference
@@ -15,7 +15,7 @@ from retrieval.budget import pack
 
 from . import rendering
 from .gathering import PER_MESSAGE
-from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, fenced
+from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, noted, who_said
 
 
 def fit(draft: Draft, budget: int) -> int:
@@ -23,8 +23,9 @@ def fit(draft: Draft, budget: int) -> int:
 
     Goes from the most needed to the least; once something is dropped, nothing less needed gets in.
     """
-    around = [fenced(FACTS_FENCE, FACTS_NOTE, []), fenced(SUMMARY_FENCE, SUMMARY_NOTE, [])]
-    around += [fenced(RECALL_FENCE, RECALL_NOTE, []), rendering.OPENING, draft.stable, draft.incoming, draft.head]
+    around = [noted(FACTS_FENCE, FACTS_NOTE, []), noted(SUMMARY_FENCE, SUMMARY_NOTE, [])]
+    around += [noted(RECALL_FENCE, RECALL_NOTE, []), rendering.OPENING, draft.stable, draft.head]
+    around.append(as_said(draft.incoming))
     fixed = sum(count_tokens(text) + PER_MESSAGE for text in around)
     if draft.delta is not None:
         told = count_tokens(draft.delta) + PER_MESSAGE
@@ -92,11 +93,14 @@ def _from_the_start(pieces: list[Piece], left: int) -> tuple[list[Piece], int]:
 
 def _piece_of(message: TurnRow) -> Piece:
     """A message of the window with what it costs as it is rendered; plain words are counted when they are stored."""
-    tokens = message.tokens
+    tokens, shown = message.tokens, as_said(message.content)
     if message.role not in {Message.Role.USER, Message.Role.ASSISTANT}:
         tokens = count_tokens(rendering.as_note(message.role, message.content))
-    lines = message.content.count("\n")  # The plain text indents them.
-    return Piece("messages", message.pk, "", tokens + lines + count_tokens(as_data(message.speaker)) + PER_MESSAGE)
+    elif shown != message.content:
+        tokens = count_tokens(shown)
+    tokens += message.content.count("\n")  # The plain text indents further lines.
+    tokens += count_tokens(who_said(message.role, message.speaker))
+    return Piece("messages", message.pk, "", tokens + PER_MESSAGE)
 
 
 def _tokens(piece: Piece) -> int:

@@ -18,6 +18,7 @@ from conversations.models import Conversation, Message
 from conversations.policy import may_move
 from conversations.searching import InPrompt, TurnRow, read_latest_chunk, read_window
 from facts.models import LegacyFact
+from language.fencing import LEGACY_FENCE, fenced
 from memories.block import Block, memory_block
 from memories.delta import memory_delta
 from memories.difference import Difference, pin_digest, pinned_block, present_block, reads_as_pinned
@@ -61,7 +62,8 @@ def gather(
         recalled = recall(principal, content, before, shown)
     head = _now(principal)
     if conversation.legacy:
-        head += f"\nThis conversation is about {rendering.name_as_data(conversation.legacy.name)}."
+        name = rendering.name_as_data(conversation.legacy.name)
+        head += "\n\n" + fenced(LEGACY_FENCE, ["This conversation is about the person with this name:", name])
     return Draft(
         stable=instructions,
         memory=pinned.memory,

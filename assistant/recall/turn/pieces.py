@@ -12,7 +12,7 @@ from conversations.actions import Pin
 from conversations.searching import ChunkRow, TurnRow
 from facts.models import LegacyFact
 from facts.searching import FactRow
-from language.fencing import as_data
+from language.fencing import as_data, fenced
 from language.tokens import count_tokens, cut_to_tokens
 from memories.block import Block
 from memories.difference import Difference
@@ -143,10 +143,14 @@ def chunk_piece(chunk: ChunkRow, longest: int | None = None) -> Piece:
 
 def turn_piece(message: TurnRow, longest: int | None = None) -> SaidPiece:
     """The line of something that was said, of at most ``longest`` tokens where that is told."""
-    who = message.speaker or message.role
-    line = f"{START}[{message.at:%Y-%m-%d}] {as_data(who)}: {as_data(message.content)}"
+    line = f"{START}[{message.at:%Y-%m-%d}] {who_said(message.role, message.speaker)}: {as_data(message.content)}"
     piece = _piece("turns", message.pk, _cut(line, longest))
     return SaidPiece(piece.kind, piece.id, piece.text, piece.tokens, message.conversation_id, message.index)
+
+
+def who_said(role: str, speaker: str) -> str:
+    """The role, and the name in brackets where there is one: somebody may be called "system"."""
+    return f"{role} ({as_data(speaker)})" if speaker else role
 
 
 def in_passages(turns: Sequence[SaidPiece], neighbours: Sequence[SaidPiece]) -> list[Piece]:
@@ -175,6 +179,6 @@ def _cut(text: str, longest: int | None) -> str:
     return cut_to_tokens(text, longest - 1) + "…"
 
 
-def fenced(tag: str, note: str, pieces: Sequence[Piece]) -> str:
+def noted(tag: str, note: str, pieces: Sequence[Piece]) -> str:
     """Lines in a fence, after a note on what they are."""
-    return "\n".join([f"<{tag}>", note, *(piece.text for piece in pieces), f"</{tag}>"])
+    return fenced(tag, [note, *(piece.text for piece in pieces)])

@@ -27,7 +27,7 @@ from ..search import By, recall_show
 from . import rendering
 from .fitting import fit
 from .gathering import gather
-from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, fenced
+from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, noted
 
 FORMATS = ("anthropic", "openai", "gemini", "text", "json")
 DEFAULT_INSTRUCTIONS = (
@@ -118,7 +118,7 @@ def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -
     if draft.memory.text:
         stable += "\n\n" + draft.memory.text
     if draft.facts:
-        stable += "\n\n" + fenced(FACTS_FENCE, FACTS_NOTE, draft.facts)
+        stable += "\n\n" + noted(FACTS_FENCE, FACTS_NOTE, draft.facts)
     below = [draft.difference.text] if draft.difference.lines else []
     below.append(draft.head)
     if draft.delta is not None:
@@ -127,9 +127,9 @@ def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -
     recalled = draft.recalled
     pieces = recalled.pieces
     if latest:
-        below.append(fenced(SUMMARY_FENCE, SUMMARY_NOTE, latest))
+        below.append(noted(SUMMARY_FENCE, SUMMARY_NOTE, latest))
     if pieces:
-        below.append(fenced(RECALL_FENCE, RECALL_NOTE, pieces))
+        below.append(noted(RECALL_FENCE, RECALL_NOTE, pieces))
     rendered = rendering.render(format_name, stable, "\n\n".join(below), draft.window, draft.incoming)
     return Turn(
         format=format_name,

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.searching import TurnRow
-from language.fencing import as_data
+from language.fencing import as_data, as_said
 from statements.policy import find_instructions
+
+from .pieces import who_said
 
 OPENING = "(The conversation begins with the following message.)"
 
@@ -24,7 +26,7 @@ class Rendered:
 
 
 def name_as_data(name: str) -> str:
-    """A name that stands in a prompt outside of a fence: escaped, and withheld when it reads like an instruction.
+    """A name as a prompt tells it: escaped, and withheld when it reads like an instruction.
 
     Another member may have given it.
     """
@@ -41,7 +43,7 @@ def render(format_name: str, stable: str, below: str, window: Sequence[TurnRow],
         {"type": "text", "text": below},
     ]
     said = [*((message.role, message.speaker, message.content) for message in window), ("user", "", incoming)]
-    text = "\n\n".join([stable, below, *(_as_line(speaker or role, content) for role, speaker, content in said)])
+    text = "\n\n".join([stable, below, *(_as_line(*each) for each in said)])
     if format_name == "openai":
         return Rendered(system, text, _openai(f"{stable}\n\n{below}", said))
     if format_name == "gemini":
@@ -52,7 +54,7 @@ def render(format_name: str, stable: str, below: str, window: Sequence[TurnRow],
         instruction = {"parts": [{"text": f"{stable}\n\n{below}"}]}
         return Rendered(system, text, contents, {"system_instruction": instruction})
     if format_name == "json":
-        plain = [{"role": role, "speaker": speaker, "content": content} for role, speaker, content in said]
+        plain = [{"role": role, "speaker": speaker, "content": as_said(content)} for role, speaker, content in said]
         return Rendered(system, text, plain)
     return Rendered(system, text, _alternating(said))
 
@@ -84,7 +86,7 @@ def _alternating(said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
 def _as_message(role: str, content: str) -> dict[str, Any]:
     """What the person and the assistant said as it is; anything else as a note, so that no record gives orders."""
     if role in {"user", "assistant"}:
-        return {"role": role, "content": content}
+        return {"role": role, "content": as_said(content)}
     return {"role": "user", "content": as_note(role, content)}
 
 
@@ -93,7 +95,9 @@ def as_note(role: str, content: str) -> str:
     return f"<{role}_message>{as_data(content)}</{role}_message>"
 
 
-def _as_line(who: str, content: str) -> str:
+def _as_line(role: str, speaker: str, content: str) -> str:
     """A message in plain text; its further lines are indented, so that none can pass for somebody's message."""
-    indented = content.replace("\n", "\n  ")
-    return f"{as_data(who)}: {indented}"
+    if role not in {"user", "assistant"}:
+        return as_note(role, content)
+    indented = as_said(content).replace("\n", "\n  ")
+    return f"{who_said(role, speaker)}: {indented}"
