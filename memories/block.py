@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.policy import must_act_for, must_read
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
-from language.fencing import MEMORY_FENCE, fenced
+from language.fencing import MEMORY_FENCE, as_data, fenced
 from language.tokens import count_tokens
 from retrieval.prepared import Shaped, read
 
@@ -143,7 +143,7 @@ def _read(principal: Principal, rev: int) -> Reading[tuple[str, int, tuple[str, 
     for row in shown:
         line = memory_line(row.id, row.worded_at, row.subject, row.content)
         tokens += row.tokens or line_tokens(line)
-        sections.setdefault(row.category.capitalize(), []).append(line)
+        sections.setdefault(as_data(row.category).capitalize(), []).append(line)
     sections[PLACES] = _places(principal, rev)
     tokens += sum(map(line_tokens, sections[PLACES])) + _tokens_around(sections)
     changes = [moment for row in rows for moment in (row.valid_to, row.expires_at, row.valid_from) if moment]

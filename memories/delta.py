@@ -88,7 +88,7 @@ def _remembered(principal: Principal, since: int, events: _Events) -> list[_News
         else:
             continue
         quoted = content if len(content) <= LONGEST_BULLET else f"{content[: LONGEST_BULLET - 1]}…"
-        line = f"{_SIGNS[verb]}{verb}: [{category}] [id:{pk}] {as_data(quoted)} (imp={importance})"
+        line = f"{_SIGNS[verb]}{verb}: [{as_data(category)}] [id:{pk}] {as_data(quoted)} (imp={importance})"
         news.append(_News(importance, events[pk][-1][0], line))
     return news
 
@@ -105,7 +105,7 @@ def _gone(principal: Principal, events: _Events) -> list[_News]:
     for pk, category, importance in rows.values_list("pk", "category", "importance"):
         rev, event = max(each[:2] for each in events[pk] if each[1] in _ENDING)
         if pk in known:
-            news.append(_News(importance, rev, f"−{_ENDING[event]}: [{category}] id:{pk}"))
+            news.append(_News(importance, rev, f"−{_ENDING[event]}: [{as_data(category)}] id:{pk}"))
     return news
 
 
@@ -120,7 +120,7 @@ def _withdrawn(principal: Principal, events: _Events) -> list[_News]:
     rows = Memory.objects.filter(user_id=must_act_for(principal), pk__in=left, state__in=["active", "archived"])
     rows = rows.exclude(category__in=sorted(known))
     return [
-        _News(importance, left[pk][0], f"−withdrawn: [{left[pk][1]}] id:{pk}")
+        _News(importance, left[pk][0], f"−withdrawn: [{as_data(left[pk][1])}] id:{pk}")
         for pk, importance in rows.values_list("pk", "importance")
     ]
 

@@ -19,7 +19,7 @@ def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str)
 
 def new_line(category: str, memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
     """What a pinned block lacks: ``- new: [category] [id:a1b2c3d4] [2026-03-01] [Subject] content``."""
-    return f"- new: [{category}] {memory_line(memory_id, worded_at, subject, content)[2:]}"
+    return f"- new: [{as_data(category)}] {memory_line(memory_id, worded_at, subject, content)[2:]}"
 
 
 def changed_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:

@@ -18,6 +18,7 @@ from journal.actions import ledger_write
 from language import fencing
 from language.backends import get_embedder
 from tests import factories
+from tests.conftest import taken_back
 from tests.memories.rows import place, remember, reword
 
 pytestmark = pytest.mark.django_db
@@ -33,9 +34,9 @@ def told(owner, legacy):
     me = principal_for_person(owner.pk)
     earlier = factories.ConversationFactory(user=owner, legacy=legacy)
     messages_append(me, earlier.pk, [NewMessage("user", "Rosa kept a green parrot.", speaker="Ana")])
+    (vector,) = get_embedder().embed_passages(["They spoke of the parrot."])
     with ledger_write(me.actor, owner.pk) as write:
         earlier.refresh_from_db()
-        (vector,) = get_embedder().embed_passages(["They spoke of the parrot."])
         summary = {"content": "They spoke of the parrot.", "written_by": "test", "start": 0, "end": 1}
         chunk_write(write, earlier, embedding=vector, embedding_model=get_embedder().name, **summary)
     running = factories.ConversationFactory(user=owner, legacy=legacy)
@@ -69,8 +70,7 @@ def test_every_text_of_every_model_stays_in_its_fence(told, owner, format):
     tried = set()
     for model, field in free_texts():
         hostile = HOSTILE[-field.max_length :] if field.max_length else HOSTILE
-        marks = transaction.atomic()
-        with marks:
+        with taken_back():
             try:
                 with transaction.atomic():
                     changed = model._base_manager.update(**{field.attname: hostile})
@@ -84,12 +84,22 @@ def test_every_text_of_every_model_stays_in_its_fence(told, owner, format):
                     assert made.text.count(f"</{tag}>") <= 1, field
                 assert not re.search(r"^<system_message>", made.text, re.MULTILINE), field
                 assert "<system_message>" not in str(made.messages), field
-            transaction.set_rollback(True)
     assert tried >= {
         *("Legacy.name", "Message.content", "Message.speaker", "ConversationChunk.content", "Conversation.title"),
-        *("Memory.content", "Memory.subject", "MemoryVersion.content", "Place.name", "Place.notes"),
-        *("PlaceVersion.name", "PlaceVersion.notes", "LegacyFact.content", "FactVersion.content"),
+        *("Memory.content", "Memory.subject", "Memory.category", "Place.name", "Place.notes"),
+        *("PlaceVersion.name", "PlaceVersion.notes", "LegacyFact.content"),
     }
+
+
+def test_an_earlier_wording_that_is_pinned_stays_in_its_fence(owner):
+    # What versions hold can't be changed, so it is written as it comes.
+    (memory,) = remember(owner, HOSTILE)
+    conversation = factories.ConversationFactory(user=owner)
+    prepare_turn(principal_for_person(owner.pk), conversation.pk, "Hello.")
+    reword(memory, "The user likes trains.")
+    made = prepare_turn(principal_for_person(owner.pk), conversation.pk, "Hello.")
+    assert "HACKED" in made.text
+    assert "HACKED" not in outside(made)
 
 
 def test_a_legacy_s_name_that_gives_orders_stands_in_a_fence(told, owner):

@@ -88,7 +88,7 @@ def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
         id=row.id,
         source="memories",
         category=row.category,
-        text=_cut(f"[{row.category}] {as_data(row.content)}", longest),
+        text=_cut(f"[{as_data(row.category)}] {as_data(row.content)}", longest),
         score=score,
         details={
             "content": row.content,

@@ -106,7 +106,7 @@ class Draft:
 
 def fact_piece(fact: FactRow, principal: Principal) -> Piece:
     """The line of a fact as it is worded now."""
-    return _piece("facts", fact.pk, f"- [{fact.category}] {as_data(fact.content)} ({fact.origin(principal)})")
+    return _piece("facts", fact.pk, f"- [{as_data(fact.category)}] {as_data(fact.content)} ({fact.origin(principal)})")
 
 
 def pinned_fact_piece(fact: LegacyFact, principal: Principal) -> Piece:
@@ -114,7 +114,7 @@ def pinned_fact_piece(fact: LegacyFact, principal: Principal) -> Piece:
     origin = "personal" if fact.user_id == principal.user_id else "shared"
     wording: str = fact.block_content  # type: ignore[attr-defined]  # annotated by FactQuerySet.for_prompt
     category: str = fact.block_category  # type: ignore[attr-defined]  # likewise
-    return _piece("facts", fact.pk, f"- [{category}] {as_data(wording)} ({origin})")
+    return _piece("facts", fact.pk, f"- [{as_data(category)}] {as_data(wording)} ({origin})")
 
 
 def changed_fact_line(fact: LegacyFact, principal: Principal) -> str:
@@ -123,7 +123,7 @@ def changed_fact_line(fact: LegacyFact, principal: Principal) -> str:
     ``fact`` comes from ``FactQuerySet.changed_since``.
     """
     origin = "personal" if fact.user_id == principal.user_id else "shared"
-    line = f"[{fact.category}] {as_data(fact.content)} ({origin})"
+    line = f"[{as_data(fact.category)}] {as_data(fact.content)} ({origin})"
     if not fact.in_block:  # type: ignore[attr-defined]  # annotated by changed_since
         return f"- new: {line}"
     return f"- now: {line}, in place of: {as_data(fact.block_content)}"  # type: ignore[attr-defined]  # likewise

@@ -54,7 +54,9 @@ def render(format_name: str, stable: str, below: str, window: Sequence[TurnRow],
         instruction = {"parts": [{"text": f"{stable}\n\n{below}"}]}
         return Rendered(system, text, contents, {"system_instruction": instruction})
     if format_name == "json":
-        plain = [{"role": role, "speaker": speaker, "content": as_said(content)} for role, speaker, content in said]
+        plain = [
+            {"role": role, "speaker": as_said(speaker), "content": as_said(content)} for role, speaker, content in said
+        ]
         return Rendered(system, text, plain)
     return Rendered(system, text, _alternating(said))
 
