@@ -1,6 +1,7 @@
 import gc
 import os
 import shutil
+import string
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -210,6 +211,14 @@ def _no_minute_ends():
     """What searches know for a minute they know for all tests: else a count of queries would hang on the clock."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assistant.recall.search.CENTRE_SECONDS", 10**9)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ids_of_one_length():
+    """Eight digits are always three tokens, letters are two to eight: else a line's cost would hang on its id."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memories.models.memory._ALPHABET", string.digits)
         yield
 
 

@@ -214,7 +214,6 @@ class TestTheBlock:
 
     def test_what_never_fits_is_refused_alone(self, me, owner, add, settings):
         pinned = add(me, "The user keeps hens.", pinned=True).memory
-        # Ids are drawn by chance: a line takes up to 17 tokens with its id.
         settings.MEMORY_BLOCK_TOKENS = now(pinned).tokens + 40
         long = f"The user remembers {'very ' * 60}well."
         outcomes = actions.memories_add(me, [item("The user sails."), item(long), item("The user skis.")])
