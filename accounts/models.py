@@ -70,6 +70,8 @@ class Preferences(models.Model):
     agentic_memory = models.BooleanField(default=True)
     review = models.CharField(max_length=6, choices=Review.choices, default=Review.AFTER)
     extract_each_message = models.BooleanField(null=True)
+    # Whether agents are quoted earlier conversations; null: yes with review after, no with before.
+    recall_record = models.BooleanField(null=True)
     time_zone = models.CharField(max_length=64, default="UTC")
     language = models.CharField(max_length=16, blank=True)
     # Counts the changes, so that a page that was open meanwhile can't undo one unseen.

@@ -49,6 +49,7 @@ _PREFERENCE_SWITCHES = {
     "has_memory": (True, False),
     "agentic_memory": (True, False),
     "extract_each_message": (True, False, None),
+    "recall_record": (True, False, None),
     "review": ("after", "before"),
 }
 
@@ -350,6 +351,7 @@ def principal_of_key(row: KeyRow) -> Principal:
         has_memory=row.has_memory is not False,
         agentic_memory=row.agentic_memory is not False,
         extract_each_message=row.extract_each_message,
+        recall_record=row.recall_record,
         review=row.review or "after",
         time_zone=row.time_zone or "UTC",
         language=row.language or "",

@@ -41,6 +41,7 @@ class Principal:
     has_memory: bool = True
     agentic_memory: bool = True
     extract_each_message: bool | None = None
+    recall_record: bool | None = None
     review: str = "after"
     time_zone: str = "UTC"
     language: str = ""
@@ -81,6 +82,14 @@ class Principal:
         """
         return self.kind == "person" or (self.kind == "agent" and self.may_decide and not self.service)
 
+    @property
+    def recalls_record(self) -> bool:
+        """Whether turns and summaries of other conversations may be quoted to the caller.
+
+        A person is quoted their own. An agent is where the person says so or, where they don't, reviews after.
+        """
+        return self.kind != "agent" or (self.review == "after" if self.recall_record is None else self.recall_record)
+
     def with_idempotency(self, claim: IdempotencyClaim | None) -> Principal:
         """The same principal for a request that carries an Idempotency-Key."""
         return replace(self, idempotency=claim)
@@ -100,4 +109,5 @@ class Principal:
             role=self.role,
             has_memory=self.has_memory,
             review=self.review,
+            recall_record=self.recall_record,
         )

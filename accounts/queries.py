@@ -62,6 +62,7 @@ class KeyRow:
     has_memory: bool | None
     agentic_memory: bool | None
     extract_each_message: bool | None
+    recall_record: bool | None
     review: str | None
     time_zone: str | None
     language: str | None
@@ -147,6 +148,7 @@ _COLUMNS = (
     "preferences__has_memory",
     "preferences__agentic_memory",
     "preferences__extract_each_message",
+    "preferences__recall_record",
     "preferences__review",
     "preferences__time_zone",
     "preferences__language",
@@ -164,6 +166,7 @@ def _principal(kind: str, user_id: UUID, row: Mapping[str, Any]) -> Principal:
         has_memory=row["preferences__has_memory"] is not False,
         agentic_memory=row["preferences__agentic_memory"] is not False,
         extract_each_message=row["preferences__extract_each_message"],
+        recall_record=row["preferences__recall_record"],
         review=row["preferences__review"] or "after",
         time_zone=row["preferences__time_zone"] or "UTC",
         language=row["preferences__language"] or "",

@@ -66,11 +66,23 @@ class MemberRoleSerializer(ExactSerializer):
 
 
 class PreferencesSerializer(ExactSerializer, serializers.ModelSerializer[Preferences]):
-    """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for."""
+    """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for.
+
+    ``recall_record`` says whether agents are quoted what was said in other conversations; null: yes where they review
+    after, no where they review before.
+    """
 
     class Meta:
         model = Preferences
-        fields = ["has_memory", "agentic_memory", "review", "extract_each_message", "time_zone", "language"]
+        fields = [
+            "has_memory",
+            "agentic_memory",
+            "review",
+            "extract_each_message",
+            "recall_record",
+            "time_zone",
+            "language",
+        ]
 
 
 class AgentKeySerializer(serializers.ModelSerializer[AgentKey]):

@@ -26,6 +26,7 @@ from .querysets import ChunkQuerySet, MessageQuerySet
 
 _CONVERSATION = UUID(int=5)
 _FROM, _UPTO = 2_147_483_001, 2_147_483_002
+_NO_CONVERSATION = UUID(int=0)
 _STAND_INS: dict[str, Any] = {
     "legacy_id": UUID(int=4),
     "until": STAND_IN_NOW + timedelta(3),
@@ -103,7 +104,10 @@ TURN_COLUMNS = ("conversation_id", "index", "role", "speaker", "content", "token
 
 
 def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None = None) -> Shaped:
-    """The person's messages that may be recalled, but those that are ``shown`` anyhow and those that are set apart."""
+    """The person's messages that may be recalled, but those that are ``shown`` anyhow and those that are set apart.
+
+    Where nothing of other conversations may be quoted, those of the conversation that is shown alone.
+    """
     someone, somehow = principal.stand_in(), wanted.stand_in()
 
     def build() -> MessageQuerySet:
@@ -111,6 +115,8 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
         apart = Message.objects.filter(user_id=STAND_IN_USER).set_apart(STAND_IN_NOW)
         every = Message.objects.visible_to(someone).recallable(somehow.legacy_id).exclude(pk__in=apart.values("pk"))
         rows = every.filter(somehow.condition("at", TURN_LOOKUPS))
+        if not someone.recalls_record:
+            rows = rows.filter(conversation=_CONVERSATION)
         return rows.exclude(conversation=_CONVERSATION, index__gte=_FROM) if shown else rows
 
     values = _asked_by(principal) | wanted.values() | _where(shown)
@@ -185,12 +191,17 @@ CHUNK_COLUMNS = (
 
 
 def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None = None) -> Shaped:
-    """Summaries of what the person said that may be recalled, but those that are ``shown`` anyhow."""
+    """Summaries of what the person said that may be recalled, but those that are ``shown`` anyhow.
+
+    Where nothing of other conversations may be quoted, those of the conversation that is shown alone.
+    """
     someone, somehow = principal.stand_in(), wanted.stand_in()
 
     def build() -> ChunkQuerySet:
         every = ConversationChunk.objects.visible_to(someone).recallable(somehow.legacy_id).with_times()
         rows = every.filter(somehow.condition("created_at", CHUNK_LOOKUPS))
+        if not someone.recalls_record:
+            rows = rows.filter(conversation=_CONVERSATION)
         return rows.exclude(conversation=_CONVERSATION, message_range_end__gt=_UPTO) if shown else rows
 
     values = _asked_by(principal) | wanted.values() | _where(shown)
@@ -239,5 +250,5 @@ def _asked_by(principal: Principal) -> dict[Any, Any]:
 
 def _where(shown: InPrompt | None) -> dict[Any, Any]:
     if shown is None:
-        return {}
+        return {_CONVERSATION: _NO_CONVERSATION}
     return {_CONVERSATION: shown.conversation_id, _FROM: shown.first, _UPTO: shown.upto}

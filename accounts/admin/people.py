@@ -166,7 +166,16 @@ class PersonAdmin(UserAdmin, RecordAdmin):
 class PreferencesAdmin(OwnedAdmin):
     """What people prefer."""
 
-    list_display = ["person", "has_memory", "agentic_memory", "review", "extract_each_message", "time_zone", "language"]
+    list_display = [
+        "person",
+        "has_memory",
+        "agentic_memory",
+        "review",
+        "extract_each_message",
+        "recall_record",
+        "time_zone",
+        "language",
+    ]
     list_display_links = ["has_memory"]
     list_filter = ["has_memory", "review"]
     list_select_related = ["user"]

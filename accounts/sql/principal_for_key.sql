@@ -6,7 +6,7 @@ SELECT k.id AS key_id, k.secret_hmac, k.scopes, k.expires_at, k.revoked_at, k.la
        owner.is_active AS owner_is_active,
        u.id AS user_id, u.is_active, u.username, u.display_name,
        g.id AS grant_id, g.categories, g.sources, g.revoked_at AS grant_revoked_at,
-       p.has_memory, p.agentic_memory, p.extract_each_message, p.review, p.time_zone, p.language,
+       p.has_memory, p.agentic_memory, p.extract_each_message, p.recall_record, p.review, p.time_zone, p.language,
        l.rev, a.name AS agent_name
 FROM accounts_agentkey k
 JOIN accounts_agent a ON a.id = k.agent_id

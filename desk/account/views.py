@@ -60,7 +60,13 @@ EACH_MESSAGE = [
     ("yes", "From each message, wherever I write it"),
     ("no", "In batches only: after about thirty messages, or when a conversation ends"),
 ]
+RECORD = [
+    ("", "As I review: quote it while new memories are used at once, and not while I approve them first"),
+    ("yes", "Quote to my agents what I said to others"),
+    ("no", "Never quote one conversation in another"),
+]
 _AS_STORED = {"": None, "yes": True, "no": False}
+_AS_SHOWN = {stored: shown for shown, stored in _AS_STORED.items()}
 
 
 class SignIn(ThrottledSignIn):
@@ -83,16 +89,19 @@ class PreferencesForm(forms.Form):
         choices=EACH_MESSAGE, required=False, widget=forms.RadioSelect, label="When memories are learned"
     )
     review = forms.ChoiceField(choices=REVIEW, widget=forms.RadioSelect, label="When memories and facts are found")
+    recall_record = forms.ChoiceField(
+        choices=RECORD, required=False, widget=forms.RadioSelect, label="When an earlier talk would help"
+    )
     time_zone = forms.ChoiceField(label="Time zone")
     language = forms.ChoiceField(required=False, label="Language")
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
     def __init__(self, principal: Principal, version: int, data: dict[str, str] | None = None) -> None:
-        each = principal.extract_each_message
         stored = {
             "has_memory": principal.has_memory,
             "agentic_memory": principal.agentic_memory,
-            "extract_each_message": "" if each is None else "yes" if each else "no",
+            "extract_each_message": _AS_SHOWN[principal.extract_each_message],
+            "recall_record": _AS_SHOWN[principal.recall_record],
             "review": principal.review,
             "time_zone": principal.time_zone,
             "language": principal.language,
@@ -117,7 +126,8 @@ def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
     if not form.is_valid():
         return _show(request, principal, form, 400)
     values = form.cleaned_data
-    values["extract_each_message"] = _AS_STORED[values["extract_each_message"]]
+    for name in ("extract_each_message", "recall_record"):
+        values[name] = _AS_STORED[values[name]]
     try:
         preferences_set(principal, **values)
     except Conflict:

@@ -341,6 +341,7 @@ class TestPreferences:
         "agentic_memory": True,
         "review": "after",
         "extract_each_message": None,
+        "recall_record": None,
         "time_zone": "UTC",
         "language": "",
     }

@@ -152,7 +152,7 @@ def test_stopped_in_the_middle_it_leaves_whole_transactions_and_goes_on(run, mon
     real = import_conversations.append_step.__globals__["messages_append"]
 
     def stop_in_the_second_transaction(*args, **kwargs):
-        from conversations import actions
+        from conversations.actions import record
 
         calls.append(1)
         if len(calls) == 2:
@@ -161,7 +161,7 @@ def test_stopped_in_the_middle_it_leaves_whole_transactions_and_goes_on(run, mon
                 raise KeyboardInterrupt
 
             with monkeypatch.context() as inside:
-                inside.setattr(actions, "enqueue", stop)  # Called with everything written, before the commit.
+                inside.setattr(record, "enqueue", stop)  # Called with everything written, before the commit.
                 return real(*args, **kwargs)
         return real(*args, **kwargs)
 

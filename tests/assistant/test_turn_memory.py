@@ -190,7 +190,7 @@ def test_the_block_goes_after_facts_and_before_the_latest_summary(turns_of_each_
     conversation = talk(owner, legacy, 4, said="A long sentence about the garden of her youth, number {n}.")
     order = ["messages", "facts", "places", "memories"]
     seen = []
-    for full, budget, made in turns_of_each_budget(owner, conversation, "What do I like?", down_to=260):
+    for full, budget, made in turns_of_each_budget(owner, conversation, "What do I like?", down_to=280):
         assert full.dropped == []
         assert count_tokens(made.text) - 60 <= made.tokens <= budget
         kinds = [item["kind"] for item in made.dropped]

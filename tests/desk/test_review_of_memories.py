@@ -604,7 +604,7 @@ def test_what_makes_no_sense(visit, owner, create, update):
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
 QUERIES = {"create": 16, "update": 15, "place": 13, "unreviewed": 16}
-DECISIONS = {"create": 36, "update": 42, "place": 39, "unreviewed": 30}
+DECISIONS = {"create": 35, "update": 41, "place": 38, "unreviewed": 29}
 
 
 @pytest.mark.parametrize("much", [1, 5])

@@ -86,6 +86,9 @@ def scope_of(principal: Principal, question: Question) -> Scope:
     for source in question.sources:
         if source != MEMORIES and principal.kind != "staff" and source not in principal.sources:
             raise NotAllowed(f"This agent has no access to {source}.", code="source_not_allowed", source=source)
+        if source in {"turns", "chunks"} and not principal.recalls_record:
+            detail = "The person reviews before anything is used, and does not have earlier conversations quoted."
+            raise NotAllowed(detail, code="source_not_allowed", source=source)
     narrowing = _narrowing(principal, question)
     conversation = None
     if question.conversation is not None:
