@@ -57,8 +57,8 @@ SOURCES = (
         lambda message: passage(message.content, message.speaker, message.at),
     ),
 )
-BURIED: tuple[type[LegacyFact] | type[Memory], ...] = (LegacyFact, Memory)
-"""Whose removed rows have suppressions, which get the vectors of those rows."""
+SUPPRESSED: tuple[type[LegacyFact] | type[Memory], ...] = (LegacyFact, Memory)
+"""Kinds whose suppressions get the vectors of the removed rows that they stand for."""
 
 _TOKENS: dict[str, Combinable] = {
     "facts": F("tokens"),
@@ -73,13 +73,13 @@ _TOKENS: dict[str, Combinable] = {
 class Waiting:
     """What has vectors of other models: rows by the name of their source, about how many tokens, rows by model.
 
-    ``stones`` are suppressions that will keep their old vector, because the text that they stand for is gone.
+    ``suppressions`` counts those that will keep their old vector, because the text that they stand for is gone.
     """
 
     rows: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     models: Counter[str] = field(default_factory=Counter)
-    stones: int = 0
+    suppressions: int = 0
 
 
 @dataclass(slots=True)
@@ -102,15 +102,15 @@ def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) ->
                 found.rows[source.name] += count
                 found.models[model] += count
                 found.tokens += tokens
-        stones = stale(Suppression.objects.filter(user_id__in=people), embedding_model)
+        old = stale(Suppression.objects.filter(user_id__in=people), embedding_model)
         with_text = {
             str(pk)
-            for model in BURIED
+            for model in SUPPRESSED
             for pk in model._default_manager.filter(user_id__in=people, deleted_at__isnull=False).values_list(
                 "pk", flat=True
             )
         }
-        found.stones += sum(key not in with_text for key in stones.values_list("object_id", flat=True))
+        found.suppressions += sum(key not in with_text for key in old.values_list("object_id", flat=True))
     return found
 
 
@@ -180,7 +180,7 @@ class _Mover:
             for source in SOURCES:
                 for ids in self._batches(source, people, batch):
                     moved += self._move(source, ids)
-                if source.model in BURIED:
+                if source.model in SUPPRESSED:
                     suppressions_follow(source.rows, people, self.embedder.name)
         return moved
 

@@ -66,7 +66,7 @@ class FactAdmin(StatementAdmin):
 
     @button(
         "Hide",
-        "Takes it out of everybody's sight but its author's. The author sees the reason.",
+        "Hides it from everybody but its author, who sees the reason.",
         path="hide",
         form=ReasonForm,
         icon="visibility_off",
@@ -121,7 +121,7 @@ class FactVersionAdmin(_OfFactAdmin):
 
 @admin.register(FactEvidence)
 class FactEvidenceAdmin(_OfFactAdmin):
-    """Which messages bear facts out."""
+    """Which messages support facts."""
 
     list_display = ["id", "fact_link", "message_link", "author"]
     fields = ["fact_link", "message_link", "author"]

@@ -42,7 +42,7 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         An agent sees facts only when its sources include them, and what is held back, or was when it was removed, only
         when it may decide about it; likewise what is proposed, and what a person who reviews before has not reviewed.
         Of other members' facts it sees only active ones, like everybody. Who leaves a legacy keeps their own facts and
-        loses sight of what others share, at once.
+        no longer sees what others share, at once.
         """
         if principal.kind == "staff":
             return self

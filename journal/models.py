@@ -195,7 +195,7 @@ class JobRun(models.Model):
         CANCELLED = "cancelled"
 
     FINAL_ERRORS = ("bad_file", "gone")
-    """Errors that no other try mends and that wait for nobody's look: what the job works on is broken or not there."""
+    """Errors that no retry corrects and that nobody has to look at: what the job works on is broken or not there."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     kind = models.CharField(max_length=40)
@@ -250,7 +250,7 @@ class JobRun(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether it failed in a way that no other try mends."""
+        """Whether it failed in a way that no retry corrects."""
         return self.state == self.State.FAILED and self.error_code in self.FINAL_ERRORS
 
 

@@ -70,7 +70,7 @@ def memory_delta(principal: Principal, since: int) -> str | None:
 
 
 def _remembered(principal: Principal, since: int, events: _Events) -> list[_News]:
-    """What counts now and was added, reworded, filed otherwise, merged or fetched back."""
+    """What counts now and was added, reworded, recategorised, merged or restored."""
     rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now()).filter(pk__in=list(events))
     found = rows.filter(versions__recorded_to__isnull=True).values_list(
         "pk", "category", "content", "importance", "active_rev", "versions__recorded_from_rev"

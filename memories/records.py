@@ -58,7 +58,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message that bears something out, and at most ``QUOTE_CHARACTERS`` of its words."""
+    """A message that supports something, and at most ``QUOTE_CHARACTERS`` of its words."""
 
     message_id: UUID
     quote: str
@@ -138,7 +138,7 @@ class Updated:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A memory that was filed otherwise or archived; with a ``proposal`` that waits and the memory is as it was."""
+    """A memory that was recategorised or archived; with a ``proposal`` that waits and the memory is as it was."""
 
     memory: Memory
     proposal: Proposal | None = None

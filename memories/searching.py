@@ -87,7 +87,7 @@ def past_rows(
     """Of each memory the version that was true at a moment, as far as was recorded at another; at most one each.
 
     Without ``recorded_at`` all that is remembered now counts, without ``true_at`` what was the current version then.
-    Only whoever asks for what was recorded is told what was put away later, until it is purged; what was rejected or
+    Only whoever asks for what was recorded is told what was archived later, until it is purged; what was rejected or
     is held back never is, nor what a person who reviews before has not reviewed.
     """
     versions = MemoryVersion.objects.visible_to(principal)

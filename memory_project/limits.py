@@ -12,7 +12,7 @@ WINDOW_MESSAGES = 20
 EXTRACTED_PER_USER_MESSAGE = 3
 # What is learned from one person in 24 hours, facts and memories together, bounds the cost and what is to be reviewed.
 EXTRACTED_PER_USER_AND_DAY = env.int("EXTRACTED_PER_USER_AND_DAY", default=200)
-# How often a model is asked about one part of a conversation: to choose, then to mend what was not taken.
+# How often a model is asked about one part of a conversation: to choose, then to correct what was not taken.
 EXTRACTION_ROUNDS = env.int("EXTRACTION_ROUNDS", default=3)
 EXTRACTION_CONTEXT_MESSAGES = 6
 HOLD_SECONDS = 86_400

@@ -106,7 +106,7 @@ def _port(given: Mapping[str, str]) -> int:
 
 @contextmanager
 def _locked(var: Path) -> Iterator[None]:
-    """Hold the lock of this copy. The kernel lets go of it when this process ends, however it ends."""
+    """Hold the lock of this copy. The kernel releases it when this process ends, however it ends."""
     try:
         var.mkdir(mode=0o711, parents=True, exist_ok=True)
         file = (var / "lock").open("a+", encoding="utf-8")

@@ -24,7 +24,7 @@ PYTHON = VENV / "bin" / "python"
 
 
 def main() -> None:
-    """Make or mend the environment in the current directory for the lock file named on the command line."""
+    """Make or repair the environment in the current directory for the lock file named on the command line."""
     if sys.version_info[:2] < OLDEST:
         run_with_newer_python()
     try:
@@ -115,7 +115,7 @@ def install(lock_file: Path) -> None:
         [PYTHON, "-m", "pip", "install", *options, "--requirement", lock_file], env=environment, check=False
     )
     if done.returncode != 0:
-        sys.exit("\nThe packages could not be installed; the reason is above. Mend it and run make again.")
+        sys.exit("\nThe packages could not be installed; the reason is above. Correct it and run make again.")
     say(f"{time.monotonic() - began:.0f} s\n")
 
 

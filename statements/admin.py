@@ -111,7 +111,7 @@ class StatementAdmin(OwnedAdmin):
         icon="visibility",
     )
     def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Show what it says and what bears it out, once, with what can be decided then."""
+        """Show what it says and what supports it, once, with what can be decided then."""
         row = self.row(request, object_id)
         try:
             text = self.moderation["open"](moderator(request), row.pk, form.cleaned_data["reason"])
@@ -127,7 +127,7 @@ class StatementAdmin(OwnedAdmin):
 
     @button(
         "Quarantine",
-        "Keeps it out of every prompt and of other members' sight until it is released, refused or reworded. "
+        "Keeps it out of every prompt and hides it from other members until it is released, refused or reworded. "
         "Its author sees the reason.",
         path="quarantine",
         form=ReasonForm,

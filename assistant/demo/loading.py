@@ -173,7 +173,7 @@ def _wait_until_processed(conversation_id: UUID) -> None:
 
 
 def _is_known(memory: DemoMemory) -> bool:
-    """Whether a memory of the demo was written already; what its person let go for good has left a suppression."""
+    """Whether a memory of the demo was written already; what its person deleted has left a suppression."""
     person = User.objects.get(username=memory.person).pk
     rows = Memory.objects.visible_to(principal_for_person(person))
     if rows.filter(external_id=memory.id, agent__name=read_content().agent).exists():

@@ -204,7 +204,7 @@ def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Mes
 def message_decline(principal: Principal, conversation_id: UUID, index: int, candidate: str = "") -> Message:
     """Never learn from a message: the person does not want it remembered.
 
-    What was learned from it alone, and nobody has looked at, is put away and can't be learned again. ``candidate`` is
+    What was learned from it alone, and nobody has looked at, is archived and can't be learned again. ``candidate`` is
     what the person was asked about, in the words in which it would have been remembered: that can't be learned from
     anything else either, until they say it themselves. Raises NotAllowed, NotFound, Refused (400 ``not_the_users``),
     Gated (422).

@@ -28,7 +28,7 @@ def known_memories(principal: Principal, said: Iterable[str]) -> list[Known]:
     """The person's memories that count, as far as they may matter to what was said.
 
     First those that stand in every prompt, in the order of the memory block, and within its budget; then, of those that
-    are only recalled, the nearest to what was said. Nothing that waits, was held back or put away, or has expired.
+    are only recalled, the nearest to what was said. Nothing that waits, was held back or archived, or has expired.
     """
     in_use = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now())
     rows = in_use.filter(kind=Kind.SEMANTIC)

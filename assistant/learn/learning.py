@@ -23,7 +23,7 @@ from .plan import MOST_EPISODES, Plan
 from .writing import Ready, make_ready
 
 _CALLS_A_CHANGE = 3
-"""How many calls a model may make for each change that may come of them: some are to mend others."""
+"""How many calls a model may make for each change that may come of them: some correct others."""
 
 
 def learns_memories(principal: Principal, conversation: Conversation) -> bool:
@@ -98,7 +98,7 @@ def find_memories(
 ) -> Found:
     """Find what to remember, change or forget in a part, and make it ready. Call it outside any transaction.
 
-    The model chooses by tools, with sight of what is remembered; where the person has that switched off, what it found
+    The model chooses by tools, seeing what is remembered; where the person has that switched off, what it found
     without them (``candidates``) is only ever added. ``keep`` is called before each further question to the model.
     Raises ModelUnavailable, ModelAnswerInvalid, and what ``keep`` raises.
     """

@@ -80,7 +80,7 @@ class Rewording:
 
 @dataclass(frozen=True, slots=True)
 class Removing:
-    """A known memory that is to be put away."""
+    """A known memory that is to be archived."""
 
     known: Known
     consent: bool

@@ -279,7 +279,7 @@ def _learns_facts(principal: Principal, conversation: Conversation) -> bool:
 
 
 def _extract(principal: Principal, conversation: Conversation, part: Part) -> Extraction:
-    """Ask the model about a batch and keep of its answer what the messages bear out.
+    """Ask the model about a batch and keep of its answer what the messages support.
 
     Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
     """

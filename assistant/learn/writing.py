@@ -86,7 +86,7 @@ class ReadyRewording:
 
 @dataclass(frozen=True, slots=True)
 class ReadyRemoval:
-    """A memory that is to be put away."""
+    """A memory that is to be archived."""
 
     step: Removing
 
@@ -226,7 +226,7 @@ class PlanWriter:
             with write_part(self.write):
                 return self._do(ready, said)
         except Refused as error:
-            return "tombstone" if error.code == "rejected_before" else error.code, ""
+            return "suppressed" if error.code == "rejected_before" else error.code, ""
 
     def _do(self, ready: Ready, said: Sequence[Said]) -> tuple[str, str]:
         if isinstance(ready, ReadyAddition):

@@ -41,7 +41,7 @@ DEFAULT_CATEGORY = "context"
 
 
 def deactivate(caller: Caller, memory_id: str) -> ToolAnswer:
-    """Put a memory away, or propose it to the person."""
+    """Archive a memory, or propose it to the person."""
     change = actions.memory_archive(caller.principal, memory_id)
     if change.proposal is not None:
         return tell_proposal(caller.principal, change.proposal, change.memory)
@@ -199,7 +199,7 @@ class UpdateUserMemory(OperationArguments):
 
 
 def change(caller: Caller, sent: UpdateUserMemory) -> ToolAnswer:
-    """Add, reword or put away one memory."""
+    """Add, reword or archive one memory."""
     match sent.operation:
         case "add":
             category = sent.category or DEFAULT_CATEGORY

@@ -128,7 +128,7 @@ class _Recording:
             self.note(candidate, "duplicate", fact_id=twin.pk, sim=1.0)
             return None
         if is_suppressed:
-            self.note(candidate, "tombstone")
+            self.note(candidate, "suppressed")
             return None
         if candidate.held_back:
             fact = self.store(candidate, said, [])

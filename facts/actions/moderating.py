@@ -30,7 +30,7 @@ def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
 
 def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Take an active fact out of everybody's sight but its author's and the staff's; the author sees the reason."""
+    """Hide an active fact from everybody but its author and staff; the author sees the reason."""
     with moderated(principal, reason, _locked(principal, fact_id, State.ACTIVE)) as change:
         change.leave(State.HIDDEN, reason=change.meta["reason"])
         change.fact.hidden_at = change.now

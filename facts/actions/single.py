@@ -59,7 +59,7 @@ class FactWrite(StatementWrite[LegacyFact]):
         put(self.fact, active(self.now if reviewed else self.fact.reviewed_at))
 
     def leave(self, state: str, *, reason: str | None = None) -> None:
-        """Take the fact out of the active state, and out of the other members' sight with it."""
+        """Take the fact out of the active state, which hides it from the other members."""
         fact = self.fact
         said = fact.state_reason if reason is None else reason
         put(fact, going(state, self.now, said) if state in GONE else coming(state, said))
@@ -138,7 +138,7 @@ def tell_legacy(write: LedgerWrite, fact: LegacyFact, before: Standing, after: S
     if before.shared and after.shared and before.version != after.version:
         event = "UPDATE"
     elif before.shared != after.shared:
-        # Other members learn that the fact is out of sight, not why.
+        # Other members learn that the fact is hidden, not why.
         event = "SHARE" if after.shared else "UNSHARE"
     else:
         return

@@ -24,7 +24,7 @@ from ..models import Place, Proposal
 from ..policy import writing
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
 from ..records import PlaceAdded, PlaceChanged, Said
-from .placing import bury_place, lift_place, mention, must_be_welcome, store_place, take_away
+from .placing import mention, must_be_welcome, store_place, suppress_place, take_away, unsuppress_place
 from .proposing import end, propose_place
 from .single import author
 
@@ -64,7 +64,7 @@ def place_add(
             write.result("place", place.pk)
             return PlaceAdded(place, created=False)
         if own_word:
-            lift_place(write, user_id, values)
+            unsuppress_place(write, user_id, values)
         else:
             must_be_welcome(user_id, values)
         if writing.waits(principal, ""):
@@ -139,7 +139,7 @@ def place_remove(principal: Principal, place: UUID, *, version: int | None = Non
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
         if principal.speaks_as_person:
-            bury_place(write, user_id, {"place_id": row.place_id}, object_id=row.pk)
+            suppress_place(write, user_id, {"place_id": row.place_id}, object_id=row.pk)
         take_away(write, row)
         write.result("place", row.pk)
     return PlaceChanged(row)
@@ -159,7 +159,7 @@ def place_restore(principal: Principal, place: UUID) -> Place:
             raise NotFound("There is no such place.")
         if row.deleted_at is None:
             raise Conflict("This place was not removed.", code="wrong_state", state="present")
-        lift_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
+        unsuppress_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
         row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes})
         write.result("place", row.pk)
     return row
@@ -206,7 +206,7 @@ def place_approve(
             values["name"] = _clean_name(given["name"], own_word=own_word)
         if "notes" in given:
             values["notes"] = _clean_notes(given["notes"], own_word=own_word)
-        lift_place(write, user_id, values)
+        unsuppress_place(write, user_id, values)
         stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=by)
         mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])
     end(proposal, Proposal.State.APPROVED, timezone.now())
@@ -215,7 +215,7 @@ def place_approve(
 def place_refuse(write: LedgerWrite, proposal: Proposal) -> None:
     """Keep what a proposal about a place would add from being proposed again, inside the person's decision."""
     if not proposal.values.get("removed"):
-        bury_place(write, proposal.user_id, proposal.values, object_id=proposal.pk)
+        suppress_place(write, proposal.user_id, proposal.values, object_id=proposal.pk)
 
 
 def places_purge() -> int:

@@ -35,12 +35,12 @@ def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
         raise Gated("The person removed or refused this place. Only they can bring it back.", code="rejected_before")
 
 
-def bury_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:
+def suppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:
     """Keep a place from being added again: at all, or with the name and notes that ``values`` hold."""
     suppression_add(write, user_id, _marks(values)[-1], object_id)
 
 
-def lift_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any]) -> None:
+def unsuppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any]) -> None:
     """Let a place be added again."""
     suppression_remove(write, user_id, texts=[mark.content for mark in _marks(values)])
 

@@ -156,7 +156,7 @@ class MemoryVersionAdmin(_OfMemoryAdmin):
 
 @admin.register(MemoryEvidence)
 class MemoryEvidenceAdmin(OfPersonAdmin):
-    """Which messages bear memories out."""
+    """Which messages support memories."""
 
     id_fields = ("message_id", "version__user_id")
     user_field = "version__user_id"
@@ -167,7 +167,7 @@ class MemoryEvidenceAdmin(OfPersonAdmin):
     list_select_related = ["version__user"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryEvidence]:
-        """All evidence, without the quotes and the words that they bear out."""
+        """All evidence, without the quotes and the words that they support."""
         columns = ["version__memory_id", "version__number", "version__user__username"]
         return super().get_queryset(request).select_related("version__user").only("message_id", *columns)
 

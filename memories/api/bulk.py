@@ -118,7 +118,7 @@ class BulkDelete(WritesOnce[Principal]):
 
     @extend_schema(request=BulkDeleteSerializer, responses=BulkResultSerializer)
     def post(self, request: Request) -> Response:
-        """Put up to 1,000 memories away, all or none, and say of each id what became of it."""
+        """Archive up to 1,000 memories, all or none, and say of each id what became of it."""
         principal = self.caller(request)
         body = BulkDeleteSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""REST for places: list and keep, read, rename, take away and fetch back, and where they were mentioned."""
+"""REST for places: list and keep, read, rename, remove and restore, and where they were mentioned."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class PlanApply(_ChangesPlan):
     def post(self, request: Request, plan_id: UUID) -> Response:
         """Apply a plan, or those of its `items` that are named: memories are merged, sources archived.
 
-        An item is skipped when one of its sources was changed or put away since (`reason`: `changed`, `gone`), when it
+        An item is skipped when one of its sources was changed or archived since (`reason`: `changed`, `gone`), when it
         is remembered elsewhere by now (`similar_exists`) or was rejected (`rejected_before`).
         """
         principal = self.caller(request)
@@ -86,7 +86,7 @@ class PlanRevert(_ChangesPlan):
         """Revert a plan: put the sources back in the place of what they became.
 
         An item is kept when that was changed since (`reason`: `merged_changed`), or when a source was purged (`gone`),
-        fetched back or changed (`changed`), or is remembered again (`similar_exists`). 409 `nothing_to_revert` when
+        restored or changed (`changed`), or is remembered again (`similar_exists`). 409 `nothing_to_revert` when
         that is so of all of them.
         """
         principal = self.caller(request)

@@ -54,7 +54,7 @@ class MemoryDetail(APIView):
 
     @extend_schema(responses=MemoryDetailSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request, memory_id: str) -> Response:
-        """Read a memory, with all its wordings and the words that bear them out."""
+        """Read a memory, with all its wordings and the words that support them."""
         principal = principal_of(request)
         memory = find_memory(principal, memory_id)
         prefetch_related_objects([memory], Prefetch("versions", _versions(principal, memory_id)))
@@ -102,7 +102,7 @@ class MemoryRestore(ChangesMemory):
 
     @extend_schema(request=None, responses=MemorySerializer)
     def post(self, request: Request, memory_id: str) -> Response:
-        """Restore a memory. What the person put away or rejected takes a session or a key with the scope admin."""
+        """Restore a memory. What the person archived or rejected takes a session or a key with the scope admin."""
         principal = self.caller(request)
         read_nothing(request)
         return answer_memory(principal, actions.memory_restore(principal, memory_id))

@@ -213,12 +213,12 @@ def are_apart(one: str, other: str) -> bool:
 
 
 def decides_what_returns(principal: Principal) -> bool:
-    """Whether what the principal fetches back counts at once: for the person, from a linked chat too."""
+    """Whether what the principal restores counts at once: for the person, from a linked chat too."""
     return principal.may_decide or principal.speaks_as_person
 
 
 def must_restore(principal: Principal, memory: Memory) -> None:
-    """Raise NotYoursToDecide when an agent would fetch back what the person, or staff, put away."""
+    """Raise NotYoursToDecide when an agent would restore what the person, or staff, archived."""
     if decides_what_returns(principal) or (memory.state == State.ARCHIVED and memory.deleted_why in RESTORED_BY_AGENTS):
         return
     raise NotYoursToDecide

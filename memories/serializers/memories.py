@@ -304,7 +304,7 @@ class RejectMemorySerializer(ExactSerializer):
 
 
 class BulkDeleteSerializer(ExactSerializer):
-    """The memories to put away."""
+    """The memories to archive."""
 
     ids = serializers.ListField(child=serializers.CharField(max_length=64), min_length=1, max_length=MOST_AT_ONCE)
 

@@ -1,4 +1,4 @@
--- Stores new memories with their first versions, what bears those out, and what the memories are related to.
+-- Stores new memories with their first versions, what supports those, and what the memories are related to.
 WITH given AS MATERIALIZED (
     SELECT *
     FROM ROWS FROM (

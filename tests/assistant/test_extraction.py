@@ -283,7 +283,7 @@ class TestForgetting:
         memory.refresh_from_db()
         assert (memory.state, memory.deleted_why) == ("archived", "person")
         assert contents() == []
-        assert operations() == ["archive", "tombstone"]
+        assert operations() == ["archive", "suppressed"]
         check(owner)
 
     def test_one_that_went_meanwhile_is_left_out(self, batch, model, me, owner, knows):
@@ -394,7 +394,7 @@ class TestConsent:
         memories.memory_reject(me, knows("The user drinks green tea.").pk)
         model.calls([add()])
         batch()
-        assert (contents(), operations()) == ([], ["tombstone"])
+        assert (contents(), operations()) == ([], ["suppressed"])
         model.calls([add(explicit=True)])
         batch()
         assert contents() == ["The user drinks green tea."]
@@ -405,7 +405,7 @@ class TestConsent:
         cats = knows("The user has cats.")
         model.calls([update(cats, "The user drinks green tea.")])
         batch()
-        assert (contents(), operations()) == (["The user has cats."], ["tombstone"])
+        assert (contents(), operations()) == (["The user has cats."], ["suppressed"])
         check(owner)
 
 

@@ -468,7 +468,7 @@ class TestDeclining:
         model.calls([add(index=2, quote="get up early")])
         Message.objects.filter(index=2).update(processed=False, reading_due=timezone.now())
         extraction.extract_messages(conversation.pk)
-        assert "tombstone" in operations()
+        assert "suppressed" in operations()
         assert contents() == [early.content, cat.content]
 
     def test_of_a_candidate_leaves_a_suppression_for_its_wording(self, owner, me, model, conversation):

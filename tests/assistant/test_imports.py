@@ -537,7 +537,7 @@ class TestTakingBack:
         assert list(before.values("turns", "turn_terms", "chunks", "chunk_terms", "facts", "fact_terms")) == counts
         events = Change.objects.filter(ledger_id=owner.pk).order_by("rev").values_list("event", "object_type")
         assert list(events)[-3:] == [("PURGE", "fact"), ("PURGE", "fact"), ("DELETE", "conversation")]
-        # No tombstone keeps it from being learned when the file is imported again.
+        # No suppression keeps it from being learned when the file is imported again.
         bring([chatgpt_talk(*BEES)], legacy=legacy, run=True)
         assert LegacyFact.objects.count() == 2
 

@@ -193,7 +193,7 @@ def test_bad_arguments(db, arguments):
         run(*arguments)
 
 
-# --- Tombstones, and facts that came meanwhile ------------------------------------------------------------------
+# --- Suppressions, and facts that came meanwhile ------------------------------------------------------------------
 
 
 def test_the_mark_of_a_rejected_fact_gets_the_vector_of_that_fact(filled, owner, switch):
@@ -212,8 +212,8 @@ def test_the_mark_of_a_fact_that_is_gone_keeps_its_vector_and_is_told(filled, ow
     fact_reject(principal_for_person(owner.pk), fact.pk)
     factories.erase(LegacyFact.objects.filter(pk=fact.pk))
     switch()
-    assert "1 marks of what was rejected or deleted keep their vectors" in run("--dry-run")
-    assert "1 marks of what was rejected or deleted keep their vectors" in run()
+    assert "1 suppressions of rejected or deleted texts keep their vectors" in run("--dry-run")
+    assert "1 suppressions of rejected or deleted texts keep their vectors" in run()
     assert Suppression.objects.get().embedding_model == OLD
 
 
@@ -257,8 +257,8 @@ def test_the_mark_of_a_memory_that_is_gone_keeps_its_vector_and_is_told(remember
     Memory.objects.filter(pk=remembered[0].pk).update(purge_at=timezone.now())
     statements_purge(MEMORY)
     switch()
-    assert "1 marks of what was rejected or deleted keep their vectors" in run("--dry-run")
-    assert "1 marks of what was rejected or deleted keep their vectors" in run()
+    assert "1 suppressions of rejected or deleted texts keep their vectors" in run("--dry-run")
+    assert "1 suppressions of rejected or deleted texts keep their vectors" in run()
     assert Suppression.objects.get().embedding_model == OLD
 
 

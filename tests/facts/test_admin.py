@@ -1,4 +1,4 @@
-"""Facts and tombstones for staff: nothing shows what people said until it is opened, which they can read."""
+"""Facts and suppressions for staff: nothing shows what people said until it is opened, which they can read."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Memories, their versions and tombstones get the vectors of another embedder."""
+"""Memories, their versions and suppressions get the vectors of another embedder."""
 
 from datetime import timedelta
 
@@ -57,7 +57,7 @@ def test_the_mark_of_a_memory_that_is_gone_keeps_its_vector(me, owner, add, swit
     Memory.objects.update(purge_at=timezone.now())
     statements_purge(MEMORY)
     switch()
-    assert waiting_for(NEW).stones == 1
+    assert waiting_for(NEW).suppressions == 1
     reembed()
     assert Suppression.objects.get().embedding_model == OLD
 

@@ -70,19 +70,19 @@ class Command(BaseCommand):
             by_meaning = before is not None and before.name == model
             how = "by meaning too" if by_meaning else "by their words only: KEEPSAKE_EMBEDDER_BEFORE is another"
             self.stdout.write(f"{count:,} have vectors of {model}; until they are moved they are found {how}.")
-        self._tell_stones(waiting)
+        self._tell_suppressions(waiting)
 
     def _tell_moved(self, moved: Moved) -> None:
         self.stdout.write(f"Moved to {get_embedder().name}: {_listed(moved.rows)}; {moved.tokens:,} tokens.")
-        self._tell_stones(moved.left)
+        self._tell_suppressions(moved.left)
         if left := sum(moved.left.rows.values()):
             raise CommandError(f"{left:,} rows were being written all the time. {AGAIN}")
 
-    def _tell_stones(self, waiting: Waiting) -> None:
-        if waiting.stones:
+    def _tell_suppressions(self, waiting: Waiting) -> None:
+        if waiting.suppressions:
             self.stdout.write(
-                f"{waiting.stones:,} marks of what was rejected or deleted keep their vectors, since the texts are "
-                "gone: they keep the same words away, but similar ones no longer."
+                f"{waiting.suppressions:,} suppressions of rejected or deleted texts keep their vectors, since the "
+                "texts are gone: they keep the same words away, but similar ones no longer."
             )
 
 

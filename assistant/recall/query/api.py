@@ -95,7 +95,7 @@ class QuerySerializer(ExactSerializer):
         help_text="What the lines may cost together; a line that is too long for it is cut.",
     )
     as_of = _open(serializers.DateTimeField, help_text="What was true then.")
-    known_at = _open(serializers.DateTimeField, help_text="What was recorded then, also what was put away since.")
+    known_at = _open(serializers.DateTimeField, help_text="What was recorded then, also what was archived since.")
     sources = serializers.ListField(
         child=serializers.ChoiceField(SOURCES),
         min_length=1,
