@@ -179,8 +179,8 @@ class PlanWriter:
 
     ``principal`` was built inside it too, so what the person has decided meanwhile counts. ``messages`` are those that
     may still teach something, by index. At most ``most`` things are changed; what is over that is left out, and so is,
-    by itself, what is refused now: buried, over the budget, changed by somebody else. ``counts`` says what became of
-    all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories.
+    by itself, what is refused now: suppressed, over the budget, changed by somebody else. ``counts`` says what became
+    of all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories.
     """
 
     write: LedgerWrite

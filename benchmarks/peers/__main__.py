@@ -59,7 +59,7 @@ def main() -> None:
         if options.fresh or not kept.note.keepsake or kept.is_outdated:
             kept.empty()
         kept.empty_queues()
-        # A budget for the block would put away what 10,000 memories are more than.
+        # A budget for the block would archive what 10,000 memories are more than.
         settings = {
             "KEEPSAKE_EMBEDDER": options.embedder,
             "MEMORY_BLOCK_TOKENS": str(BLOCK_TOKENS),

@@ -122,11 +122,11 @@ _STATEMENTS = (
     """SELECT DISTINCT said.position
     FROM unnest(%(positions)s::int[], %(fingerprints)s::text[], %(vectors)s::text[])
          AS said (position, fingerprint, vector)
-    JOIN {suppressions} AS stone
-      ON stone.user_id = %(user_id)s::uuid AND stone.legacy_id IS NOT DISTINCT FROM %(no)s::uuid
-    WHERE stone.fingerprint = said.fingerprint
-       OR CASE WHEN stone.embedding_model = %(embedding_model)s
-               THEN 1 - (stone.embedding <=> said.vector::halfvec) >= %(buried)s ELSE false END""",
+    JOIN {suppressions} AS suppression
+      ON suppression.user_id = %(user_id)s::uuid AND suppression.legacy_id IS NOT DISTINCT FROM %(no)s::uuid
+    WHERE suppression.fingerprint = said.fingerprint
+       OR CASE WHEN suppression.embedding_model = %(embedding_model)s
+               THEN 1 - (suppression.embedding <=> said.vector::halfvec) >= %(suppressed)s ELSE false END""",
     """SELECT n.id, n.similarity, n.similarity, NULL::float8
     FROM (
         SELECT v.id, 1 - ((v.embedding <=> %(embedding)s::halfvec) + 0) AS similarity
@@ -195,7 +195,7 @@ class EarlierSql(BareSql):
             "fingerprints": [row["fingerprint"]],
             "vectors": [vector],
             "no": None,
-            "buried": 0.97,
+            "suppressed": 0.97,
             "near": 0.86,
             "most": 8,
         }

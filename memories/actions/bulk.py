@@ -1,4 +1,4 @@
-"""Many memories at once, under one lock: put away or decided about, in as many statements for a thousand as for one."""
+"""Many memories at once, under one lock: archived or decided about, in as many statements for a thousand as for one."""
 
 from __future__ import annotations
 
@@ -274,12 +274,12 @@ class _Deciding:
         return {}
 
     def archive(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """Put memories away."""
+        """Archive memories."""
         archive_many(self.write, self.user_id, memories, Why.PERSON)
         return {}
 
     def restore(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """Fetch memories back; what staff held back when it went is held back again."""
+        """Restore memories; what staff held back when it went is held back again."""
         left: dict[str, str] = {}
         slots, before = Slots.of(self.user_id, memories, ()), states_before(self.user_id, memories)
         back = []

@@ -46,8 +46,8 @@ Reason = MemoryPlanItem.Reason
 def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] | None = None) -> MemoryPlan:
     """Carry out a plan, or those of its ``items`` that are named: each becomes a memory in place of its sources.
 
-    The person has reviewed what comes of it. Sources are archived and can be fetched back, one by one or all by
-    ``optimize_revert``. An item is skipped, and says why, when a source was changed or put away since, when what it
+    The person has reviewed what comes of it. Sources are archived and can be restored, one by one or all by
+    ``optimize_revert``. An item is skipped, and says why, when a source was changed or archived since, when what it
     says is remembered elsewhere, or was rejected. Everything in one transaction; the plan's text goes with it.
 
     Raises NotYoursToDecide, NotAllowed (403 ``memory_off``), NotFound, Refused (400 ``bad_items``), Gated (422
@@ -76,8 +76,8 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
 def optimize_revert(principal: Principal, plan_id: UUID) -> MemoryPlan:
     """Take a plan back that was carried out: the sources count again, and what they became is archived in their place.
 
-    An item is kept, and says why, when what came of it was changed or put away since, when a source was purged,
-    fetched back or changed, or when there is a memory in a source's words again. Raises NotYoursToDecide, NotAllowed
+    An item is kept, and says why, when what came of it was changed or archived since, when a source was purged,
+    restored or changed, or when there is a memory in a source's words again. Raises NotYoursToDecide, NotAllowed
     (403 ``memory_off``), NotFound, Gated (422 ``budget``), Conflict (409 ``wrong_state``; ``nothing_to_revert`` with
     the ``reasons`` when every item would be kept: then nothing was changed).
     """
@@ -137,7 +137,7 @@ class _Merging:
     memories: Mapping[str, Memory]
     mergeable: Collection[str]
     texts: Mapping[UUID, Embedded]
-    buried: Collection[UUID]
+    suppressed: Collection[UUID]
 
     @classmethod
     def of(
@@ -159,7 +159,7 @@ class _Merging:
             memories={memory.pk: memory for memory in rows.without_vectors()},
             mergeable=set(rows.mergeable(principal, pinned=plan.pinned).values_list("pk", flat=True)),
             texts=texts,
-            buried={pk for pk, is_buried in zip(texts, suppressed, strict=True) if is_buried},
+            suppressed={pk for pk, is_suppressed in zip(texts, suppressed, strict=True) if is_suppressed},
         )
 
     def merge_item(self, item: MemoryPlanItem) -> None:
@@ -180,7 +180,7 @@ class _Merging:
             filed = (memory.version, memory.category) == (source.version, item.category)
             if not filed or memory.pk not in self.mergeable:
                 return Reason.CHANGED
-        if item.pk in self.buried:
+        if item.pk in self.suppressed:
             return Reason.REJECTED_BEFORE
         twin = queries.same_words(self.principal, self.plan.user_id, item.kind, item.content, item.subject)
         own = {source.memory_id for source in item.sources.all()}

@@ -256,8 +256,8 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
             taken |= sources
             drafts.append(draft)
     texts = Embedded.of_each([draft.group.content for draft in drafts])
-    buried = Suppression.objects.matching(user_id, texts)
-    return [draft for draft, is_buried in zip(drafts, buried, strict=True) if not is_buried]
+    suppressed = Suppression.objects.matching(user_id, texts)
+    return [draft for draft, is_suppressed in zip(drafts, suppressed, strict=True) if not is_suppressed]
 
 
 def _draft(group: Group, sources: Sequence[Memory]) -> _Draft | None:

@@ -146,7 +146,7 @@ def place_remove(principal: Principal, place: UUID, *, version: int | None = Non
 
 
 def place_restore(principal: Principal, place: UUID) -> Place:
-    """Fetch a place back that was taken away. That is for the person.
+    """Restore a removed place. That is for the person.
 
     Raises NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
     ``wrong_state``).

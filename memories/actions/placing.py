@@ -53,7 +53,7 @@ def store_place(
     conversation_id: UUID | None = None,
     **meta: Any,
 ) -> Place:
-    """Add a place, reword it, or fetch it back with these values."""
+    """Add a place, reword it, or restore it with these values."""
     now = timezone.now()
     if place is None:
         place = Place(user_id=user_id, place_id=values["place_id"], version=0, tokens=0, added_at=now)
@@ -90,7 +90,7 @@ def store_place(
 
 
 def take_away(write: LedgerWrite, place: Place, **meta: Any) -> None:
-    """Remove a place until it is purged or fetched back."""
+    """Remove a place until it is purged or restored."""
     write.change(place.user_id, "DELETE", "place", place.pk, old_version=place.version, **meta)
     write.undoable(place.user_id, "place", place.pk, {"version": place.version, "present": True})
     place.active_rev = None

@@ -83,7 +83,7 @@ def record_archive(
     conversation_id: UUID,
     said: Sequence[Said],
 ) -> Changed:
-    """Put a memory away that the person's words take back, inside a transaction that holds the person's ledger.
+    """Archive a memory that the person's words take back, inside a transaction that holds the person's ledger.
 
     With ``consent`` they asked for it to be forgotten: it goes at once, as if they had deleted it, and is not learned
     again. Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).

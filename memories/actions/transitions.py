@@ -1,4 +1,4 @@
-"""From one state to another: approving, rejecting, putting away, bringing back and pinning a memory.
+"""From one state to another: approving, rejecting, archiving, restoring and pinning a memory.
 
 Where a function takes ``version``, it is the wording that the caller saw; about another one it raises Conflict (409
 ``version_conflict`` with the current version).
@@ -94,9 +94,9 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: i
 
 
 def memory_archive(principal: Principal, memory_id: str, *, version: int | None = None) -> Changed:
-    """Put a memory away. It can be restored for 30 days, then it is purged.
+    """Archive a memory. It can be restored for 30 days, then it is purged.
 
-    What the person puts away themselves can't be learned again. An agent's archive waits while the person reviews
+    What the person archives themselves can't be learned again. An agent's archive waits while the person reviews
     before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound, Conflict (409
     ``version_conflict``, ``wrong_state``).
     """
@@ -111,9 +111,9 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
 
 
 def memory_restore(principal: Principal, memory_id: str, *, version: int | None = None) -> Memory:
-    """Fetch a memory back: active, or waiting when it did and it isn't the person who fetches it.
+    """Restore a memory: active, or waiting when it did and it isn't the person who restores it.
 
-    What the person put away or rejected only they fetch back, and what staff held back stays so. Raises
+    What the person archived or rejected only they restore, and what staff held back stays so. Raises
     NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
     ``version_conflict``, ``wrong_state``, ``similar_exists``, ``field_exists``).
     """
@@ -151,7 +151,7 @@ def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[
 
 
 def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
-    """Put away what was learned from a message alone that the person does not want remembered. Returns the ids.
+    """Archive what was learned from a message alone that the person does not want remembered. Returns the ids.
 
     The caller holds the person's ledger. Suppressions keep it from being learned again.
     """

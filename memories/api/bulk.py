@@ -1,4 +1,4 @@
-"""REST for many memories at once: adding them, and putting them away."""
+"""REST for many memories at once: adding them, and archiving them."""
 
 from __future__ import annotations
 

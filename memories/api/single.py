@@ -1,4 +1,4 @@
-"""REST for one memory: read, reword, file otherwise, put away and fetch back, pin, decide, history."""
+"""REST for one memory: read, reword, file otherwise, archive and restore, pin, decide, history."""
 
 from __future__ import annotations
 

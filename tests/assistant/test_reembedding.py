@@ -201,9 +201,9 @@ def test_the_mark_of_a_rejected_fact_gets_the_vector_of_that_fact(filled, owner,
     fact_reject(principal_for_person(owner.pk), fact.pk)
     switch()
     told = run()
-    stone = Suppression.objects.get()
+    suppression = Suppression.objects.get()
     fact.refresh_from_db()
-    assert (stone.embedding_model, stone.embedding) == (NEW, fact.embedding)
+    assert (suppression.embedding_model, suppression.embedding) == (NEW, fact.embedding)
     assert "marks" not in told
 
 
@@ -247,8 +247,8 @@ def test_the_mark_of_a_rejected_memory_gets_the_vector_of_that_memory(remembered
     memory_reject(principal_for_person(owner.pk), remembered[0].pk)
     switch()
     told = run()
-    stone, memory = Suppression.objects.get(), Memory.objects.get(pk=remembered[0].pk)
-    assert (stone.embedding_model, stone.embedding) == (NEW, memory.embedding)
+    suppression, memory = Suppression.objects.get(), Memory.objects.get(pk=remembered[0].pk)
+    assert (suppression.embedding_model, suppression.embedding) == (NEW, memory.embedding)
     assert "marks" not in told
 
 

@@ -1,4 +1,4 @@
-"""One fact's page: who sees it, its history with what changed, an earlier wording brought back."""
+"""One fact's page: who sees it, its history with what changed, an earlier wording restored."""
 
 import re
 

@@ -27,7 +27,7 @@ class TestVisibility:
         assert (shown["content"], shown["mine"], shown["author"]) == (fact.content, False, "Olga Owner")
         assert shown == api(member).get(url(fact)).json()
 
-    def test_a_s_private_facts_stay_out_of_b_s_sight(self, api, add, owner, member, legacy):
+    def test_a_s_private_facts_are_hidden_from_b(self, api, add, owner, member, legacy):
         add(owner, legacy)
         for query in ["", "?state=all", "?visibility=private", "?search=bread", "?mine=false"]:
             assert contents(api(member).get(facts_url(legacy, query))) == []

@@ -1,4 +1,4 @@
-"""Leaving a legacy: the facts of who leaves stay theirs, and what they shared is out of the others' sight."""
+"""Leaving a legacy: the facts of who leaves stay theirs, and what they shared is hidden from the others."""
 
 import pytest
 

@@ -7,7 +7,7 @@ from memories.strategies import Group
 from .rows import counted
 
 ANOTHER_MOMENT = {"updated_at", "active_rev"}
-"""What being put away and fetched back changes of a memory."""
+"""What being archived and restored changes of a memory."""
 
 
 class Scripted:

@@ -1,4 +1,4 @@
-"""Places over REST: keeping, naming, taking away, fetching back, and where they were mentioned."""
+"""Places over REST: keeping, naming, taking away, restoring, and where they were mentioned."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Many memories put away at once."""
+"""Many memories archived at once."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Rewording, refiling, pinning, putting away and fetching back."""
+"""Rewording, refiling, pinning, archiving and restoring."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -361,8 +361,8 @@ class TestArchiveAndRestore:
         memory = now(bees)
         assert (memory.state, memory.deleted_why, memory.active_rev) == ("archived", "person", None)
         assert memory.purge_at - memory.deleted_at == timedelta(days=30)
-        stone = Suppression.objects.get()
-        assert (stone.object_id, stone.embedding_model) == (bees.pk, "hashing:384")
+        suppression = Suppression.objects.get()
+        assert (suppression.object_id, suppression.embedding_model) == (bees.pk, "hashing:384")
         check(owner)
         actions.memory_restore(me, bees.pk)
         memory = now(bees)

@@ -1,4 +1,4 @@
-"""The budget of the memory block as the actions keep it: adding, rewording, filing and fetching back make room."""
+"""The budget of the memory block as the actions keep it: adding, rewording, filing and restoring make room."""
 
 import random
 from datetime import timedelta

@@ -182,8 +182,8 @@ class TestNo:
     def test_to_another_wording_keeps_it_away(self, me, bot, owner, bees, update, add):
         proposal = actions.proposal_reject(me, update.pk)
         assert (proposal.state, proposal.values, now(bees).content) == ("rejected", {"content": HENS}, BEES)
-        stone = Suppression.objects.get()
-        assert (stone.object_id, stone.embedding_model) == (str(update.pk), "hashing:384")
+        suppression = Suppression.objects.get()
+        assert (suppression.object_id, suppression.embedding_model) == (str(update.pk), "hashing:384")
         change = Change.objects.last()
         assert (change.event, change.object_type, change.object_id) == ("REJECT", "proposal", str(update.pk))
         with pytest.raises(Gated):

@@ -36,16 +36,16 @@ def switch(monkeypatch):
 def test_they_move_and_take_no_revision(me, owner, add, switch):
     memory = add(me, BEES).memory
     actions.memory_update(me, memory.pk, "The user keeps hens.")
-    buried = add(me, "The user keeps geese.").memory
-    actions.memory_archive(me, buried.pk)
+    archived = add(me, "The user keeps geese.").memory
+    actions.memory_archive(me, archived.pk)
     before = changes(owner)
     switch()
     assert waiting_for(NEW).rows == {"memories": 2, "versions": 3}
     assert reembed().rows == {"memories": 2, "versions": 3}
     assert set(Memory.objects.values_list("embedding_model", flat=True)) == {NEW}
     assert set(MemoryVersion.objects.values_list("embedding_model", flat=True)) == {NEW}
-    stone = Suppression.objects.get()
-    assert (stone.embedding_model, stone.embedding) == (NEW, now(buried).embedding)
+    suppression = Suppression.objects.get()
+    assert (suppression.embedding_model, suppression.embedding) == (NEW, now(archived).embedding)
     assert changes(owner) == before
     assert sum(waiting_for(NEW).rows.values()) == 0
     check(owner)

@@ -38,7 +38,7 @@ FACT = ("state", "content", "category", "visibility", "state_reason", "written_b
 
 
 def picture(user, legacy=None):
-    """All that undo gives back. What is put away because it was not there before looks as if it had never been."""
+    """All that undo gives back. What is archived because it was not there before looks as if it had never been."""
     memories = {
         memory.pk: [getattr(memory, name) for name in MEMORY] + [memory.reviewed_at is not None]
         for memory in Memory.objects.filter(user=user)

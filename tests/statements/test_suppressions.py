@@ -86,8 +86,8 @@ def test_a_batch_takes_one_statement(owner, legacy, lay, django_assert_num_queri
 def test_the_same_words_again_replace_the_first(owner, legacy, lay):
     lay("Rosa had a café.", unit(1, 0), object_id="1")
     lay("rosa had a cafe", unit(0, 1), object_id="2")
-    stone = Suppression.objects.get()
-    assert (stone.object_id, stone.embedding) == ("2", [0.0, 1.0])
+    suppression = Suppression.objects.get()
+    assert (suppression.object_id, suppression.embedding) == ("2", [0.0, 1.0])
 
 
 def test_lifting_takes_the_same_words_and_the_object_not_what_is_similar(owner, legacy, lay, lift):
@@ -106,12 +106,12 @@ def legacy_of(owner, legacy):
 
 
 def test_it_holds_no_text(lay):
-    stone = lay("Rosa had a café.", unit(1, 0))
-    held = repr(vars(stone)).lower()
+    suppression = lay("Rosa had a café.", unit(1, 0))
+    held = repr(vars(suppression)).lower()
     # What a hexadecimal digest can't spell, as it can "caf".
     assert "rosa" not in held
     assert "café" not in held
-    assert str(stone) == "suppression of 1"
+    assert str(suppression) == "suppression of 1"
 
 
 def test_without_the_person_s_lock_nothing_is_laid(owner, member, legacy):
