@@ -190,8 +190,8 @@ class Conversation(models.Model):
 
     @property
     def unsummarized(self) -> int:
-        """How many messages no chunk covers yet."""
-        return self.message_count - self.summarized_upto
+        """How many messages wait to be summed up in a chunk: none of a private conversation ever."""
+        return 0 if self.private else self.message_count - self.summarized_upto
 
     def is_pinned(self, now: datetime) -> bool:
         """Whether its prompts stay with ``block_at`` and ``block_rev``: from its first turn until an idle hour."""
@@ -264,9 +264,9 @@ class Message(Searchable):
             models.Index(fields=["reading_due"], condition=Q(reading_due__isnull=False), name="message_reading_due"),
             models.Index(
                 fields=["user"],
-                condition=Q(declined=True) | Q(held_until__isnull=False),
-                include=["id", "declined", "held_until"],
-                name="message_set_apart",
+                condition=Q(declined=True) | Q(held_until__isnull=False) | Q(memory_off=True),
+                include=["id", "declined", "held_until", "memory_off"],
+                name="message_not_recalled",
             ),
         ]
 
@@ -274,8 +274,11 @@ class Message(Searchable):
         return f"message {self.index} of {self.conversation_id}"
 
     def is_open(self, now: datetime) -> bool:
-        """Whether anything at all may be learned from it: nobody declined it, and nobody is being asked."""
-        return not self.declined and (self.held_until is None or self.held_until <= now)
+        """Whether anything at all may be summed up or learned from it.
+
+        Nobody declined it, nobody is being asked, and it was not said with memory switched off.
+        """
+        return not self.declined and not self.memory_off and (self.held_until is None or self.held_until <= now)
 
 
 class ConversationChunk(Searchable):

@@ -51,13 +51,13 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return conversation
 
     def with_unsummarized_over(self, threshold: int) -> ConversationQuerySet:
-        """Conversations that have more than ``threshold`` messages which no chunk covers."""
+        """Conversations that have more than ``threshold`` messages to be summed up; no private ones."""
         beyond = F("summarized_upto") + threshold
-        return self.filter(message_count__gt=F("summarized_upto")).filter(message_count__gt=beyond)
+        return self.filter(private=False, message_count__gt=F("summarized_upto")).filter(message_count__gt=beyond)
 
     def idle_since(self, at: datetime) -> ConversationQuerySet:
-        """Conversations with something unsummarised whose last message came before ``at``."""
-        return self.filter(message_count__gt=F("summarized_upto"), last_message_at__lte=at)
+        """Conversations with something to be summed up whose last message came before ``at``; no private ones."""
+        return self.filter(private=False, message_count__gt=F("summarized_upto"), last_message_at__lte=at)
 
     def not_being_imported(self) -> ConversationQuerySet:
         """Conversations but those whose import still works on them, which reads them itself."""
@@ -124,12 +124,8 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
     source = "turns"
 
     def set_apart(self, now: datetime) -> MessageQuerySet:
-        """What the person does not want remembered, and what they are being asked about."""
+        """What the person does not want remembered, what they are being asked about, what was said with memory off."""
         return self.filter(_apart(now))
-
-    def not_set_apart(self, now: datetime) -> MessageQuerySet:
-        """All the others."""
-        return self.exclude(_apart(now))
 
     def unindexed(self, at: datetime) -> MessageQuerySet:
         """Messages that wait for their vector and whose time to try has come."""
@@ -158,4 +154,4 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
 
 
 def _apart(now: datetime) -> Q:
-    return Q(declined=True) | Q(held_until__gt=now)
+    return Q(declined=True) | Q(held_until__gt=now) | Q(memory_off=True)

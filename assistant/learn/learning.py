@@ -41,23 +41,20 @@ class Part:
     """A part of a conversation as it is read.
 
     ``said`` holds by index the user's messages that may teach something, ``others`` why others can't, ``at`` when each
-    was said, ``off`` which were said with memory switched off: they teach nothing about anybody. A part that only says
-    again what came out of memory has no messages.
+    was said. A part that only says again what came out of memory has no messages.
     """
 
     messages: tuple[Utterance, ...]
     said: dict[int, str]
     others: dict[int, str]
     at: dict[int, datetime]
-    off: frozenset[int] = frozenset()
     legacy_name: str | None = None
 
     @classmethod
     def of(cls, conversation: Conversation, messages: Sequence[Message], teaches: Callable[[Message], bool]) -> Part:
-        """Read messages that nobody declined or holds. ``teaches`` says which of the user's may teach something."""
+        """Read messages that are open. ``teaches`` says which of the user's may teach something."""
         read = [Utterance(m.index, m.role, m.speaker, as_read(m), m.at) for m in messages]
-        off = frozenset(m.index for m in messages if m.memory_off)
-        teaching = {m.index for m in messages if m.role == Message.Role.USER and teaches(m)} - off
+        teaching = {m.index for m in messages if m.role == Message.Role.USER and teaches(m)}
         return cls(
             messages=tuple(utterance for utterance in read if utterance.content),
             said={each.index: each.content for each in read if each.content and each.index in teaching},
@@ -67,7 +64,6 @@ class Part:
                 if each.index not in teaching
             },
             at={each.index: each.at for each in read},
-            off=off,
             legacy_name=conversation.legacy.name if conversation.legacy else None,
         )
 
@@ -135,7 +131,7 @@ def _choose(principal: Principal, model: LanguageModel, part: Part, plan: Plan, 
     """Let the model call tools until it has no more calls, or its rounds are over. Returns what that took."""
     categories = sorted(load_categories().by_name)
     request = ToolRequest(
-        messages=[utterance for utterance in part.messages if utterance.index not in part.off],
+        messages=part.messages,
         user_name=principal.name,
         memories=[known.shown() for known in plan.known],
         tools=tools.specs(categories),

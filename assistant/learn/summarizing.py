@@ -261,7 +261,7 @@ def _note_cap(conversation: Conversation, over: int) -> None:
 
 
 def _open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
-    """The messages of a range but those that the person declined, or is asked about, by index."""
+    """The messages of a range that may be summed up, by index."""
     found = Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).without_vectors()
     return {message.index: message for message in found.order_by("index") if message.is_open(now)}
 
@@ -301,7 +301,7 @@ def _extract(principal: Principal, conversation: Conversation, part: Part) -> Ex
     if summary != extraction.summary.strip():
         note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
     users = (utterance for utterance in part.messages if utterance.role == Message.Role.USER)
-    said = {utterance.index: utterance.content for utterance in users if utterance.index not in part.off}
+    said = {utterance.index: utterance.content for utterance in users}
     most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
     facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
     return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)

@@ -432,8 +432,7 @@ class TestSwitchedOff:
         actions.maybe_summarize(conversation.pk)
         assert contents() == ["The user's grandmother grew mint."]
         assert list(LegacyFact.objects.values_list("content", flat=True)) == ["Rosa grew mint."]
-        # The conversation itself goes on with all of it; whoever chooses what to remember is not even shown it.
-        assert [each.content for each in model.requests[0].messages] == [TEA, "Rosa grew mint."]
+        assert [each.content for each in model.requests[0].messages] == ["Rosa grew mint."]
         assert [each.content for each in model.tool_requests[0].messages] == ["Rosa grew mint."]
 
     @pytest.mark.parametrize("how", ["memory", "private"])

@@ -310,12 +310,39 @@ def test_the_sweep_leaves_alone_what_is_held_or_waits(owner, legacy, model, talk
     assert actions.sweep()["conversations"] == 1
 
 
-def test_a_private_conversation_is_summarised_but_teaches_nothing(owner, legacy, model, talk):
+def test_a_private_conversation_is_neither_summarised_nor_does_it_teach(owner, legacy, model, talk):
     conversation = talk(owner, legacy, 31, private=True)
     model.finds(("hobby", "Rosa loved gardening.", 4, "I remember her well"))
-    assert actions.maybe_summarize(conversation.pk) == 1
+    assert actions.maybe_summarize(conversation.pk) == 0
+    assert actions.conversation_finish(principal_for_person(owner.pk), conversation.pk) is None
+    due_now(conversation)
+    assert actions.sweep()["conversations"] == 0
     assert not LegacyFact.objects.exists()
-    assert ConversationChunk.objects.get().private
+    assert not ConversationChunk.objects.exists()
+
+
+def test_what_was_said_with_memory_off_stays_out_after_switching_on_again(owner, model, talk, api):
+    me = principal_for_person(owner.pk)
+    conversation = talk(owner)
+    say(owner, conversation, "My parrot is green.")
+    preferences_set(me, has_memory=False)
+    say(owner, conversation, "My parrot sings the anthem.", "It sings well.")
+    preferences_set(principal_for_person(owner.pk), has_memory=True)
+    say(owner, conversation, "My parrot eats nuts.")
+    read = []
+    model.answer = lambda request: (
+        read.extend(each.content for each in request.messages) or Extraction(summary="A parrot.", model="scripted")
+    )
+    actions.conversation_finish(principal_for_person(owner.pk), conversation.pk)
+    actions.maybe_summarize(conversation.pk)
+    assert read == ["My parrot is green.", "My parrot eats nuts."]
+    asked = {"query": "What does my parrot sing?", "sources": ["turns", "chunks"], "threshold": -1}
+    answer = api(owner).post("/api/v1/memories/query/", asked, format="json").json()
+    found = [each["text"] for each in answer["results"]]
+    assert any("green" in text for text in found)
+    assert not any("anthem" in text for text in found)
+    made = api(owner).post(f"/api/v1/conversations/{talk(owner).pk}/turn/", {"content": "What sings?"}, format="json")
+    assert "anthem" not in made.json()["text"]
 
 
 def test_with_memory_off_nothing_is_learned(owner, legacy, model, talk):
