@@ -7,8 +7,7 @@ from django.db.models.functions import Cast
 
 from accounts.policy import must_act_for, must_read
 from accounts.principals import Principal
-from journal.models import Change
-from journal.querysets import ChangeQuerySet
+from journal.models import Change, ChangeQuerySet
 
 from .models import Memory, Proposal
 from .querysets import PLACES_CATEGORY, MemoryQuerySet

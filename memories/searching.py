@@ -1,13 +1,14 @@
-"""Which memories a search looks through: as they are now, as they were true once, or as they stood recorded then."""
+"""Which memories a search looks through (now, as true once, as recorded then), and the bonuses in its ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
@@ -231,3 +232,45 @@ def read_edges(principal: Principal, memory_ids: Sequence[str]) -> Steps[list[Ed
 @cache
 def _edges() -> Statement:
     return put_together(statement("edges"), {}, lasting=True)
+
+
+_ORDINARY = 2
+_DAY = timedelta(days=1)
+
+
+def standing(rows: Iterable[MemoryRow], now: datetime) -> list[float]:
+    """Points of each row for being important, lately used, recent or pinned, and off for being an insight.
+
+    Importance counts as far as it is off the ordinary, and half as much after every ``RANK_IMPORTANCE_HALF_DAYS`` in
+    which the memory was neither used nor changed; the stored value stays.
+    """
+    importance, importance_days = settings.RANK_IMPORTANCE, settings.RANK_IMPORTANCE_HALF_DAYS
+    recency, recency_days = settings.RANK_RECENCY, settings.RANK_RECENCY_HALF_DAYS
+    pinned, insight = settings.RANK_PINNED, settings.RANK_INSIGHT
+    points = []
+    for row in rows:
+        used = max(row.updated_at, row.last_used_at or row.updated_at)
+        lasting = 0.5 ** (_days(used, now) / importance_days)
+        recent = 0.5 ** (_days(row.updated_at, now) / recency_days)
+        points.append(
+            importance * (row.importance - _ORDINARY) * lasting
+            + recency * recent
+            + pinned * row.pinned
+            - insight * (row.kind == Kind.INSIGHT)
+        )
+    return points
+
+
+def company(ids: Sequence[str], edges: Iterable[Edge]) -> Mapping[str, float]:
+    """Points for being related to what was found before it. ``ids`` are the memories, the best first."""
+    place = {memory_id: number for number, memory_id in enumerate(ids)}
+    points: dict[str, float] = {}
+    for edge in edges:
+        if edge.one in place and edge.other in place:
+            later = max(edge.one, edge.other, key=place.__getitem__)
+            points[later] = max(points.get(later, 0.0), settings.RANK_RELATED * edge.strength)
+    return points
+
+
+def _days(since: datetime, now: datetime) -> float:
+    return max((now - since) / _DAY, 0.0)

@@ -129,7 +129,7 @@ CELERY_BEAT_SCHEDULE = {
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
-    "memory_project.staff.apps.StaffAdminConfig",
+    "memory_project.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -153,7 +153,7 @@ INSTALLED_APPS = [
     "assistant",
     "desk",
     "interop",
-    "memory_project",
+    "memory_project.apps.MemoryProjectConfig",
 ]
 
 MIDDLEWARE = [

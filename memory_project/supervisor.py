@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
 
-from .embedded.errors import ServerError
+from .embedded.account import ServerError
 from .embedded.processes import Child, tail
 
 _POLL_SECONDS = 0.25

@@ -1,8 +1,7 @@
 """People, legacies, agents and keys for staff, and what the admins of later rooms build on."""
 
 from .agents import AgentAdmin, AgentKeyAdmin, GrantAdmin
-from .owned import OwnedAdmin, moderator
-from .people import LegacyAdmin, MemberAdmin, PersonAdmin
+from .people import LegacyAdmin, MemberAdmin, OwnedAdmin, PersonAdmin, moderator
 
 __all__ = [
     "AgentAdmin",

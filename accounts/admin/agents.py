@@ -28,7 +28,7 @@ from web.admin import ConfirmForm, button, link_to, opened
 from .. import actions, categories, policy
 from ..models import Agent, AgentKey, Grant, User
 from ..principals import SCOPES
-from .owned import OwnedAdmin, moderator
+from .people import OwnedAdmin, moderator
 
 KEY_COLOURS = {"in use": "success", "never used": "info", "expired": "warning", "revoked": "danger"}
 

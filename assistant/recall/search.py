@@ -23,14 +23,15 @@ from accounts import categories
 from accounts.models import Legacy
 from accounts.policy import must_act_for
 from accounts.principals import STAND_IN_USER, Principal
-from conversations.ranking import PLACE, message_prior
 from conversations.searching import (
     CHUNK_COLUMNS,
+    PLACE,
     ChunkRow,
     InPrompt,
     Recallable,
     TurnRow,
     chunks_shape,
+    message_prior,
     read_turns,
     turns_shape,
 )
@@ -41,16 +42,17 @@ from journal.queue import enqueue
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable, Vectors
 from memories.querysets import MemoryVersionQuerySet
-from memories.ranking import company, standing
 from memories.searching import (
     PRESENT_COLUMNS,
     Edge,
     MemoryRow,
     MemoryRows,
     Narrowing,
+    company,
     present_shape,
     read_edges,
     read_versions,
+    standing,
 )
 from retrieval.prepared import Shaped, Steps, Stepwise, read
 from retrieval.search import Centre, Corpus, Hit, SearchQuery, centre_of, has_model, hybrid_search

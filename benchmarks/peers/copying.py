@@ -10,7 +10,7 @@ import orjson
 import psycopg
 from psycopg import sql
 
-from .vectors import Vectors
+from .system import Vectors
 
 # Enough for the graph of 384 dimensions and its edges: what does not fit is inserted row by row, many times slower.
 _MEMORY_PER_ROW_KB = 3

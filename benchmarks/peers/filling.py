@@ -22,7 +22,7 @@ import psycopg
 
 from .copying import building, copy_rows, vector_text, without_indexes
 from .plan import Memory, Person, Plan
-from .vectors import Vectors, vectors_of
+from .system import Vectors, vectors_of
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 _NAMESPACE = uuid.UUID("9a3b8f52-5d0e-4b0a-8c79-0d2f4d1f6f6e")

@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from . import checks
+from . import figures
 from .figures import Spread, spread
 from .plan import Person, Plan
-from .system import ADDING, LISTED, MANY, TOP, WORK, System, Timed, call
-from .vectors import Vectors
+from .system import ADDING, LISTED, MANY, TOP, WORK, System, Timed, Vectors, call
 
 Turn = tuple[Person, tuple[Any, ...]]
 """Whom a call is about, and what it says beside that."""
@@ -194,7 +193,7 @@ class Measuring:
             if not self._is_whole(answer, person):
                 yield "the text lacks memories"
         else:
-            if others := checks.foreign(answer, person):
+            if others := figures.foreign(answer, person):
                 yield f"{len(others)} rows are another person's"
             if work != "search" and len(set(answer)) != min(LISTED, person.memories):
                 yield f"{len(set(answer))} rows instead of {min(LISTED, person.memories)}"
@@ -202,7 +201,7 @@ class Measuring:
     def _is_whole(self, text: str, person: Person) -> bool:
         """Whether a block holds everything. A text that did before is not searched again: a long one takes a second."""
         if (person, text) not in self._whole:
-            if not checks.block_holds(text, [memory.content for memory in self.plan.memories_of(person)]):
+            if not figures.block_holds(text, [memory.content for memory in self.plan.memories_of(person)]):
                 return False
             self._whole.add((person, text))
         return True
@@ -212,7 +211,7 @@ class Measuring:
         asker = self.plan.asker(size)
         own = self._vectors[asker.name]
         asked = self.plan.questions(asker, before + self._rounds.search)
-        right = [checks.nearest(own, self._embed(each.text), asker.first, TOP) for each in asked]
+        right = [figures.nearest(own, self._embed(each.text), asker.first, TOP) for each in asked]
         wanted = min(TOP, size)
         self.result.quality[size] = {}
         for system in systems:
@@ -220,15 +219,15 @@ class Measuring:
             self.result.quality[size][system.name] = Quality(
                 found=statistics.fmean(each.answer in answer for each, answer in zip(asked, answers, strict=True)),
                 nearest=statistics.fmean(
-                    checks.recall(answer, ids, wanted) for ids, answer in zip(right, answers, strict=True)
+                    figures.recall(answer, ids, wanted) for ids, answer in zip(right, answers, strict=True)
                 ),
-                foreign=sum(len(checks.foreign(answer, asker)) for answer in answers),
+                foreign=sum(len(figures.foreign(answer, asker)) for answer in answers),
             )
 
     def recall_against(self, size: int, name: str, exact: str) -> float:
         """Which part of one system's answers another gives too: the same ranking without an approximate index."""
         pairs = zip(self.answers[size][name], self.answers[size][exact], strict=True)
-        return statistics.fmean(checks.recall(mine, set(right), len(right)) for mine, right in pairs)
+        return statistics.fmean(figures.recall(mine, set(right), len(right)) for mine, right in pairs)
 
 
 def _same(turn: Turn, _place: int) -> Turn:

@@ -19,8 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from benchmarks.peers.plan import Plan
-from benchmarks.peers.system import System, call
-from benchmarks.peers.vectors import Vectors, vectors_of
+from benchmarks.peers.system import System, Vectors, call, vectors_of
 from language.embedders.hashing import HashingEmbedder
 
 # Each reads its switch when it is imported.

@@ -17,8 +17,7 @@ from language.offline.candidates import memory_candidates
 from language.offline.compare import Sense, compare, compare_senses, sense_of
 from language.offline.forgetting import find_ended, find_forgetting, meant
 from language.offline.joining import in_one_sentence
-from language.offline.lines import Lines, lines_of
-from language.offline.reading import read_statements
+from language.offline.reading import Lines, lines_of, read_statements
 
 ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
 

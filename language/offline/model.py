@@ -19,8 +19,7 @@ from language.offline.choosing import choose
 from language.offline.compare import compare, sense_of
 from language.offline.condensing import condense
 from language.offline.lexicon.words import listed
-from language.offline.lines import lines_of
-from language.offline.reading import read_statements
+from language.offline.reading import lines_of, read_statements
 from language.offline.summary import episodes, summarise
 
 _QUESTION = listed("what where when which whom whose why how do does did you me i about tell know")

@@ -27,7 +27,7 @@ from language.offline.lexicon.words import (
     YOU_PRONOUNS,
     listed,
 )
-from language.offline.lines import MAX_SENTENCE, Line, Lines
+from language.offline.reading import MAX_SENTENCE, Line, Lines
 from language.offline.tokens import Token, tokenize
 
 MAX_EXTRACT = 240

@@ -1,7 +1,13 @@
 """What is remembered, for staff: where it stands and what waits. What it says opens for a logged reason."""
 
-from .disclosures import DisclosureAdmin
-from .memories import MemoryAdmin, MemoryEvidenceAdmin, MemoryUseAdmin, MemoryVersionAdmin, RelationAdmin
+from .memories import (
+    DisclosureAdmin,
+    MemoryAdmin,
+    MemoryEvidenceAdmin,
+    MemoryUseAdmin,
+    MemoryVersionAdmin,
+    RelationAdmin,
+)
 from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
 from .plans import MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
 from .proposals import ProposalAdmin, ProposalEvidenceAdmin

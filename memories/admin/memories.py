@@ -1,4 +1,4 @@
-"""Memories, and what belongs to one: its wordings, what bears them out, how often it was used, what it relates to."""
+"""Memories, and what belongs to one: wordings, evidence, uses, relations, and which agents it was disclosed to."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from django.contrib import admin
 from django.contrib.admin import SimpleListFilter
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html_join
 from unfold.decorators import display
 
 from accounts import categories
 from accounts.admin import OwnedAdmin, moderator
-from accounts.models import User
-from conversations.models import Message
+from accounts.models import Agent, User
+from conversations.models import Conversation, Message
 from statements.admin import StatementAdmin
-from web.admin import linked
+from web.admin import link_to, linked
 
 from .. import actions
-from ..models import MEMORY, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
+from ..models import MEMORY, Disclosure, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
 
 _MEMORY_ID = re.compile(r"[A-Za-z0-9]{8}")
 
@@ -227,3 +228,37 @@ class RelationAdmin(OfPersonAdmin):
 
     from_link = linked(Memory, "from_memory_id", "memory")
     to_link = linked(Memory, "to_memory_id", "other memory")
+
+
+@admin.register(Disclosure)
+class DisclosureAdmin(OfPersonAdmin):
+    """Which agent was shown which memories, and how."""
+
+    list_display = ["id", "person", "agent_link", "labelled_by", "how_many", "at"]
+    list_filter = ["by", "at"]
+    list_select_related = ["user", "agent"]
+    fields = ["person", "agent_link", "by", "conversation_link", "memory_links", "at"]
+    readonly_fields = ["person", "agent_link", "conversation_link", "memory_links"]
+    search_help_text = "The id of a person, or part of their name"
+
+    @display(description="by", ordering="by", label={"query": "info", "context": "default", "turn": "default"})
+    def labelled_by(self, disclosure: Disclosure) -> tuple[str, str]:
+        """What the agent had asked for."""
+        return disclosure.by, disclosure.get_by_display()
+
+    @admin.display(description="memories")
+    def how_many(self, disclosure: Disclosure) -> int:
+        """How many memories the answer held."""
+        return len(disclosure.memories)
+
+    agent_link = linked(Agent, "agent_id", "agent", name="agent.name")
+
+    @admin.display(description="conversation")
+    def conversation_link(self, disclosure: Disclosure) -> Any:
+        """Where, if that was said and it is still there."""
+        return "-" if disclosure.conversation_id is None else link_to(Conversation, disclosure.conversation_id)
+
+    @admin.display(description="memories")
+    def memory_links(self, disclosure: Disclosure) -> Any:
+        """Which memories; each opens its text for a reason, unless it is gone."""
+        return format_html_join(" ", "{}", ((link_to(Memory, memory_id),) for memory_id in disclosure.memories))

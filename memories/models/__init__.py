@@ -1,7 +1,6 @@
 """What is remembered about a person, how it changed, what waits for them, and what must not come back."""
 
-from .disclosures import Disclosure
-from .memory import MEMORY, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
+from .memory import MEMORY, Disclosure, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
 from .plans import MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .proposals import Proposal, ProposalEvidence

@@ -4,7 +4,7 @@ It uses the wheels' programs only. ``EmbeddedServers`` runs whichever of the two
 name an address for, with everything they keep in one directory.
 """
 
-from .errors import ServerError
+from .account import ServerError
 from .servers import EmbeddedServers, throw_away_servers
 
 __all__ = ["EmbeddedServers", "ServerError", "throw_away_servers"]

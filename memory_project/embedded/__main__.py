@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 
-from .errors import ServerError
+from .account import ServerError
 from .servers import throw_away_servers
 
 

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import ServerError
-
 SYSTEM_USER = "keepsake"
+
+
+class ServerError(Exception):
+    """A server can't be started or kept running; the text says why and what helps."""
 
 
 @dataclass(frozen=True)

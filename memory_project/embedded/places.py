@@ -13,8 +13,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from .account import Account
-from .errors import ServerError
+from .account import Account, ServerError
 
 # A Unix socket's path may have 107 bytes, and URLs and configuration files have to carry it unquoted.
 _SHORT_PATH = re.compile(r"/[A-Za-z0-9_./-]{1,60}")

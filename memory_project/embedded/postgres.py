@@ -14,8 +14,7 @@ import psutil
 import psycopg
 from psycopg import sql
 
-from .account import Account
-from .errors import ServerError
+from .account import Account, ServerError
 from .processes import Server, Signals, serves, stop_leftovers
 
 DATABASE = "keepsake"

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from .account import Account
-from .errors import ServerError
+from .account import Account, ServerError
 
 Signals = Sequence[tuple[signal.Signals, float]]
 

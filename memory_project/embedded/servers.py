@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from .account import Account
-from .errors import ServerError
+from .account import Account, ServerError
 from .places import (
     data_directory,
     postgres_programs,

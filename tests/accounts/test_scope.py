@@ -6,7 +6,7 @@ from django.test import RequestFactory
 from structlog.contextvars import get_contextvars
 
 from accounts import actions
-from accounts.admin.owned import moderator
+from accounts.admin.people import moderator
 from accounts.models import User
 from accounts.queries import principal_for_job, principal_for_person
 from accounts.scope import RequestScope, acting_as, current_principal, enter, working_for

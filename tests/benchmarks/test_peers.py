@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.peers import checks
+from benchmarks.peers import figures
 from benchmarks.peers.__main__ import read_options
 from benchmarks.peers.channel import PeersFailed, peers_process
 from benchmarks.peers.copying import vector_text
@@ -22,8 +22,7 @@ from benchmarks.peers.kept import Kept, Note, kept_in, migrations
 from benchmarks.peers.measuring import Measuring, Quality, Result, Rounds
 from benchmarks.peers.plan import SMALLEST, Person, Plan
 from benchmarks.peers.report import best_mem0, render, render_growth
-from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP, WORK, Timed
-from benchmarks.peers.vectors import vectors_of
+from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP, WORK, Timed, vectors_of
 from language.embedders.hashing import HashingEmbedder
 from memory_project.embedded.account import Account
 from memory_project.embedded.places import temporary_directory
@@ -315,16 +314,16 @@ def test_a_table_lines_up():
 def test_nearest_are_found_by_comparing_all():
     vectors = np.eye(4, dtype=np.float32)
     question = np.array([0.1, 0.9, 0.4, 0.2], dtype=np.float32)
-    assert checks.nearest(vectors, question, 20, 2) == {"00000021", "00000022"}
+    assert figures.nearest(vectors, question, 20, 2) == {"00000021", "00000022"}
 
 
 def test_rows_as_near_as_the_last_count_as_nearest():
     vectors = np.array([[1, 0], [0, 1], [0.0001, 0.9999]], dtype=np.float32)
-    assert checks.nearest(vectors, np.array([0, 1], dtype=np.float32), 0, 1) == {"00000001", "00000002"}
+    assert figures.nearest(vectors, np.array([0, 1], dtype=np.float32), 0, 1) == {"00000001", "00000002"}
 
 
 def test_of_fewer_rows_all_are_nearest():
-    assert checks.nearest(np.eye(2, dtype=np.float32), np.ones(2, dtype=np.float32), 0, 10) == {"00000000", "00000001"}
+    assert figures.nearest(np.eye(2, dtype=np.float32), np.ones(2, dtype=np.float32), 0, 10) == {"00000000", "00000001"}
 
 
 @pytest.mark.parametrize(
@@ -339,21 +338,21 @@ def test_of_fewer_rows_all_are_nearest():
     ],
 )
 def test_recall_counts_what_is_right_among_the_first(answer, share):
-    assert checks.recall(answer, {"a", "b", "c"}, 2) == share
+    assert figures.recall(answer, {"a", "b", "c"}, 2) == share
 
 
 def test_of_nothing_all_is_found():
-    assert checks.recall([], set(), 0) == 1.0
+    assert figures.recall([], set(), 0) == 1.0
 
 
 def test_rows_of_others_are_noticed():
     person = Person(1, memories=10, first=10)
-    assert checks.foreign(["00000010", "00000020", "new"], person) == ["00000020", "new"]
+    assert figures.foreign(["00000010", "00000020", "new"], person) == ["00000020", "new"]
 
 
 def test_a_block_holds_every_statement():
-    assert checks.block_holds("- one\n- two", ["one", "two"])
-    assert not checks.block_holds("- one", ["one", "two"])
+    assert figures.block_holds("- one\n- two", ["one", "two"])
+    assert not figures.block_holds("- one", ["one", "two"])
 
 
 # --- The race, between systems that answer from a list --------------------------------------------------------------

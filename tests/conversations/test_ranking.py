@@ -3,7 +3,7 @@
 import pytest
 
 from conversations.models import Message
-from conversations.ranking import message_prior
+from conversations.searching import message_prior
 from retrieval.weights import Weights
 from tests import factories
 

@@ -17,11 +17,11 @@ from journal.models import (
     Change,
     IdempotencyRecord,
     JobRun,
+    JobRunQuerySet,
     Ledger,
     OperationEvent,
     UndoStep,
 )
-from journal.querysets import JobRunQuerySet
 
 from .base import RecordAdmin, link_to, with_id
 from .dialogs import ConfirmForm, button

@@ -18,8 +18,7 @@ from langgraph.store.postgres import PostgresStore
 
 from benchmarks.peers.copying import copy_rows, vector_text, without_indexes
 from benchmarks.peers.plan import Plan
-from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP
-from benchmarks.peers.vectors import Vectors
+from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP, Vectors
 
 
 class LangGraph:

@@ -22,8 +22,7 @@ from mem0.utils.factory import EmbedderFactory
 
 from benchmarks.peers.copying import copy_rows, vector_text, without_indexes
 from benchmarks.peers.plan import Plan
-from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP
-from benchmarks.peers.vectors import Vectors
+from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP, Vectors
 
 ALL = 10**8
 HNSW = "mem0_hnsw"
