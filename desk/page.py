@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Page
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -28,6 +29,11 @@ class PageRequest(HttpRequest):
     """A request as the middleware leaves it."""
 
     htmx: HtmxDetails
+
+
+def periods(request: HttpRequest) -> dict[str, int]:
+    """For every template: how many days archived things are kept, and how many a proposal waits."""
+    return {"archive_days": settings.ARCHIVE_DAYS, "proposal_days": settings.PROPOSAL_DAYS}
 
 
 def for_person(

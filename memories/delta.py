@@ -1,5 +1,7 @@
 """The delta header: in at most three lines, what changed in a person's memory since a conversation last looked.
 
+It notifies once; what a prompt says lastingly is its block with the net difference (``difference.py``).
+
 What is remembered now is quoted; what was taken away is named by its category and its id alone. That room was made in
 the memory block is never told: those memories are only out of the prompt, and come back by themselves. The lines stand
 in a fence, since clients put them into prompts as they are.

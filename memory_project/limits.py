@@ -78,6 +78,7 @@ RANK_INSIGHT = 0.5
 MEMORY_BLOCK_TOKENS = env.int("MEMORY_BLOCK_TOKENS", default=10_000)
 MEMORY_CACHE_SECONDS = 600
 MEMORY_PAGE_CACHE_SECONDS = 300
+# So long what was archived or rejected can be restored and a change undone; then it is purged.
 ARCHIVE_DAYS = 30
 # A history of one's own: what may be uploaded, what that may hold unpacked, and one conversation of it, in memory.
 IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=512) * 1_048_576

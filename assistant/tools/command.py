@@ -13,6 +13,7 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 import regex
+from django.conf import settings
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
 
@@ -29,11 +30,11 @@ from memories.querysets import MemoryQuerySet
 
 LONGEST_ANSWER = 4_096
 """UTF-16 code units, which are at least as many as characters however a messenger counts."""
-HELP = """\
+HELP = f"""\
 /memory shows what is remembered about you.
 /memory list <category> <page> shows a category, or a page of a long list.
 /memory delete <id> removes a memory.
-/memory restore <id> brings it back, for 30 days.
+/memory restore <id> brings it back, for {settings.ARCHIVE_DAYS} days.
 /memory help shows this."""
 
 _OFF = "Memory is switched off: agents are shown nothing of what is remembered."
@@ -171,7 +172,9 @@ def _delete(principal: Principal, memory_id: str) -> CommandAnswer:
 
 def _deleted(memory: Memory, outcome: str) -> CommandAnswer:
     said = {"archived": "Deleted", "unchanged": "Deleted already", "waiting": "To be deleted when you approve it"}
-    back = "" if outcome == "waiting" else f"/memory restore {memory.pk} brings it back, for 30 days."
+    back = (
+        "" if outcome == "waiting" else f"/memory restore {memory.pk} brings it back, for {settings.ARCHIVE_DAYS} days."
+    )
     return _about(memory, "delete", outcome, said[outcome], back)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.db import transaction
 
 from accounts.principals import Principal
@@ -101,6 +102,6 @@ _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
     "unshare": (_unshare, "Unshared", "Not shared any more: only you see it."),
     "edit": (_edit, "Saved", "Saved in your words."),
     "reject": (_reject, "Rejected", "Rejected: it is in no prompt and is not extracted again."),
-    "delete": (_delete, "Deleted", "Deleted. It can be restored for 30 days."),
+    "delete": (_delete, "Deleted", f"Deleted. It can be restored for {settings.ARCHIVE_DAYS} days."),
     "restore": (_restore, "Restored", "Restored. Only you see it."),
 }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from types import EllipsisType
 
+from django.conf import settings
 from django.utils import timezone
 
 from accounts.principals import Principal
@@ -24,7 +25,10 @@ _PRESENT = {State.PROPOSED, "waiting", "reviewed"}
 _SAID = {
     "approve": ("Approved", "Approved."),
     "reject": ("Rejected", "Rejected: it is in no prompt and is not extracted again."),
-    "archive": ("Archived", "Archived: it is in no prompt and is not learned again. It can be restored for 30 days."),
+    "archive": (
+        "Archived",
+        f"Archived: it is in no prompt and is not learned again. It can be restored for {settings.ARCHIVE_DAYS} days.",
+    ),
     "restore": ("Restored", "Restored."),
     "pin": ("Pinned", "Pinned: it is never archived to make room for others."),
     "unpin": ("Unpinned", "Not pinned any more."),

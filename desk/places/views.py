@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Max, Q
@@ -126,7 +127,7 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
 def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
     """Remove a place."""
     version = seen_version(request.POST.dict())
-    done = Done("Removed", "Removed: it is in no prompt. It can be restored for 30 days.")
+    done = Done("Removed", f"Removed: it is in no prompt. It can be restored for {settings.ARCHIVE_DAYS} days.")
     return _done(request, principal, place_id, lambda: actions.place_remove(principal, place_id, version=version), done)
 
 

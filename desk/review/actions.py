@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from accounts.principals import Principal
@@ -21,7 +22,7 @@ Kind = Proposal.Kind
 
 _APPROVED = {
     Kind.UPDATE: "Approved: the memory was changed.",
-    Kind.ARCHIVE: "Approved: it is archived, and can be restored for 30 days.",
+    Kind.ARCHIVE: f"Approved: it is archived, and can be restored for {settings.ARCHIVE_DAYS} days.",
     Kind.PLACE: "Approved: the place was saved.",
 }
 _REJECTED = {
@@ -32,7 +33,7 @@ _REJECTED = {
 _TOO_LATE = {
     "approved": "This was approved meanwhile, so there is nothing left to decide.",
     "rejected": "This was rejected meanwhile, so there is nothing left to decide.",
-    "lapsed": "This was not decided within seven days, so it has expired.",
+    "lapsed": f"This was not decided within {settings.PROPOSAL_DAYS} days, so it has expired.",
     "archived": "This memory was archived meanwhile. You can restore it from its page.",
     "active": "This was approved meanwhile, so there is nothing left to decide.",
     "quarantined": "A moderator held this memory back meanwhile.",
@@ -90,7 +91,9 @@ def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typ
     if given:
         return Done("Saved", "Saved in your words, and approved.")
     if proposal.values.get("removed"):
-        return Done("Approved", "Approved: the place is removed, and can be restored for 30 days.")
+        return Done(
+            "Approved", f"Approved: the place is removed, and can be restored for {settings.ARCHIVE_DAYS} days."
+        )
     return Done("Approved", _APPROVED[Kind(proposal.kind)])
 
 

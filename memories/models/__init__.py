@@ -1,4 +1,4 @@
-"""What is remembered about a person, how it changed, what waits for them, and what must not come back."""
+"""What is remembered about a person, how it changed and what waits for them."""
 
 from .memory import MEMORY, Disclosure, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
