@@ -5,7 +5,7 @@ from __future__ import annotations
 from django_filters import rest_framework as filters
 
 from accounts.authentication import principal_of
-from web.pagination import BooleanFilter
+from web.pagination import BooleanFilter, FiltersByState
 
 from .models import LegacyFact
 from .querysets import WAITING, FactQuerySet
@@ -13,9 +13,10 @@ from .querysets import WAITING, FactQuerySet
 OWN_WORDS = "me"
 
 
-class FactFilters(filters.FilterSet):
+class FactFilters(FiltersByState):
     """What a list of facts is narrowed to. Without ``state`` only active ones are listed."""
 
+    usual = LegacyFact.State.ACTIVE
     category = filters.ChoiceFilter(choices=LegacyFact.Category.choices, label="What it is about.")
     visibility = filters.ChoiceFilter(choices=LegacyFact.Visibility.choices, label="Who sees it.")
     state = filters.ChoiceFilter(
@@ -27,15 +28,6 @@ class FactFilters(filters.FilterSet):
         method="worded_by", label='The model, rules or agent whose wording it is; "me" for its author\'s own.'
     )
     search = filters.CharFilter(method="saying", label="Words that the fact holds, or their beginnings.")
-
-    def filter_queryset(self, queryset: FactQuerySet) -> FactQuerySet:
-        """Apply the filters, and the state that is meant when none is named."""
-        found: FactQuerySet = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data["state"] else found.filter(state=LegacyFact.State.ACTIVE)
-
-    def in_state(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
-        """Facts in one state, or in any."""
-        return queryset if value == "all" else queryset.filter(state=value)
 
     def of_whom(self, queryset: FactQuerySet, _name: str, value: bool) -> FactQuerySet:
         """The person's own facts, or those that others share."""

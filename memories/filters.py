@@ -6,11 +6,11 @@ from django.utils import timezone
 from django_filters import rest_framework as filters
 
 from accounts.authentication import principal_of
-from web.pagination import BooleanFilter
+from web.pagination import BooleanFilter, FiltersByState
 
 from .models import Kind, Memory, Proposal, Relation
 from .policy import writing
-from .querysets import MemoryQuerySet, PlaceQuerySet, ProposalQuerySet
+from .querysets import MemoryQuerySet, PlaceQuerySet
 
 SORTED_BY = ("created_at", "updated_at", "importance", "category", "subject", "kind")
 
@@ -19,12 +19,13 @@ class _Names(filters.BaseInFilter, filters.CharFilter):
     """Names separated by commas."""
 
 
-class MemoryFilters(filters.FilterSet):
+class MemoryFilters(FiltersByState):
     """What a list of memories is narrowed to, and its order.
 
     Without ``state`` only active ones are listed, without ``sort_by`` the latest change comes first.
     """
 
+    usual = Memory.State.ACTIVE
     search = filters.CharFilter(method="saying", label="Words that the memory holds, or their beginnings.")
     topics = _Names(method="about", label="Topics that it has, all of them.")
     category = _Names(method="filed_under", label="Categories or aliases, any of them.")
@@ -49,11 +50,9 @@ class MemoryFilters(filters.FilterSet):
     )
 
     def filter_queryset(self, queryset: MemoryQuerySet) -> MemoryQuerySet:
-        """Apply the filters, the state that is meant when none is named, and the order."""
+        """Apply the filters and the order."""
         found: MemoryQuerySet = super().filter_queryset(queryset)
         chosen = self.form.cleaned_data
-        if not chosen["state"]:
-            found = self.in_state(found, "state", Memory.State.ACTIVE)
         down = "" if chosen["sort_order"] == "asc" else "-"
         return found.order_by(f"{down}{chosen['sort_by'] or 'updated_at'}", "id")
 
@@ -70,33 +69,24 @@ class MemoryFilters(filters.FilterSet):
         principal = principal_of(self.request)
         return queryset.filter(category__in=[writing.must_file_under(principal, name) for name in value])
 
-    def in_state(self, queryset: MemoryQuerySet, _name: str, value: str) -> MemoryQuerySet:
+    def in_state(self, queryset: MemoryQuerySet, name: str, value: str) -> MemoryQuerySet:
         """Memories in one state, or in any. What has expired is no longer active, archived already or not."""
-        if value == Memory.State.ACTIVE:
-            return queryset.active().unexpired(timezone.now())
-        return queryset if value == "all" else queryset.filter(state=value)
+        found: MemoryQuerySet = super().in_state(queryset, name, value)
+        return found.unexpired(timezone.now()) if value == Memory.State.ACTIVE else found
 
     def unchanged(self, queryset: MemoryQuerySet, _name: str, _value: str) -> MemoryQuerySet:
         """The order is the whole list's, so it is applied once, at the end."""
         return queryset
 
 
-class ProposalFilters(filters.FilterSet):
+class ProposalFilters(FiltersByState):
     """What a list of proposals is narrowed to. Without ``state`` only those that wait are listed."""
 
+    usual = Proposal.State.WAITING
     kind = filters.ChoiceFilter(choices=Proposal.Kind.choices, label="What it would do.")
     state = filters.ChoiceFilter(
         choices=[*Proposal.State.choices, ("all", "All")], method="in_state", label="Waiting unless it is named."
     )
-
-    def filter_queryset(self, queryset: ProposalQuerySet) -> ProposalQuerySet:
-        """Apply the filters, and the state that is meant when none is named."""
-        found: ProposalQuerySet = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data["state"] else found.waiting()
-
-    def in_state(self, queryset: ProposalQuerySet, _name: str, value: str) -> ProposalQuerySet:
-        """Proposals in one state, or in any."""
-        return queryset if value == "all" else queryset.filter(state=value)
 
 
 class RelationFilters(filters.FilterSet):
@@ -105,20 +95,16 @@ class RelationFilters(filters.FilterSet):
     type = filters.ChoiceFilter(choices=Relation.Type.choices, label="How they are related.")
 
 
-class PlaceFilters(filters.FilterSet):
+class PlaceFilters(FiltersByState):
     """What a list of places is narrowed to. Without ``state`` only present ones are listed."""
 
+    usual = "present"
     place_id = filters.CharFilter(label="The id that whoever named it first uses for it.")
     state = filters.ChoiceFilter(
         choices=[("present", "Present"), ("removed", "Removed"), ("all", "All")],
         method="in_state",
         label="Present unless it is named.",
     )
-
-    def filter_queryset(self, queryset: PlaceQuerySet) -> PlaceQuerySet:
-        """Apply the filters, and the state that is meant when none is named."""
-        found: PlaceQuerySet = super().filter_queryset(queryset)
-        return found if self.form.cleaned_data["state"] else found.present()
 
     def in_state(self, queryset: PlaceQuerySet, _name: str, value: str) -> PlaceQuerySet:
         """Places that are there, those that were removed, or all."""

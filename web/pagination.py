@@ -139,3 +139,18 @@ class BooleanFilter(filters.BooleanFilter):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, widget=forms.TextInput, **kwargs)
+
+
+class FiltersByState(filters.FilterSet):
+    """Filters of rows that have a state: those in the ``usual`` one unless another, or ``all``, is named."""
+
+    usual: str
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        """Apply the filters, and the state that is meant when none is named."""
+        self.form.cleaned_data["state"] = self.form.cleaned_data["state"] or self.usual
+        return super().filter_queryset(queryset)
+
+    def in_state(self, queryset: Any, _name: str, value: str) -> Any:
+        """Rows in one state, or in any."""
+        return queryset if value == "all" else queryset.filter(state=value)
