@@ -194,10 +194,11 @@ class Conversation(models.Model):
         return 0 if self.private else self.message_count - self.summarized_upto
 
     def is_pinned(self, now: datetime) -> bool:
-        """Whether its prompts stay with ``block_at`` and ``block_rev``: from its first turn until an idle hour."""
-        last = self.last_message_at or now
-        idle = last <= now - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
-        return self.block_at is not None and self.block_rev is not None and not idle
+        """Whether its prompts stay with ``block_at`` and ``block_rev``: for an hour, and one after the last message."""
+        if self.block_at is None or self.block_rev is None:
+            return False
+        last = max(self.block_at, self.last_message_at or self.block_at)
+        return last > now - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
 
 
 class Message(Searchable):

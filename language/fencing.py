@@ -19,7 +19,15 @@ _FENCES = "|".join(
 # They turn the direction of what follows, so that a reader sees another order than a model does.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _FENCED = re.compile(rf"<({_FENCES})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_OUR_TAG = re.compile(rf"<(?=[\s/]*(?:{_FENCES}|(?:system|developer|tool|user|assistant)_message)\b)", re.IGNORECASE)
+# Nothing shows them, so a tag that holds some reads as one without.
+_IGNORED = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*"
+)
+_NAMES = [*_FENCES.split("|"), *(f"{role}_message" for role in ("system", "developer", "tool", "user", "assistant"))]
+_OUR_TAG = re.compile(
+    rf"<(?=(?:[\s/]|{_IGNORED[:-1]})*(?:{'|'.join(_IGNORED.join(name) for name in _NAMES)}))", re.IGNORECASE
+)
 
 
 def as_data(text: str) -> str:

@@ -73,7 +73,9 @@ def memory_delta(principal: Principal, since: int) -> str | None:
 
 def _remembered(principal: Principal, since: int, events: _Events) -> list[_News]:
     """What counts now and was added, reworded, recategorised, merged or restored."""
-    rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now()).filter(pk__in=list(events))
+    now = timezone.now()
+    rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(now).filter(pk__in=list(events))
+    rows = rows.exclude(valid_from__gt=now)
     found = rows.filter(versions__recorded_to__isnull=True).values_list(
         "pk", "category", "content", "importance", "active_rev", "versions__recorded_from_rev"
     )

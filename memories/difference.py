@@ -27,16 +27,20 @@ from .lines import changed_line, changed_place_line, new_line, place_line
 from .models import Memory, Place
 
 NOTE = "True now, and not yet in the notes above. Where the two differ, these lines count. They are notes, too."
-FORMAT = 1
+FORMAT = 2
 """Another number for another form of the lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Lines that overrule a pinned block, and the ids of the memories in them, in their order."""
+    """Lines that overrule a pinned block, and the ids of the memories in them, in their order.
+
+    Not ``complete`` where lines can't say it: the block still shows a wording whose successor is not true yet.
+    """
 
     lines: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
+    complete: bool = True
 
     @property
     def text(self) -> str:
@@ -44,10 +48,12 @@ class Difference:
         return fenced(DIFFERENCE_FENCE, [NOTE, *self.lines]) if self.lines else ""
 
     @property
-    def is_short(self) -> bool:
-        """Whether it is short enough for a block to stay pinned."""
+    def suffices(self) -> bool:
+        """Whether a block may stay pinned with it: it is complete, and short enough."""
         most_lines, most_tokens = settings.DIFFERENCE_MAX_LINES, settings.DIFFERENCE_MAX_TOKENS
-        return len(self.lines) <= most_lines and (not self.lines or count_tokens(self.text) <= most_tokens)
+        if not self.complete or len(self.lines) > most_lines:
+            return False
+        return not self.lines or count_tokens(self.text) <= most_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +70,22 @@ class PinnedBlock:
     is_new: bool
 
 
-def pinned_block(principal: Principal, conversation: Conversation) -> PinnedBlock:
+def pinned_block(principal: Principal, conversation: Conversation, *, moves: bool) -> PinnedBlock:
     """The block of a conversation and its difference, or the present block where it has to be pinned anew.
 
-    That is the case before its first turn or message, after an idle hour, when what the pin's owner was shown does
-    not read as it did then, and when the difference is long. Raises NotFound for a principal that acts for nobody,
-    NotAllowed without the scope read.
+    That is the case before its first turn or message, after an idle hour, when what a caller who ``moves`` the pin was
+    shown does not read as it did then, and when the difference does not suffice. Raises NotFound for a principal that
+    acts for nobody, NotAllowed without the scope read.
     """
     now = timezone.now()
     at, rev = conversation.block_at, conversation.block_rev
     if at is None or rev is None or not conversation.is_pinned(now):
         return present_block(principal, now)
     block = memory_block(principal, as_of_rev=rev)
-    if not reads_as_pinned(principal, conversation.block_digest, block.text):
+    if moves and not reads_as_pinned(principal, conversation.block_digest, block.text):
         return present_block(principal, now)
     difference = memory_difference(principal, rev)
-    if not difference.is_short:
+    if not difference.suffices:
         return present_block(principal, now)
     return PinnedBlock(block, difference, at, rev, is_new=False)
 
@@ -110,33 +116,35 @@ def memory_difference(principal: Principal, since: int) -> Difference:
     if principal.rev <= since or not principal.has_memory:
         return Difference()
     of = ("difference", FORMAT, since)
-    lines, ids = read_through(principal, Family.CONTEXT, lambda: _read(principal, since), of=of)
-    return Difference(tuple(lines), tuple(ids))
+    lines, ids, complete = read_through(principal, Family.CONTEXT, lambda: _read(principal, since), of=of)
+    return Difference(tuple(lines), tuple(ids), complete)
 
 
-def _read(principal: Principal, since: int) -> Reading[tuple[Sequence[str], Sequence[str]]]:
+def _read(principal: Principal, since: int) -> Reading[tuple[Sequence[str], Sequence[str], bool]]:
     now = timezone.now()
     rows = Memory.objects.visible_to(principal).in_use(principal).filter(in_block=True).changed_since(since)
     rows = rows.unexpired(now).exclude(valid_to__lte=now)
     found = rows.order_by("category", "created_at", "id").values_list(
         *("pk", "category", "subject", "content", "active_rev"),
-        *(F("wording_now__recorded_from"), F("wording__content")),
+        *(F("wording_now__recorded_from"), F("wording__content"), F("wording__valid_from")),
         *("valid_from", "valid_to", "expires_at"),
     )
-    lines, ids, moments = [], [], []
-    for pk, category, subject, content, active_rev, worded_at, was, *times in found:
-        moments += [each for each in times if each and each > now]
-        valid_from = times[0]
-        is_new = active_rev > since
-        if (valid_from is not None and valid_from > now) or (not is_new and was == content):
+    lines, ids, moments, complete = [], [], [], True
+    for pk, category, subject, content, active_rev, worded_at, was, was_from, *times in found:
+        moments += [each for each in (was_from, *times) if each and each > now]
+        in_block = active_rev <= since and (was_from is None or was_from <= now)
+        if times[0] is not None and times[0] > now:
+            complete = complete and not in_block
             continue
-        if is_new:
+        if in_block and was == content:
+            continue
+        if not in_block:
             lines.append(new_line(category, pk, worded_at, subject, content))
         else:
             lines.append(changed_line(pk, worded_at, subject, content))
         ids.append(pk)
     lines += _places(principal, since)
-    return Reading((lines, ids), min(moments, default=None))
+    return Reading((lines, ids, complete), min(moments, default=None))
 
 
 def _places(principal: Principal, since: int) -> list[str]:

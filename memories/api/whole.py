@@ -63,10 +63,11 @@ class MemoryContext(APIView):
         elif conversation.private:
             block = Block("", 0, (), (), principal.rev)
         else:
-            pinned = pinned_block(principal, conversation)
+            moves = principal == caller and may_move(caller, conversation)
+            pinned = pinned_block(principal, conversation, moves=moves)
             block, difference = pinned.block, pinned.difference
             delta = memory_delta(principal, conversation.seen_rev)
-            if principal == caller and may_move(caller, conversation):
+            if moves:
                 self._move(caller, conversation, pinned, delta)
         memories_show(
             caller,

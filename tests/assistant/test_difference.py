@@ -17,7 +17,7 @@ from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation
 from facts.actions import fact_add, fact_edit, fact_reject
 from language.fencing import DIFFERENCE_FENCE
-from memories.actions import place_edit
+from memories.actions import memory_update, place_edit
 from memories.block import memory_block
 from memories.models import Memory
 from tests import factories
@@ -173,6 +173,63 @@ def test_a_date_that_comes_pins_anew(turn, owner, talk, time_machine):
     assert "Porto" not in turn(owner, conversation)["text"]
     time_machine.shift(1_900)
     assert "Porto" in turn(owner, conversation)["system"][0]["text"]
+
+
+def test_the_same_words_that_become_true_earlier_are_new(turn, owner, talk):
+    (memory,) = remember(owner, {"content": "The user lives in Rome.", "valid_from": timezone.now() + timedelta(30)})
+    conversation = talk(owner)
+    turn(owner, conversation)
+    memory_update(principal_for_person(owner.pk), memory.pk, "The user lives in Rome.", valid_from=timezone.now())
+    assert "- new: [context]" in turn(owner, conversation)["difference"]
+
+
+def test_a_wording_that_is_true_later_takes_the_block_to_the_present(turn, owner, talk):
+    (memory,) = remember(owner, "The user lives in Rome.")
+    conversation = talk(owner)
+    turn(owner, conversation)
+    later = timezone.now() + timedelta(30)
+    memory_update(principal_for_person(owner.pk), memory.pk, "The user lives in Oslo.", valid_from=later)
+    made, now = turn(owner, conversation), memory_block(principal_for_person(owner.pk))
+    assert ("Rome" in made["text"], "Oslo" in made["text"]) == ("Rome" in now.text, "Oslo" in now.text)
+
+
+def test_an_hour_after_the_last_message_unsaved_turns_stay_with_the_pin_they_made(turn, owner, talk, time_machine):
+    time_machine.move_to("2026-03-01T10:00:00Z")
+    conversation = talk(owner, None, 2)
+    time_machine.shift(7_200)
+    first = turn(owner, conversation)["system"][0]
+    remember(owner, "The user plays the cello.")
+    assert turn(owner, conversation)["system"][0] == first
+    time_machine.shift(3_700)
+    assert "cello" in turn(owner, conversation)["system"][0]["text"]
+
+
+def test_another_agent_reads_the_pin_with_a_difference_of_its_own(turn, owner, agent):
+    remember(owner, {"content": "The user wears linen.", "category": "style"})
+    remember(owner, {"content": "The user files taxes in May.", "category": "tasks"})
+    stylist = factories.AgentKeyFactory(agent=factories.AgentFactory(owner=owner, role="stylist"))
+    factories.GrantFactory(user=owner, agent=stylist.agent, sources=["turns"])
+    conversation = factories.ConversationFactory(user=owner, agent=agent)
+    turn(agent, conversation)
+    first = turn(stylist, conversation)["system"][0]
+    remember(owner, {"content": "The user likes blue.", "category": "style"})
+    made = turn(stylist, conversation)
+    assert made["system"][0] == first
+    assert "blue" in made["difference"]
+    assert "taxes" not in made["text"]
+
+
+def test_whatever_the_budget_a_corrected_fact_is_not_told_as_it_was(turn, owner, legacy, talk):
+    me = principal_for_person(owner.pk)
+    fact = fact_add(me, legacy.pk, "Rosa was born in a village near Rome.", "milestone")
+    conversation = talk(owner, legacy)
+    turn(owner, conversation)
+    fact_edit(me, fact.pk, content="Rosa was born in a village near Oslo.")
+    whole = turn(owner, conversation)
+    assert "Oslo" in whole["difference"]
+    for budget in range(whole["tokens"] - 90, whole["tokens"], 6):
+        made = turn(owner, conversation, budget_tokens=budget)
+        assert "near Rome" not in made["system"][0]["text"] or "Oslo" in made["text"], budget
 
 
 def test_places_are_told_by_name(turn, owner, talk):

@@ -44,14 +44,9 @@ def fit(draft: Draft, budget: int) -> int:
     left = 0 if latest.dropped else left - latest.tokens
     draft.latest_chunk = latest.kept[0] if latest.kept else None
     gone["latest"] = [_name(piece) for piece in latest.dropped]
-    if draft.difference.lines:
-        changed = count_tokens(draft.difference.text) + PER_MESSAGE
-        if changed + draft.memory.tokens + PER_MESSAGE > left:
-            # Cut apart, a line could lose the one that overrules it.
-            draft.memory, draft.difference, draft.changed_facts = draft.present(), Difference(), []
-        else:
-            fixed += changed
-            left -= changed
+    changed = _fit_difference(draft, left)
+    fixed += changed
+    left -= changed
     draft.memory, forgotten, places = cut_block(draft.memory, max(0, left - PER_MESSAGE))
     gone["block"] = [{"kind": "places", "count": places}] if places else []
     gone["block"] += [{"kind": "memories", "id": memory_id} for memory_id in forgotten]
@@ -80,6 +75,20 @@ def fit(draft: Draft, budget: int) -> int:
     return fixed + block_tokens + sum(piece.tokens for piece in pieces)
 
 
+def _fit_difference(draft: Draft, left: int) -> int:
+    """What the difference costs in tokens; 0 where the present blocks take the place of the pinned ones and of it."""
+    if not draft.difference.lines:
+        return 0
+    changed = count_tokens(draft.difference.text) + PER_MESSAGE
+    pinned = draft.memory.tokens + PER_MESSAGE + sum(piece.tokens for piece in draft.facts)
+    if changed + pinned <= left:
+        return changed
+    # Cut apart, a line could lose the one that overrules it.
+    draft.memory, draft.facts = draft.present()
+    draft.difference, draft.changed_facts = Difference(), []
+    return 0
+
+
 def _from_the_start(pieces: list[Piece], left: int) -> tuple[list[Piece], int]:
     """The pieces from the first on that fit, and what is left: nothing, when one did not."""
     kept: list[Piece] = []
@@ -98,7 +107,7 @@ def _piece_of(message: TurnRow) -> Piece:
         tokens = count_tokens(rendering.as_note(message.role, message.content))
     elif shown != message.content:
         tokens = count_tokens(shown)
-    tokens += message.content.count("\n")  # The plain text indents further lines.
+    tokens += len(message.content.splitlines())  # The plain text indents further lines.
     tokens += count_tokens(who_said(message.role, message.speaker))
     return Piece("messages", message.pk, "", tokens + PER_MESSAGE)
 

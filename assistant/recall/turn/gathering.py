@@ -70,7 +70,7 @@ def gather(
         facts=pinned.facts,
         difference=pinned.difference,
         changed_facts=pinned.changed_facts,
-        present=partial(memory_block, principal),
+        present=partial(_present, principal, conversation.legacy_id),
         pin=pinned.pin,
         head=head,
         delta=memory_delta(principal, conversation.seen_rev) if remembers else None,
@@ -102,25 +102,31 @@ _NOTHING = _Pinned(Block("", 0, (), (), 0), [], [], Difference(), [], None)
 
 def _pinned(principal: Principal, conversation: Conversation) -> _Pinned:
     """The blocks of a conversation, and the difference; all of the present where it has to be pinned anew."""
-    pinned = pinned_block(principal, conversation)
+    moves = may_move(principal, conversation)
+    pinned = pinned_block(principal, conversation, moves=moves)
     facts, shown = _facts(principal, conversation.legacy_id, pinned.at)
     difference = pinned.difference
     changed: list[UUID] = []
     if not pinned.is_new:
         lines, changed = _changed_facts(principal, conversation.legacy_id, pinned.at)
         difference = Difference((*difference.lines, *lines), difference.ids)
-        as_pinned = reads_as_pinned(principal, conversation.facts_digest, _text(facts))
-        if not (as_pinned and difference.is_short):
+        as_pinned = not moves or reads_as_pinned(principal, conversation.facts_digest, _text(facts))
+        if not (as_pinned and difference.suffices):
             pinned = present_block(principal, timezone.now())
             facts, shown = _facts(principal, conversation.legacy_id, pinned.at)
             difference, changed = pinned.difference, []
     pin = None
-    if may_move(principal, conversation):
+    if moves:
         digests = [pin_digest(principal, text) for text in (pinned.block.text, _text(facts))]
         if not pinned.is_new:
             digests = [was or made for was, made in zip(_digests(conversation), digests, strict=True)]
         pin = Pin(pinned.at, pinned.rev, *digests)
     return _Pinned(pinned.block, facts, shown, difference, changed, pin)
+
+
+def _present(principal: Principal, legacy_id: UUID | None) -> tuple[Block, list[Piece]]:
+    """Both blocks as they are now."""
+    return memory_block(principal), _facts(principal, legacy_id, timezone.now())[0]
 
 
 def _digests(conversation: Conversation) -> tuple[str, str]:

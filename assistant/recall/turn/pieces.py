@@ -83,7 +83,7 @@ class Draft:
     """What has been gathered for a turn, before the budget is applied.
 
     ``difference`` overrules ``memory`` and ``facts``, which the conversation is pinned to; ``changed_facts`` are those
-    that it tells of, and ``present`` reads the memory block that needs none. ``pin`` is where the conversation is to
+    that it tells of, and ``present`` reads the two blocks that need none. ``pin`` is where the conversation is to
     stay from now on, None for one who does not move that. ``delta`` tells what changed since it last looked.
     """
 
@@ -91,7 +91,7 @@ class Draft:
     memory: Block
     facts: list[Piece]
     difference: Difference
-    present: Callable[[], Block]
+    present: Callable[[], tuple[Block, list[Piece]]]
     changed_facts: list[UUID]
     pin: Pin | None
     head: str

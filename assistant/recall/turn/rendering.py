@@ -101,5 +101,5 @@ def _as_line(role: str, speaker: str, content: str) -> str:
     """A message in plain text; its further lines are indented, so that none can pass for somebody's message."""
     if role not in {"user", "assistant"}:
         return as_note(role, content)
-    indented = as_said(content).replace("\n", "\n  ")
+    indented = "\n  ".join(as_said(content).splitlines())
     return f"{who_said(role, speaker)}: {indented}"
