@@ -156,12 +156,12 @@ class Listener:
         self._waiting[key].add(woken)
         try:
             if self._task is None or self._task.done():
-                self._begun.clear()
+                self._begun = asyncio.Event()
                 pool = BlockingConnectionPool.from_url(
                     settings.REDIS_URL, max_connections=_CONNECTIONS, timeout=5, socket_connect_timeout=0.25
                 )
                 self.client = AsyncRedis.from_pool(pool)
-                self._task = asyncio.create_task(self._listen())
+                self._task = asyncio.create_task(self._listen(self.client, self._begun))
             await self._begun.wait()
             self._raise_if_gone()
 
@@ -183,17 +183,17 @@ class Listener:
                 self._task.cancel()
                 self._task = None
 
-    async def _listen(self) -> None:
+    async def _listen(self, client: AsyncRedis, begun: asyncio.Event) -> None:
         try:
-            async with self.client, self.client.pubsub() as channel:
+            async with client, client.pubsub() as channel:
                 await channel.subscribe(ANNOUNCEMENTS)
                 async for message in channel.listen():
-                    self._begun.set()
+                    begun.set()
                     if message["type"] == "message":
                         for woken in self._waiting.get(message["data"].decode(), ()):
                             woken.set()
         finally:
-            self._begun.set()
+            begun.set()
             for waiting in self._waiting.values():
                 for woken in waiting:
                     woken.set()

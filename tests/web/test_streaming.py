@@ -1,0 +1,46 @@
+"""How streams share one connection that hears announcements."""
+
+import asyncio
+
+from asgiref.sync import async_to_sync
+
+from web import streaming
+
+
+class Valkey:
+    """A server whose second subscription is slow, and whose connections take a moment to close."""
+
+    def __init__(self):
+        self.asked = self.subscribed = 0
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        await asyncio.sleep(0.02)
+
+    def pubsub(self):
+        return self
+
+    async def subscribe(self, *_):
+        self.asked += 1
+        await asyncio.sleep(0.2 * (self.asked - 1))
+        self.subscribed += 1
+
+    async def listen(self):
+        yield {"type": "subscribe"}
+        await asyncio.Event().wait()
+
+
+def test_a_stream_begins_with_its_own_subscription_while_the_one_before_ends(monkeypatch):
+    server = Valkey()
+    monkeypatch.setattr(streaming.AsyncRedis, "from_pool", lambda _: server)
+
+    async def run():
+        heard = streaming.Listener()
+        async with heard.waiting_for("one"):
+            pass
+        async with heard.waiting_for("other"):
+            return server.subscribed
+
+    assert async_to_sync(run)() == 2
