@@ -78,7 +78,10 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
             0 < s.KEEPSAKE_MODEL_TIMEOUT_SECONDS <= s.MODEL_TIMEOUT_MAX_SECONDS,
             f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {s.MODEL_TIMEOUT_MAX_SECONDS}",
         ),
-        (s.WEB_THREADS >= 1, "WEB_THREADS must be 1 or more"),
+        (
+            1 <= s.WEB_THREADS <= s.DATABASES["default"]["OPTIONS"]["pool"]["max_size"],
+            "WEB_THREADS must be from 1 to DATABASE_POOL_SIZE: a request that works holds a connection",
+        ),
         (s.KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
         (1 <= s.EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
         (s.EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
