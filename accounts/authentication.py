@@ -42,6 +42,17 @@ def principal_of_identity(issuer: str, external_id: str) -> Principal:
     return enter(queries.principal_for_identity(issuer, external_id))
 
 
+def claimed_by(request: HttpRequest) -> tuple[str, str]:
+    """The public part of the key and the person that a request names, before either is checked; empty without a key."""
+    match = _CREDENTIAL.fullmatch(request.META.get("HTTP_AUTHORIZATION", "").strip())
+    if match is None:
+        return "", ""
+    try:
+        return match[1], policy.normal_name(_person_named(request) or "")
+    except Refused:
+        return match[1], ""
+
+
 class AgentKeyAuthentication(BaseAuthentication):
     """``Authorization: Bearer ks_<public>.<secret>``; a service names the person in ``X-Keepsake-User``."""
 
@@ -68,7 +79,7 @@ def _only_reads(request: Request, view: APIView | None = None) -> bool:
     return request.method in SAFE_METHODS or bool(getattr(view, "reads_only", False))
 
 
-def _person_named(request: Request) -> str | None:
+def _person_named(request: Request | HttpRequest) -> str | None:
     """What X-Keepsake-User says, None without one. Raises Refused (400) for what can't be anybody's name."""
     header = request.META.get(USER_HEADER)
     if header is None:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from io import BytesIO
 from typing import Any, TypeVar
 
@@ -22,15 +23,18 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.core import signals
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
-from django.http import HttpResponse, StreamingHttpResponse, parse_cookie
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from accounts.authentication import AgentKeyAuthentication, PersonSessionAuthentication
+from accounts.authentication import AgentKeyAuthentication, PersonSessionAuthentication, claimed_by
 from journal.exceptions import Refused
+from web.errors import is_outage
+from web.throttling import address_of
 
+from . import health
 from .errors import too_large, too_slow
 from .middleware import takes_uploads
 
@@ -61,12 +65,26 @@ class Application(ASGIHandler):
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
         self._threads = ThreadPoolExecutor(settings.WEB_THREADS, "request")
+        self._probes = ThreadPoolExecutor(1, "probe")
         self._turns = Turns(settings.WEB_THREADS_PER_CALLER)
+        # Callers are what requests claim, so one address leaves threads to others whatever it claims.
+        self._addresses = Turns(max(1, settings.WEB_THREADS - settings.WEB_THREADS_PER_CALLER))
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close"})  # Before it is accepted: the server answers 403.
+            return
         if scope["type"] != "http":
             raise ValueError(f"Keepsake speaks HTTP only, not {scope['type']}.")
+        if (path := _bare(scope).path_info) == "/health/live":
+            await self._send(health.live(_bare(scope)), receive, send)
+            return
+        if path == "/health/ready":
+            probe = asyncio.get_running_loop().run_in_executor(self._probes, self._answer, scope, BytesIO())
+            await self._send(await probe, receive, send)
+            return
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as body:
             try:
                 async with asyncio.timeout(settings.REQUEST_SECONDS) as limit:
@@ -80,7 +98,8 @@ class Application(ASGIHandler):
                     return
                 scope = _with_length(scope, body.tell())
                 body.seek(0)
-                async with self._turns.take(_caller(scope)):
+                caller = _caller(scope)
+                async with self._turns.take(caller), self._addresses.take(caller[0]):
                     response = await self._answered(scope, body)
             await self._send(response, receive, send)
 
@@ -138,6 +157,8 @@ class Application(ASGIHandler):
         response = error if request is None else self.get_response(request)
         assert response is not None
         response._handler_class = self.__class__  # type: ignore[attr-defined]
+        if isinstance(response, FileResponse):
+            response.block_size = self.chunk_size
         if response.streaming:
             signals.request_finished.send(sender=self.__class__)
         else:
@@ -204,12 +225,13 @@ def _with_length(scope: Message, length: int) -> Message:
     return {**scope, "headers": [*scope["headers"], (b"content-length", str(length).encode())]}
 
 
-def _caller(scope: Message) -> object:
-    """What tells callers apart before anybody knows who asks: a key and whom it acts for, a session, or an address."""
-    if key := _header(scope, b"authorization"):
-        return key, _header(scope, b"x-keepsake-user")
-    cookies = _header(scope, b"cookie").decode("latin-1")
-    return parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME) or (scope.get("client") or ("",))[0]
+def _caller(scope: Message) -> tuple[str, str, str]:
+    """What tells callers apart before anybody knows who asks: the address, the key's public part and whom it acts for.
+
+    The last two are claims that nobody has checked, and empty where no key is taken.
+    """
+    request = _bare(scope)
+    return (address_of(request), *(claimed_by(request) if request.path_info.startswith("/api/") else ("", "")))
 
 
 def _bare(scope: Message) -> ASGIRequest:
@@ -226,9 +248,14 @@ def _takes_files(scope: Message) -> bool:
 
 
 def _may_upload(scope: Message) -> bool:
-    """Whether the address takes files, and the caller is somebody: only then is a large body read."""
-    if not _takes_files(scope):
-        return False
+    """Whether the address takes files, and the caller is somebody: only then is a large body read.
+
+    Not while the database is away: the view says so. Whom it acted for, the thread forgets.
+    """
+    return _takes_files(scope) and copy_context().run(_is_somebody, scope)
+
+
+def _is_somebody(scope: Message) -> bool:
     request = _bare(scope)
     signals.request_started.send(sender=Application, scope=scope)
     try:
@@ -239,6 +266,10 @@ def _may_upload(scope: Message) -> bool:
         ways = (AgentKeyAuthentication(), PersonSessionAuthentication())
         return any(way.authenticate(Request(request)) is not None for way in ways)
     except (APIException, Refused):
+        return False
+    except Exception as error:
+        if not is_outage(error):
+            raise
         return False
     finally:
         signals.request_finished.send(sender=Application)

@@ -1,25 +1,32 @@
 """How requests get from the event loop to threads and back: bodies, limits, turns and streams."""
 
 import asyncio
+import io
 import threading
+from types import SimpleNamespace
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.db import connections
-from django.http import HttpResponse, StreamingHttpResponse
+from django.db import OperationalError, connections
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from structlog.contextvars import get_contextvars
 
+from accounts import authentication
+from accounts.scope import current_principal
 from memory_project.serving import Application, Turns
 from tests import factories
 
 UPLOAD, PAGE = "/api/v1/import/", "/import/"
+KEY = f"Bearer ks_{'a' * 16}.{'b' * 43}"
 
 
 @pytest.fixture
 def application():
     made = Application()
     yield made
-    made._threads.submit(connections.close_all).result()
-    made._threads.shutdown()
+    for threads in (made._threads, made._probes):
+        threads.submit(connections.close_all).result()
+        threads.shutdown()
 
 
 class Client:
@@ -143,6 +150,34 @@ def test_a_large_file_of_somebody_known_is_read(application, settings):
     assert served(application, UPLOAD, b"x" * 400, content_length="3600", **wrong).read == 0
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_thread_that_let_an_upload_in_forgets_whose_it_was(application, settings):
+    settings.MAX_BODY_BYTES = 1_000
+    key = factories.AgentKeyFactory(scopes=["read", "write", "admin"]).credential
+    told = {"method": "POST", "authorization": f"Bearer {key}"}
+    assert served(application, UPLOAD, *[b"x" * 400] * 9, content_length="3600", **told).read == 9
+    assert len(application._threads._threads) == 1
+    with pytest.raises(LookupError):
+        application._threads.submit(current_principal).result()
+    assert "user_id" not in application._threads.submit(get_contextvars).result()
+
+
+def test_a_large_body_is_not_read_while_the_database_is_away(application, settings, monkeypatch):
+    def away(*_, **__):
+        raise OperationalError("away")
+
+    settings.MAX_BODY_BYTES = 1_000
+    monkeypatch.setattr(authentication.actions, "principal_for_key", away)
+    client = served(application, UPLOAD, b"x" * 400, method="POST", content_length="5000", authorization=KEY)
+    assert (client.status, client.read) == (503, 0)
+
+
+def test_a_file_is_sent_in_large_parts(application):
+    application.get_response = lambda request: FileResponse(io.BytesIO(b"x" * 500_000))
+    client = served(application, "/static/x")
+    assert (len(client.body), len(client.sent) < 20) == (500_000, True)
+
+
 def test_a_file_is_sent_part_by_part(application):
     application.get_response = lambda request: StreamingHttpResponse(iter([b"one ", b"two"]))
     assert served(application, "/").body == b"one two"
@@ -221,12 +256,16 @@ def test_a_stream_that_fails_fails_its_request(application):
     assert told.closed.is_set()
 
 
-def test_whoever_sends_much_waits_for_their_own(application):
-    """One caller has so many threads; another's call goes past what of theirs waits."""
+@pytest.mark.parametrize(
+    ("claims", "most"),
+    [(lambda number: {"authorization": f"junk {number}"}, 4), (lambda number: {"x_keepsake_user": str(number)}, 12)],
+)
+def test_whoever_sends_much_waits_for_their_own(application, claims, most):
+    """One caller has so many threads, one address some more; another's call goes past what of theirs waits."""
     let_go, begun = threading.Event(), threading.Semaphore(0)
 
     def answer(request):
-        if request.headers.get("Authorization") == "busy":
+        if request.META["REMOTE_ADDR"] == "192.0.2.1":
             begun.release()
             let_go.wait(20)
         return HttpResponse(b"done")
@@ -234,11 +273,13 @@ def test_whoever_sends_much_waits_for_their_own(application):
     application.get_response = answer
 
     async def run():
-        many = [asyncio.create_task(Client("/", authorization="busy").served_by(application)) for _ in range(30)]
-        for _ in range(application._turns._most):
-            await asyncio.to_thread(begun.acquire)
-        other = await Client("/", authorization="other").served_by(application)
-        assert other.body == b"done"
+        busy = [Client("/api/v1/memories/", **{"authorization": KEY, **claims(number)}) for number in range(30)]
+        many = [asyncio.create_task(client.served_by(application)) for client in busy]
+        for _ in range(most):
+            await asyncio.to_thread(begun.acquire, timeout=10)
+        other = Client("/api/v1/memories/", authorization=KEY)
+        other.scope["client"] = ("192.0.2.2", 1)
+        assert (await other.served_by(application)).body == b"done"
         assert not any(task.done() for task in many)
         assert not begun.acquire(blocking=False)
         let_go.set()
@@ -248,22 +289,42 @@ def test_whoever_sends_much_waits_for_their_own(application):
     assert not application._turns._turns
 
 
-def test_callers_are_told_apart_by_key_and_person_by_session_and_by_address(application, settings):
+@pytest.mark.parametrize(("path", "status"), [("/health/live", 200), ("/health/ready", 200)])
+@pytest.mark.django_db(transaction=True)
+def test_health_is_told_while_no_thread_is_free(application, path, status):
+    let_go = threading.Event()
+    for _ in range(application._threads._max_workers):
+        application._threads.submit(let_go.wait, 20)
+    try:
+        assert served(application, path).status == status
+    finally:
+        let_go.set()
+
+
+def test_callers_are_told_apart_by_address_key_and_person(application, settings):
+    settings.BEHIND_PROXY = True
     seen = []
-    application._turns.take = lambda caller, take=application._turns.take: seen.append(caller) or take(caller)
-    name = settings.SESSION_COOKIE_NAME
-    for headers in (
-        {"authorization": "a"},
-        {"authorization": "a", "x_keepsake_user": "1"},
-        {"authorization": "a", "x_keepsake_user": "2"},
-        {"cookie": f"{name}=one; other=1"},
-        {"cookie": f"{name}=two"},
-        {"cookie": "other=1"},
-        {},
+    take = application._turns.take
+    application._turns = SimpleNamespace(take=lambda caller: seen.append(caller) or take(caller))
+    echo(application)
+    api, other_key = "/api/v1/memories/", KEY.replace("ks_a", "ks_c")
+    for path, headers in (
+        (api, {"authorization": KEY}),
+        (api, {"authorization": other_key}),
+        (api, {"authorization": KEY, "x_keepsake_user": "Ann"}),
+        (api, {"authorization": KEY, "x_keepsake_user": " ANN "}),
+        (api, {"authorization": KEY + "x", "x_keepsake_user": "ann"}),
+        (api, {"x_forwarded_for": "198.51.100.1"}),
+        (api, {"x_forwarded_for": "192.0.2.9, 198.51.100.2"}),
+        (api, {}),
+        (api, {"authorization": "junk"}),
+        ("/", {"authorization": KEY, "x_keepsake_user": "1"}),
+        ("/", {"cookie": f"{settings.SESSION_COOKIE_NAME}=anything"}),
     ):
-        served(application, "/health/live", **headers)
+        served(application, path, **headers)
     assert len(set(seen)) == 6
-    assert seen[-1] == seen[-2] == "192.0.2.1"
+    assert seen[2] == seen[3] == seen[4]
+    assert set(seen[-4:]) == {("192.0.2.1", "", "")}
 
 
 def test_a_turn_that_is_given_up_is_the_next_one_s():
@@ -284,6 +345,13 @@ def test_a_turn_that_is_given_up_is_the_next_one_s():
     assert async_to_sync(run)() == (["second"], {})
 
 
+def test_a_websocket_is_refused(application):
+    client = Client("/")
+    client.scope["type"] = "websocket"
+    async_to_sync(client.served_by)(application)
+    assert client.sent == [{"type": "websocket.close"}]
+
+
 def test_it_speaks_http_only(application):
-    with pytest.raises(ValueError, match="not websocket"):
-        async_to_sync(application)({"type": "websocket"}, None, None)
+    with pytest.raises(ValueError, match="not lifespan"):
+        async_to_sync(application)({"type": "lifespan"}, None, None)
