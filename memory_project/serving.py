@@ -226,12 +226,15 @@ def _with_length(scope: Message, length: int) -> Message:
 
 
 def _caller(scope: Message) -> tuple[str, str, str]:
-    """What tells callers apart before anybody knows who asks: the address, the key's public part and whom it acts for.
+    """What tells callers apart before anybody knows who asks: address, key and whom it acts for, or session.
 
-    The last two are claims that nobody has checked, and empty where no key is taken.
+    The last two are claims that nobody has checked: what one address gets in all is bounded as well.
     """
     request = _bare(scope)
-    return (address_of(request), *(claimed_by(request) if request.path_info.startswith("/api/") else ("", "")))
+    claims = claimed_by(request) if request.path_info.startswith("/api/") else ("", "")
+    if not claims[0]:
+        claims = request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""), ""
+    return address_of(request), *claims
 
 
 def _bare(scope: Message) -> ASGIRequest:
