@@ -90,8 +90,8 @@ def _person_named(request: Request | HttpRequest) -> str | None:
     except UnicodeError as error:
         raise Refused("X-Keepsake-User must be UTF-8.", code="bad_user") from error
     policy.check_name_of_person(external_id)
-    if len(policy.normal_name(external_id)) > 255:
-        raise Refused("X-Keepsake-User has at most 255 characters.", code="bad_user")
+    if len(policy.normal_name(external_id)) > policy.LONGEST_NAME:
+        raise Refused(f"X-Keepsake-User has at most {policy.LONGEST_NAME} characters.", code="bad_user")
     return external_id
 
 

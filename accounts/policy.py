@@ -128,6 +128,10 @@ def normal_name(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
+LONGEST_NAME = 255
+"""Characters of a person's name at an issuer, in its normal form."""
+
+
 def check_name_of_person(name: str, code: str = "bad_user") -> None:
     """Raise Refused for a name that reads as another one: as it was sent, since ``normal_name`` drops some of that.
 

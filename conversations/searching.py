@@ -77,7 +77,7 @@ class Recallable:
     def condition(self, at: str, lookups: Mapping[str, str]) -> Q:
         """The same as a condition on rows that say in a column when it was."""
         wanted = ((f"{at}__lte", self.until), ("created_at__lte", self.recorded_until))
-        narrowed = self.filters.condition(lookups) or Q()
+        narrowed = self.filters.condition(lookups)
         return narrowed & Q(*(Q((name, value)) for name, value in wanted if value is not None))
 
 

@@ -40,7 +40,7 @@ class Wanted:
     def condition(self) -> Q:
         """The same as a condition on facts."""
         wanted = {"legacy_id": self.legacy_id, "active_since__lte": self.active_since}
-        narrowed = self.filters.condition(LOOKUPS) or Q()
+        narrowed = self.filters.condition(LOOKUPS)
         return narrowed & Q(**{name: value for name, value in wanted.items() if value is not None})
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -115,7 +115,7 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
         left, reverted = _revert(principal, found)
         with ledger_write(principal.actor, user_id, *others) as write:
             before = write.ledgers[user_id].rev
-            with_them = [each for name, object_id in reverted for each in _reverts[name].conversations(object_id)]
+            with_them = {each for name, object_id in reverted for each in _reverts[name].conversations(object_id)}
             rest = _Range.of(principal, user_id, first_rev, last_rev, without=with_them)
             undoing = _Undoing(write, principal, rest, left, reverted)
             undoing.run()
@@ -160,7 +160,7 @@ class _Range:
 
     @classmethod
     def of(
-        cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Sequence[uuid.UUID] = ()
+        cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Collection[uuid.UUID] = ()
     ) -> _Range:
         """Read it, in as many statements for a thousand as for one; not what is of conversations ``without`` which.
 

@@ -55,7 +55,7 @@ class Narrowing:
 
     def condition(self, memory: str = "", updated: str = "updated_at") -> Q:
         """The same as a condition on rows whose memory stands behind the prefix, and whose date in a column."""
-        narrowed = self.filters.condition(_lookups(memory, updated)) or Q()
+        narrowed = self.filters.condition(_lookups(memory, updated))
         if self.categories is not None:
             narrowed &= Q(**{f"{memory}category__in": sorted(self.categories)})
         if self.categories is None or PROCEDURAL not in self.categories:

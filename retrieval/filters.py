@@ -68,10 +68,14 @@ class Filters:
         """What each stand-in stands for."""
         return {stand_in: getattr(self, name) for name, stand_in in _stand_ins().items()}
 
-    def condition(self, lookups: Mapping[str, str]) -> Q | None:
-        """The same as a condition on rows, whose lookups are told by filter; None where they have no such thing."""
+    def condition(self, lookups: Mapping[str, str]) -> Q:
+        """The same as a condition on rows, whose lookups are told by filter. KeyError where they have no such thing."""
         given = self.given
-        return Q(**{lookups[name]: given[name] for name in given}) if given.keys() <= lookups.keys() else None
+        return Q(**{lookups[name]: given[name] for name in given})
+
+    def fits(self, lookups: Mapping[str, str]) -> bool:
+        """Whether rows with these lookups have all that is filtered by; where not, none of them matches."""
+        return self.given.keys() <= lookups.keys()
 
 
 ANY = Filters()

@@ -54,6 +54,8 @@ def user_resolve(issuer: str, external_id: str) -> User:
     """
     policy.check_name_of_person(external_id)
     name = policy.normal_name(external_id)
+    if len(name) > policy.LONGEST_NAME:
+        raise Refused(f"A person's name has at most {policy.LONGEST_NAME} characters.", code="bad_user")
     for _ in range(3):
         user = _known_user(issuer, name)
         if user is not None:

@@ -12,6 +12,7 @@ from django.db import connection
 from accounts import actions, policy
 from accounts.models import ExternalIdentity, Grant, User
 from tests import factories
+from tests.conftest import with_key
 from tests.openapi import contract
 
 LEGACIES = "/api/v1/legacies/"
@@ -138,3 +139,11 @@ class TestMigration:
         stored = dict(ExternalIdentity.objects.values_list("pk", "external_id"))
         assert stored == {first.pk: "a", second.pk: "A", elsewhere.pk: "a"}
         assert "name_not_normal" in caplog.text
+
+
+@pytest.mark.django_db
+def test_a_member_s_name_that_gets_long_in_its_normal_form_is_refused(api):
+    key = with_key(factories.AgentFactory(kind="service", owner=factories.UserFactory()), ("read", "write", "admin"))
+    body = {"name": "Rosa", "members": ["\ufdfa" * 100]}
+    answer = api(key, "bob").post("/api/v1/legacies/", body, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_user")

@@ -138,14 +138,14 @@ def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> Steps[list
 
 def _wanted_facts(scope: Scope) -> Wanted | None:
     filters = replace(scope.question.filters, user_id=None)
-    if filters.condition(FACT_LOOKUPS) is None:
+    if not filters.fits(FACT_LOOKUPS):
         return None
     return Wanted(scope.legacy_id, filters, scope.question.moment)
 
 
 def _said(scope: Scope, lookups: Mapping[str, str]) -> Recallable | None:
     asked, filters = scope.question, replace(scope.question.filters, user_id=None)
-    if filters.condition(lookups) is None:
+    if not filters.fits(lookups):
         return None
     return Recallable(scope.legacy_id, filters, asked.as_of, asked.known_at)
 
