@@ -23,6 +23,7 @@ from assistant.imports import run as import_steps
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing as actions
 from conversations import actions as conversations
+from conversations.actions import derived
 from memory_project.celery import app
 
 
@@ -64,7 +65,7 @@ def read_and_stop_at(step, conversation_id, reached):
 
 def index_and_stop(conversation_id, reached):
     """Index messages, and stand still for ever when the first batch is embedded and nothing is written yet."""
-    with _at_embedding(reached, conversations):
+    with _at_embedding(reached, derived):
         conversations.messages_index(conversation_id)
 
 
