@@ -10,6 +10,7 @@ from threading import Barrier
 
 import hypothesis
 import pytest
+from asgiref.sync import async_to_sync
 from coverage import Coverage
 from django.conf import settings
 from django.db import connection, connections, transaction
@@ -275,6 +276,15 @@ def with_key(agent, scopes=("read", "write")):
     """Give an agent a key; the credential is kept on the object."""
     agent.credential = factories.AgentKeyFactory(agent=agent, scopes=list(scopes)).credential
     return agent
+
+
+def collected(parts):
+    """What an asynchronous stream sends until it ends."""
+
+    async def collect():
+        return [part async for part in parts]
+
+    return async_to_sync(collect)()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from assistant.learn import actions as extraction
 from assistant.learn import updates
 from conversations.models import Conversation
 from language.base import ModelUnavailable
+from tests.conftest import collected
 from web import streaming
 
 from .conftest import say
@@ -57,13 +58,6 @@ def away(settings):
 def listen(client, conversation, after="", **headers):
     query = f"?after={after}" if after else ""
     return client.get(f"/api/v1/conversations/{conversation.pk}/updates/{query}", **headers)
-
-
-def collected(parts):
-    async def collect():
-        return [part async for part in parts]
-
-    return async_to_sync(collect)()
 
 
 def read_all(answer):

@@ -9,10 +9,10 @@ import typing
 
 import httpx
 import pytest
-from asgiref.sync import async_to_sync
 from django.core.management import call_command
 
 from tests import factories
+from tests.conftest import collected
 from tests.openapi import contract
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -42,22 +42,13 @@ def package(tmp_path_factory):
         yield importlib.import_module("keepsake_client")
 
 
-def collected(answer):
-    """What an event stream sends until it ends."""
-
-    async def collect():
-        return [part async for part in answer.streaming_content]
-
-    return async_to_sync(collect)()
-
-
 def through(caller):
     """Hand what the generated client sends on to a client of the tests, who is signed in or has a key."""
 
     def send(request):
         sent = {"data": request.content, "content_type": request.headers.get("content-type")}
         answer = caller.generic(request.method, request.url.raw_path.decode(), **sent)
-        content = b"".join(collected(answer)) if answer.streaming else answer.content
+        content = b"".join(collected(answer.streaming_content)) if answer.streaming else answer.content
         return httpx.Response(answer.status_code, headers=dict(answer.headers), content=content)
 
     return send
