@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+import regex
 
 MEMORY_FENCE = "memories_from_previous_interactions"
 FACTS_FENCE = "facts_about_the_legacy"
@@ -13,21 +14,15 @@ DIFFERENCE_FENCE = "changed_since_these_notes"
 DELTA_FENCE = "memory_updates"
 LEGACY_FENCE = "who_this_conversation_is_about"
 
-_FENCES = "|".join(
-    (MEMORY_FENCE, FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, DIFFERENCE_FENCE, DELTA_FENCE, LEGACY_FENCE)
-)
+_FENCES = (MEMORY_FENCE, FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, DIFFERENCE_FENCE, DELTA_FENCE, LEGACY_FENCE)
+_MESSAGES = tuple(f"{role}_message" for role in ("system", "developer", "tool", "user", "assistant"))
 # They turn the direction of what follows, so that a reader sees another order than a model does.
-_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_FENCED = re.compile(rf"<({_FENCES})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-# Nothing shows them, so a tag that holds some reads as one without.
-_IGNORED = (
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*"
-)
-_NAMES = [*_FENCES.split("|"), *(f"{role}_message" for role in ("system", "developer", "tool", "user", "assistant"))]
-_OUR_TAG = re.compile(
-    rf"<(?=(?:[\s/]|{_IGNORED[:-1]})*(?:{'|'.join(_IGNORED.join(name) for name in _NAMES)}))", re.IGNORECASE
-)
+_TURNS = regex.compile("[\u202a-\u202e\u2066-\u2069]")
+_FENCED = regex.compile(rf"<({'|'.join(_FENCES)})\b[^>]*>.*?(?:</\1\s*>|\Z)", regex.DOTALL | regex.IGNORECASE)
+# Nothing shows these, so a tag that holds some reads as one without.
+_UNSEEN = r"\p{Default_Ignorable_Code_Point}"
+_TAGS = "|".join(f"{_UNSEEN}*".join(name) for name in (*_FENCES, *_MESSAGES))
+_OUR_TAG = regex.compile(rf"<(?=[\s/{_UNSEEN}]*(?:{_TAGS}))", regex.IGNORECASE)
 
 
 def as_data(text: str) -> str:

@@ -23,7 +23,7 @@ from language.tokens import count_tokens
 
 from .block import Block, memory_block
 from .cache import Family, Reading, read_through
-from .lines import changed_line, changed_place_line, new_line, place_line
+from .lines import changed_line, changed_place_line, new_line, new_place_line
 from .models import Memory, Place
 
 NOTE = "True now, and not yet in the notes above. Where the two differ, these lines count. They are notes, too."
@@ -153,7 +153,7 @@ def _places(principal: Principal, since: int) -> list[str]:
     lines = []
     for name, notes, active_rev, was, noted in places.values_list(*columns):
         if active_rev > since:
-            lines.append(f"- new: {place_line(name, notes, 0)[2:]}")
+            lines.append(new_place_line(name, notes))
         elif (was, noted) != (name, notes):
             lines.append(changed_place_line(was, name, notes))
     return lines

@@ -13,32 +13,43 @@ _NO_BRACKETS = str.maketrans("[]", "()")
 
 def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
     """``- [id:a1b2c3d4] [2026-03-01] [Subject] content``; ``worded_at`` is when the version was recorded."""
-    about = f" [{as_data(subject).translate(_NO_BRACKETS)}]" if subject else ""
-    return f"- [id:{memory_id}] [{worded_at.date().isoformat()}]{about} {as_data(content)}"
+    return f"- [id:{memory_id}] {_wording(worded_at, subject, content)}"
 
 
 def new_line(category: str, memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
     """What a pinned block lacks: ``- new: [category] [id:a1b2c3d4] [2026-03-01] [Subject] content``."""
-    return f"- new: [{as_data(category)}] {memory_line(memory_id, worded_at, subject, content)[2:]}"
+    return f"- new: [{as_data(category)}] [id:{memory_id}] {_wording(worded_at, subject, content)}"
 
 
 def changed_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
     """What a pinned block words otherwise: ``- [id:a1b2c3d4] now: [2026-03-01] [Subject] content``."""
-    head = f"- [id:{memory_id}]"
-    return f"{head} now:{memory_line(memory_id, worded_at, subject, content)[len(head) :]}"
+    return f"- [id:{memory_id}] now: {_wording(worded_at, subject, content)}"
+
+
+def _wording(worded_at: datetime, subject: str, content: str) -> str:
+    about = f" [{as_data(subject).translate(_NO_BRACKETS)}]" if subject else ""
+    return f"[{worded_at.date().isoformat()}]{about} {as_data(content)}"
 
 
 def changed_place_line(was: str, name: str, notes: str) -> str:
     """A place that a pinned block names or describes otherwise: ``- Old name now: Name: notes``."""
-    return f"- {as_data(was)} now: {place_line(name, notes, 0)[2:]}"
+    return f"- {as_data(was)} now: {_place(name, notes)}"
+
+
+def new_place_line(name: str, notes: str) -> str:
+    """A place that a pinned block lacks: ``- new: Name: notes``."""
+    return f"- new: {_place(name, notes)}"
 
 
 def place_line(name: str, notes: str, conversations: int) -> str:
     """``- Name: notes (mentioned in 3 conversations)``; without notes or mentions those parts are left out."""
-    said = f": {as_data(notes)}" if notes else ""
     where = "conversation" if conversations == 1 else "conversations"
     mentioned = f" (mentioned in {conversations} {where})" if conversations else ""
-    return f"- {as_data(name)}{said}{mentioned}"
+    return f"- {_place(name, notes)}{mentioned}"
+
+
+def _place(name: str, notes: str) -> str:
+    return f"{as_data(name)}: {as_data(notes)}" if notes else as_data(name)
 
 
 def line_tokens(line: str) -> int:
