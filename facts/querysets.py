@@ -33,6 +33,11 @@ def _version_at(as_of: datetime, column: str) -> models.Subquery:
     return models.Subquery(versions.order_by("-number").values(column)[:1])
 
 
+def _in_force(principal: Principal, moment: datetime) -> Q:
+    """Whether a fact was in force for the person at a moment: their own once active, another's once shared as well."""
+    return Q(active_since__lte=moment) & (Q(user_id=principal.user_id) | Q(shared_since__lte=moment))
+
+
 class FactQuerySet(StatementQuerySet["LegacyFact"]):
     """Facts of the person, and what other members of the legacy share."""
 
@@ -111,10 +116,7 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         wording: models.expressions.Combinable = F("content")
         category: models.expressions.Combinable = F("category")
         if as_of is not None:
-            in_force = Q(user_id=principal.user_id, active_since__lte=as_of) | Q(
-                active_since__lte=as_of, shared_since__lte=as_of
-            )
-            rows = rows.filter(in_force)
+            rows = rows.filter(_in_force(principal, as_of))
             wording = Coalesce(_version_at(as_of, "content"), wording)
             category = Coalesce(_version_at(as_of, "category"), category)
         own_first = models.Case(models.When(user_id=principal.user_id, then=0), default=1)
@@ -127,18 +129,18 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         ``block_content`` and ``block_category`` are as ``for_prompt`` has them then; ``in_block`` says whether the
         fact was in force for the person.
         """
-        since = Q(active_since__gt=moment) | (~Q(user_id=principal.user_id) & Q(shared_since__gt=moment))
         reworded = Exists(
             apps.get_model("facts", "FactVersion").objects.filter(
                 fact=models.OuterRef("pk"), recorded_to__isnull=True, recorded_from__gt=moment
             )
         )
+        in_force = models.Case(models.When(_in_force(principal, moment), then=True), default=False)
         rows = self.for_prompt(principal, legacy_id).annotate(
-            in_block=models.Case(models.When(since, then=False), default=True, output_field=models.BooleanField()),
+            in_block=in_force,
             block_content=Coalesce(_version_at(moment, "content"), F("content")),
             block_category=Coalesce(_version_at(moment, "category"), F("category")),
         )
-        return rows.filter(since | reworded)
+        return rows.filter(Q(in_block=False) | reworded)
 
     def comparable(self) -> FactQuerySet:
         """Those of them that a model may be asked about."""
