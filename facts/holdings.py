@@ -1,0 +1,36 @@
+"""What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
+
+from django.db.models import Q
+
+from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
+from statements.holdings import STATED, STATED_TERMS, VERSION_TERMS
+
+from .models import FactEvidence, FactLink, FactVersion, LegacyFact
+
+HOLDINGS = (
+    Holding(
+        model=LegacyFact,
+        kind="facts",
+        owner="user_id",
+        words={"content": ERASED_TEXT, **STATED, **VECTOR},
+        terms=("visibility", *STATED_TERMS),
+        made={**SEARCHED, "fingerprint": ""},
+    ),
+    Holding(
+        model=FactVersion,
+        kind="fact_versions",
+        owner="fact__user_id",
+        words={"content": ERASED_TEXT, "actor_id": ""},
+        terms=VERSION_TERMS,
+        revs=("recorded_from_rev", "recorded_to_rev"),
+        refers=("actor_id",),
+    ),
+    Holding(model=FactEvidence, kind="fact_evidence", owner="fact__user_id", words={"quote": ""}),
+    # One that leads to another member's fact says which that is, and is as much theirs.
+    Holding(
+        model=FactLink,
+        kind="fact_links",
+        theirs=lambda user_id: Q(from_fact__user_id=user_id, to_fact__user_id=user_id),
+        terms=("kind",),
+    ),
+)

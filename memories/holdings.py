@@ -1,0 +1,108 @@
+"""What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
+
+from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
+from statements.holdings import STATED, STATED_TERMS, VERSION_TERMS
+
+from .models import (
+    Disclosure,
+    Memory,
+    MemoryEvidence,
+    MemoryPlan,
+    MemoryPlanItem,
+    MemoryPlanSource,
+    MemoryUse,
+    MemoryVersion,
+    Place,
+    PlaceMention,
+    PlaceVersion,
+    Proposal,
+    ProposalEvidence,
+    Relation,
+)
+
+_WORDED = {"content": ERASED_TEXT, "subject": "", "topics": []}
+_REVS = ("recorded_from_rev", "recorded_to_rev")
+
+HOLDINGS = (
+    Holding(
+        model=Memory,
+        kind="memories",
+        owner="user_id",
+        words={**_WORDED, **STATED, "external_id": "", "run_id": "", "actor_id": "", **VECTOR},
+        terms=("id", "kind", "field", "role", "deleted_why", *STATED_TERMS),
+        made={**SEARCHED, "fingerprint": ""},
+        revs=("active_rev",),
+    ),
+    Holding(
+        model=MemoryVersion,
+        kind="memory_versions",
+        owner="user_id",
+        words={**_WORDED, "reason": "", "actor_id": "", **VECTOR},
+        terms=("kind", "field", *VERSION_TERMS),
+        made=SEARCHED,
+        revs=_REVS,
+        refers=("actor_id",),
+    ),
+    Holding(
+        model=MemoryEvidence,
+        kind="memory_evidence",
+        owner="version__user_id",
+        words={"quote": ""},
+    ),
+    Holding(model=MemoryUse, kind="memory_uses", owner="memory__user_id"),
+    Holding(model=Relation, kind="relations", owner="user_id", terms=("type",)),
+    Holding(
+        model=Disclosure,
+        kind="disclosures",
+        owner="user_id",
+        words={"memories": []},
+        terms=("by",),
+        refers=("memories",),
+    ),
+    Holding(
+        model=Place,
+        kind="places",
+        owner="user_id",
+        words={"place_id": ERASED_TEXT, "name": ERASED_TEXT, "notes": ""},
+        revs=("active_rev",),
+    ),
+    Holding(
+        model=PlaceVersion,
+        kind="place_versions",
+        owner="place__user_id",
+        words={"name": ERASED_TEXT, "notes": ""},
+        revs=_REVS,
+    ),
+    Holding(model=PlaceMention, kind="place_mentions", owner="place__user_id", revs=("rev",)),
+    Holding(
+        model=MemoryPlan,
+        kind="memory_plans",
+        owner="user_id",
+        words={"looked_at": []},
+        terms=("strategy", "categories", "state", "written_by"),
+        revs=("applied_rev",),
+        refers=("looked_at",),
+    ),
+    Holding(
+        model=MemoryPlanItem,
+        kind="memory_plan_items",
+        owner="user_id",
+        words={"content": "", "subject": "", "topics": []},
+        terms=("kind", "category", "state", "reason"),
+    ),
+    Holding(model=MemoryPlanSource, kind="memory_plan_sources", owner="user_id"),
+    Holding(
+        model=Proposal,
+        kind="proposals",
+        owner="user_id",
+        words={"values": {}},
+        terms=("kind", "state", "written_by"),
+        refers=("values",),
+    ),
+    Holding(
+        model=ProposalEvidence,
+        kind="proposal_evidence",
+        owner="proposal__user_id",
+        words={"quote": ""},
+    ),
+)
