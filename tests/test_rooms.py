@@ -61,7 +61,7 @@ def imports_of(path):
 
 
 PARTS = {
-    "assistant": ["recall", "learn", "tools", "imports", "demo"],
+    "assistant": ["recall", "learn", "tools", "takeout", "imports", "demo"],
     "desk": [
         "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
         "legacies", "memories", "review", "places", "importing", "account",
@@ -204,27 +204,3 @@ def writes(call, name):
 def test_what_writes_is_told_from_what_does_not(code, found):
     (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)][:1]
     assert (isinstance(call.func, ast.Attribute) and writes(call, call.func.attr)) is found
-
-
-def documents():
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)`")
-TOP = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"var", "import"}
-
-
-def test_paths_that_the_documents_name_exist():
-    """In full, as ``room/file.py``; in a table's row that begins with a room also as seen from there."""
-    missing = set()
-    for document in documents():
-        for line in document.read_text(encoding="utf-8").splitlines():
-            row = re.match(r"\| `([a-z_]+/)`", line)
-            folders = [ROOT, ROOT / row[1]] if row else [ROOT]
-            folders += [folder / part for folder in folders for part in NAMED.findall(line) if part.endswith("/")]
-            for name in NAMED.findall(re.sub(r"`[^`]+` of \w+/", "", line)):  # Those are files of other projects.
-                is_path = name.split("/")[0] in TOP and re.search(r"/.*\.\w+$", name)
-                is_file = row is not None and name.endswith(".py")
-                if (is_path or is_file) and not any((folder / name).exists() for folder in folders):
-                    missing.add(f"{document.name}: {name}")
-    assert not missing
