@@ -34,6 +34,7 @@ from .serializers import (
     TurnRequestSerializer,
     TurnSerializer,
 )
+from .takeout import api as takeout
 from .tools import api as tools
 from .tools.command import CommandAnswer, repeat_answer, run_command
 
@@ -143,5 +144,6 @@ urlpatterns = [
     *extraction.urlpatterns,
     *imports.urlpatterns,
     *querying.urlpatterns,
+    *takeout.urlpatterns,
     *tools.urlpatterns,
 ]

@@ -10,6 +10,7 @@ from .imports import actions, run
 from .learn import actions as learn
 from .learn import summarizing
 from .recall import search
+from .takeout import export_actions
 
 
 @shared_task(name="assistant.maybe_summarize")
@@ -46,6 +47,19 @@ def run_import(job_id: str) -> None:
 def sweep_imports() -> None:
     """Start imports again that were lost."""
     actions.sweep_imports()
+
+
+@shared_task(name="assistant.run_export")
+def run_export(job_id: str) -> None:
+    """Write everything about a person into a file."""
+    export_actions.run_export(UUID(job_id))
+
+
+@shared_task(name="assistant.sweep_exports")
+def sweep_exports() -> None:
+    """Begin exports again that were lost, and remove files whose time is over."""
+    export_actions.exports_sweep()
+    export_actions.exports_expire()
 
 
 @shared_task(name="assistant.note_recall")

@@ -20,7 +20,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.module_loading import module_has_submodule
 
-from .models import Change, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
+from .models import Change, Export, ExportPart, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
 
 ERASED_TEXT = "[erased]"
 """What stands in a column that may not be empty."""
@@ -80,10 +80,10 @@ class Holding:
         return [*self.words, *self.terms, *self.made, *self.secret]
 
     @property
-    def written(self) -> list[str]:
+    def written(self) -> list[models.Field[Any, Any]]:
         """The columns of an export, in the order of the table."""
         left_out = {*self.made, *self.secret}
-        return [column.attname for column in self.model._meta.concrete_fields if column.name not in left_out]
+        return [column for column in self.model._meta.concrete_fields if column.name not in left_out]
 
     @property
     def blank(self) -> dict[str, Any]:
@@ -165,6 +165,9 @@ HOLDINGS = (
         terms=("kind", "state", "error_code"),
         restored=False,
     ),
+    Holding(model=Export, owner="user_id"),
+    # Everything that was written by then: the file itself.
+    Holding(model=ExportPart, owner="export__user_id", words={"data": b""}),
     # The owner is named by kind, actor and person.
     Holding(
         model=IdempotencyRecord,

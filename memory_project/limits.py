@@ -80,6 +80,9 @@ MEMORY_CACHE_SECONDS = 600
 MEMORY_PAGE_CACHE_SECONDS = 300
 # So long what was archived or rejected can be restored and a change undone; then it is purged.
 ARCHIVE_DAYS = 30
+# How long the file with everything about a person can be fetched.
+EXPORT_HOURS = env.int("EXPORT_HOURS", default=24)
+EXPORT_LEASE_SECONDS = 180
 # A history of one's own: what may be uploaded, what that may hold unpacked, and one conversation of it, in memory.
 IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=512) * 1_048_576
 IMPORT_MAX_CONTENT_BYTES = 2_048 * 1_048_576

@@ -103,6 +103,17 @@ def link_a_chat(page: Any) -> None:
     page.get_by_role("button", name="Link a").click()
 
 
+def collect_my_data(page: Any) -> None:
+    """Have everything written into one file, as a worker does."""
+    from assistant.takeout.export_actions import run_export
+    from journal.models import JobRun
+
+    page.get_by_role("button", name="Collect").click()
+    for job in JobRun.objects.filter(kind="export", state="waiting"):
+        run_export(job.pk)
+    page.reload()
+
+
 def open_text(page: Any) -> None:
     """Open what a fact says, for a reason, with what can be decided about it."""
     more = page.locator("#header-inner a").filter(has_text="more_horiz")
@@ -147,6 +158,8 @@ PAGES = [
     Page("bulk", "/facts/", act=tick_two),
     Page("fact", "/facts/{fact}/", readme=[PHONE]),
     Page("preferences", "/preferences/"),
+    Page("my-data", "/my-data/"),
+    Page("my-data-ready", "/my-data/", act=collect_my_data),
     Page("telegram", "/preferences/", act=link_a_chat),
     Page("sign-in", "/sign-in/", person=""),
     Page("staff", "/admin/", person=STAFF, readme=[DESKTOP, PHONE]),

@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
 
 from assistant.imports.run import run_import
+from assistant.takeout.export_actions import run_export
 from journal.models import JobRun
 from tests import factories
 from tests.conftest import taken_back
@@ -69,6 +70,8 @@ TRIED_ON = {
     "place-restore": {"place_id": "removed_place"},
     "fact-restore": {"fact_id": "archived_fact"},
     "memory-plan-revert": {"plan_id": "applied_plan"},
+    "api-export-file": {"job_id": "export"},
+    "export-file-page": {"job_id": "export"},
 }
 REFUSED = {"POST job-cancel": "What runs could be cancelled, and then no other import could begin."}
 
@@ -101,6 +104,8 @@ def rows(api, owner, member, stranger, legacy, agent):
     talked = upload(chatgpt_talk("I kept bees.", name="first"))
     brought = client.post(f"{API}import/", talked, format="multipart").json()
     run_import(JobRun.objects.get(kind="import").pk)
+    export = client.get(f"{API}export/").json()["job"]
+    run_export(export)
     client.patch(f"{API}me/preferences/", {"review": "before"}, format="json")
     waiting = factories.MemoryFactory(user=owner, agent=agent, content="The user hates fog.")
     client.patch(f"{API}me/preferences/", {"review": "after"}, format="json")
@@ -122,6 +127,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "message": str(messages[0].pk),
         "index": 0,
         "import_id": brought["id"],
+        "export": export,
         "job_id": JobRun.objects.get(kind="import").pk,
         "identity_id": factories.ExternalIdentityFactory(user=owner).pk,
         "name": "add_to_memory",

@@ -1,0 +1,125 @@
+"""The file of an export: a zip archive with a table of rows a kind, written piece by piece as it comes.
+
+Rows are JSON Lines under ``data/``, a column by its name: moments in ISO 8601 to the microsecond, vectors in base64 as
+PostgreSQL sends them (``halfvec_send``). ``manifest.json`` says which form that is and how many rows there are of each
+kind.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import orjson
+from django.db import models
+from django.utils import timezone
+from pgvector import HalfVector
+from pgvector.django import HalfVectorField
+
+from journal.holdings import Holding
+
+FORM = "keepsake"
+FORM_VERSION = 1
+MANIFEST = "manifest.json"
+PART_BYTES = 1_048_576
+
+
+def member_of(kind: str) -> str:
+    """The name of the file in the archive that holds the rows of a kind."""
+    return f"data/{kind}.jsonl"
+
+
+def as_line(row: Mapping[str, Any]) -> bytes:
+    """One row as a line of JSON."""
+    return orjson.dumps(row, default=_other, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def vector_of(text: str) -> HalfVector:
+    """A vector that ``as_line`` wrote. Raises ValueError for anything else."""
+    return HalfVector.from_binary(base64.b64decode(text, validate=True))
+
+
+def as_written(column: models.Field[Any, Any]) -> str | models.Func:
+    """What is read of a column to be written: a vector as bytes, which costs a tenth of reading its numbers."""
+    if isinstance(column, HalfVectorField):
+        return models.Func(models.F(column.attname), function="halfvec_send", output_field=models.BinaryField())
+    return column.attname
+
+
+def _other(value: Any) -> str:
+    if isinstance(value, bytes | memoryview):
+        return base64.b64encode(value).decode()
+    raise TypeError(type(value).__name__)
+
+
+class _Pieces(io.RawIOBase):
+    """What is written goes on in pieces of a megabyte."""
+
+    def __init__(self, put: Callable[[bytes], object]) -> None:
+        self._put = put
+        self._waiting = bytearray()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._waiting += data
+        self.size += len(data)
+        while len(self._waiting) >= PART_BYTES:
+            self._put(bytes(self._waiting[:PART_BYTES]))
+            del self._waiting[:PART_BYTES]
+        return len(data)
+
+    def end(self) -> None:
+        """Hand on what is left."""
+        if self._waiting:
+            self._put(bytes(self._waiting))
+            self._waiting.clear()
+
+
+class Archive:
+    """An export while it is written."""
+
+    def __init__(self, put: Callable[[bytes], object]) -> None:
+        self._pieces = _Pieces(put)
+        self._zip = zipfile.ZipFile(self._pieces, "w", zipfile.ZIP_DEFLATED)
+        self.counts: dict[str, int] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self._pieces.size
+
+    def rows(self, holding: Holding, rows: Iterator[tuple[Any, ...]]) -> Iterator[int]:
+        """Write the rows of a table, and say after each how many there are by then."""
+        names, count = [column.attname for column in holding.written], 0
+        with self._member(member_of(holding.kind)) as file:
+            for count, row in enumerate(rows, start=1):
+                file.write(as_line(dict(zip(names, row, strict=True))))
+                yield count
+        self.counts[holding.kind] = count
+
+    def text(self, name: str, text: str) -> None:
+        """Write a file of text."""
+        with self._member(name) as file:
+            file.write(text.encode())
+
+    def end(self, **told: Any) -> None:
+        """Write the manifest, with what else is ``told``, and the archive's directory."""
+        manifest = {"form": FORM, "version": FORM_VERSION, "at": timezone.now(), "rows": self.counts, **told}
+        self.text(MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2).decode())
+        self._zip.close()
+        self._pieces.end()
+
+    @contextmanager
+    def _member(self, name: str) -> Iterator[BinaryIO]:
+        # Of the time in UTC, as the pages say.
+        info = zipfile.ZipInfo(name, timezone.now().timetuple()[:6])
+        info.compress_type = zipfile.ZIP_DEFLATED
+        with self._zip.open(info, "w", force_zip64=True) as file:
+            yield file  # type: ignore[misc]

@@ -1,0 +1,154 @@
+"""Exports: begin one, write its file in the background, read it, and let it go when its time is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone, translation
+
+from accounts.policy import must_give_access
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as
+from journal.actions import note_operation
+from journal.exceptions import NotFound
+from journal.holdings import Holding, holdings
+from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
+from journal.ledgers import lock_ledgers
+from journal.models import Export, ExportPart, JobRun, Ledger
+from journal.queue import enqueue
+
+from .archive import Archive, as_written
+from .pages import pages_of
+
+JOB = "export"
+RUN_TASK = "assistant.run_export"
+READ_ROWS = 500
+
+
+def export_begin(principal: Principal) -> JobRun:
+    """Have everything about the person written into one file. One export of a person is written at a time.
+
+    Returns the job, which is the one under way if there is one. A file that is begun takes the place of earlier ones.
+    Raises NotYoursToDecide, also for an agent that sees a part only.
+    """
+    user_id = must_give_access(principal)
+    with transaction.atomic():
+        lock_ledgers([user_id])
+        job = open_job(JOB, user_id, user_id=user_id)
+        if not Export.objects.filter(pk=job.pk).exists():
+            Export.objects.of_user(user_id).delete()
+            Export.objects.create(pk=job.pk, user_id=user_id)
+        enqueue(RUN_TASK, job.pk)
+    return job
+
+
+def export_parts(principal: Principal, job_id: UUID) -> tuple[Export, Iterator[bytes]]:
+    """The file of an export, piece by piece.
+
+    Raises NotYoursToDecide, NotFound for one that is not the person's, not written yet, or over (``code`` is
+    ``not_ready`` or ``expired`` then, for the person alone).
+    """
+    user_id = must_give_access(principal)
+    mine = Export.objects.of_user(user_id).filter(pk=job_id)
+    export = mine.whole(timezone.now()).first()
+    if export is not None:
+        return export, _parts(export)
+    if JobRun.objects.of_user(user_id).filter(pk=job_id, kind=JOB, state__in=["waiting", "running"]).exists():
+        raise NotFound("This export is being written. Its job says how far it is.", code="not_ready")
+    if JobRun.objects.of_user(user_id).filter(pk=job_id, kind=JOB, state="done").exists():
+        raise NotFound(f"An export can be fetched for {settings.EXPORT_HOURS} hours. Make another.", code="expired")
+    raise NotFound("There is no such export.")
+
+
+def _parts(export: Export) -> Iterator[bytes]:
+    parts = ExportPart.objects.filter(export=export).values_list("data", flat=True)
+    number = 0
+    while (data := parts.filter(number=number).first()) is not None:
+        if not connection.in_atomic_block:
+            connection.close()  # While a slow client reads, others have it.
+        yield bytes(data)
+        number += 1
+
+
+def run_export(job_id: UUID) -> None:
+    """Write the file of an export, from its beginning. Does nothing when somebody else does, or when it ended."""
+    job = claim_job(job_id, lease_seconds=settings.EXPORT_LEASE_SECONDS)
+    if job is None:
+        return
+    export = Export.objects.filter(pk=job.pk).first()
+    if export is None:
+        fail_job(job, "gone")
+        return
+    with working(job, lease_seconds=settings.EXPORT_LEASE_SECONDS) as lease:
+        try:
+            principal = principal_for_job(export.user_id)
+        except NotFound:
+            fail_job(job, "gone")
+            return
+        with acting_as(principal), timezone.override(principal.time_zone), translation.override("en"):
+            archive = _write(lease, principal, export)
+        _finish(job, export, archive)
+
+
+def _finish(job: JobRun, export: Export, archive: Archive) -> None:
+    expires_at = timezone.now() + timedelta(hours=settings.EXPORT_HOURS)
+    with transaction.atomic():
+        if finish_job(job, rows=sum(archive.counts.values()), bytes=archive.size):
+            Export.objects.filter(pk=export.pk).update(size=archive.size, expires_at=expires_at)
+    note_operation("worker", JOB, user_id=export.user_id)
+
+
+def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
+    """Write the file. What happens meanwhile may be in it or not, but no row without those that it refers to.
+
+    That is why what refers comes first. Raises LeaseLost.
+    """
+    ExportPart.objects.filter(export=export).delete()
+    number = 0
+
+    def put(data: bytes) -> None:
+        nonlocal number
+        with transaction.atomic():
+            lease.hold()
+            ExportPart.objects.create(export=export, number=number, data=data)
+        number += 1
+
+    rev = Ledger.objects.values_list("rev", flat=True).get(pk=export.user_id)
+    tables = [(each, each.of_person(export.user_id)) for each in reversed(holdings()) if each.kind]
+    lease.keep(0, sum(rows.count() for _, rows in tables))
+    archive, done = Archive(put), 0
+    for holding, _ in tables:
+        for count in archive.rows(holding, _rows_of(holding, export.user_id)):
+            lease.report(done + count)
+        done += archive.counts[holding.kind]
+    for name, html in pages_of(principal):
+        archive.text(name, html)
+        lease.report(done)
+    archive.end(rev=rev)
+    lease.keep(done)
+    return archive
+
+
+def _rows_of(holding: Holding, user_id: UUID) -> Iterator[tuple[object, ...]]:
+    rows = holding.of_person(user_id).order_by("pk")
+    return rows.values_list(*map(as_written, holding.written)).iterator(chunk_size=READ_ROWS)
+
+
+def exports_expire() -> int:
+    """Remove files whose time is over. Returns how many."""
+    over = Export.objects.over(timezone.now(), timedelta(hours=settings.EXPORT_HOURS))
+    _, deleted = over.delete()
+    return deleted.get(Export._meta.label, 0)
+
+
+def exports_sweep() -> int:
+    """Begin exports again whose task was lost or whose worker is gone. Returns how many."""
+    due = list(JobRun.objects.claimable(timezone.now()).filter(kind=JOB).values_list("pk", flat=True))
+    for job_id in due:
+        enqueue(RUN_TASK, job_id)
+    return len(due)

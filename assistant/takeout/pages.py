@@ -1,0 +1,120 @@
+"""The pages of an export, which anybody can read in a browser: plain HTML with its style in it, and nothing else.
+
+Each page holds a bounded number of rows, so that one is made at a time. What is new comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.db.models import Prefetch, QuerySet
+from django.template.loader import render_to_string
+
+from accounts.models import User
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from conversations.models import Conversation, ConversationChunk, Message
+from facts.models import FactEvidence, FactVersion, LegacyFact
+from journal.models import Change
+from memories.models import Memory, MemoryEvidence, MemoryVersion, Place
+
+T = TypeVar("T")
+
+ROWS_PER_PAGE = 500
+MESSAGES_PER_PAGE = 1_000
+CHANGES_PER_PAGE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Pages of one kind: what they are called, and what stands on each of them, page by page."""
+
+    name: str
+    title: str
+    read: Callable[[Principal], Iterator[list[Any]]]
+
+
+def pages_of(principal: Principal) -> Iterator[tuple[str, str]]:
+    """The pages of everything that a person has: the name of each file, and its HTML. The first page comes last."""
+    counts: list[tuple[str, str, int]] = []
+    for section in SECTIONS:
+        files = 0
+        for files, rows in enumerate(section.read(principal), start=1):
+            yield _file(section, files), _html(section.name, section.title, rows=rows, number=files, section=section)
+        counts.extend((section.title, _file(section, number), number) for number in range(1, files + 1))
+    person = User.objects.get(pk=must_act_for(principal))
+    yield "index.html", _html("index", "Everything about me", person=person, pages=counts)
+
+
+def _file(section: Section, number: int) -> str:
+    return f"pages/{section.name}-{number}.html"
+
+
+def _html(template: str, title: str, **context: Any) -> str:
+    return render_to_string(f"takeout/{template}.html", {"title": title, **context})
+
+
+def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    rows = iter(rows)
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+_VECTORS = ("embedding", "search", "search_text")
+
+
+def _memories(principal: Principal) -> Iterator[list[Memory]]:
+    evidence = Prefetch("evidence", MemoryEvidence.objects.select_related("message__conversation").order_by("pk"))
+    versions = MemoryVersion.objects.defer(*_VECTORS).order_by("-number").prefetch_related(evidence)
+    rows = Memory.objects.visible_to(principal).defer(*_VECTORS).order_by("-created_at", "pk")
+    return _prefetched(rows, Prefetch("versions", versions))
+
+
+def _facts(principal: Principal) -> Iterator[list[LegacyFact]]:
+    evidence = Prefetch("evidence", FactEvidence.objects.select_related("message__conversation").order_by("pk"))
+    versions = Prefetch("versions", FactVersion.objects.order_by("-number"))
+    rows = LegacyFact.objects.mine(principal).defer(*_VECTORS).select_related("legacy").order_by("-extracted_at", "pk")
+    return _prefetched(rows, versions, evidence)
+
+
+def _places(principal: Principal) -> Iterator[list[Place]]:
+    return _prefetched(Place.objects.visible_to(principal).order_by("-added_at", "pk"), "versions", "mentions")
+
+
+def _conversations(principal: Principal) -> Iterator[list[tuple[Conversation, list[ConversationChunk], list[Message]]]]:
+    """Conversations, the latest first, with their summaries; a long one goes on over several pages."""
+    talks = Conversation.objects.visible_to(principal).select_related("legacy").order_by("-created_at", "pk")
+    page: list[tuple[Conversation, list[ConversationChunk], list[Message]]] = []
+    room = MESSAGES_PER_PAGE
+    for talk in talks.iterator(chunk_size=ROWS_PER_PAGE):
+        chunks = list(talk.chunks.defer(*_VECTORS).order_by("message_range_start"))
+        said = talk.messages.defer(*_VECTORS).order_by("index").iterator(chunk_size=MESSAGES_PER_PAGE)
+        while part := list(islice(said, room)):
+            page.append((talk, chunks, part))
+            chunks, room = [], room - len(part)
+            if not room:
+                yield page
+                page, room = [], MESSAGES_PER_PAGE
+    if page:
+        yield page
+
+
+def _history(principal: Principal) -> Iterator[list[Change]]:
+    log = Change.objects.of_owner(must_act_for(principal)).order_by("-rev")
+    return _batches(log.iterator(chunk_size=CHANGES_PER_PAGE), CHANGES_PER_PAGE)
+
+
+def _prefetched(rows: QuerySet[Any], *lookups: Prefetch[Any] | str) -> Iterator[list[Any]]:
+    return _batches(rows.prefetch_related(*lookups).iterator(chunk_size=ROWS_PER_PAGE), ROWS_PER_PAGE)
+
+
+SECTIONS = (
+    Section("memories", "Memories", _memories),
+    Section("facts", "Facts that I said about others", _facts),
+    Section("places", "Places", _places),
+    Section("conversations", "Conversations", _conversations),
+    Section("history", "What happened", _history),
+)

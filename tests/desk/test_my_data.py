@@ -1,0 +1,46 @@
+"""My data: everything about the person as one file, from the page."""
+
+import io
+import zipfile
+
+from assistant.takeout.export_actions import run_export
+from journal.models import JobRun
+from tests.factories import MemoryFactory
+
+from .conftest import text
+
+MY_DATA_QUERIES = 5
+
+
+def test_everything_is_collected_and_fetched(visit, owner, stranger, django_assert_num_queries):
+    MemoryFactory(user=owner, content="The user keeps seven hens.")
+    client = visit(owner)
+    assert "Collect my data" in text(client.get("/my-data/"))
+    assert client.post("/my-data/export/").url == "/my-data/"
+    assert "Your data is being collected" in text(client.get("/my-data/"))
+    assert 'http-equiv="refresh"' in client.get("/my-data/").content.decode()
+    job = JobRun.objects.get(kind="export")
+    run_export(job.pk)
+    page = client.get("/my-data/")
+    assert "Your data is ready" in text(page)
+    assert f'href="/my-data/export/{job.pk}/"' in page.content.decode()
+    assert "refresh" not in page.content.decode()
+    file = client.get(f"/my-data/export/{job.pk}/")
+    with zipfile.ZipFile(io.BytesIO(b"".join(file.streaming_content))) as archive:
+        assert "The user keeps seven hens." in archive.read("pages/memories-1.html").decode()
+    assert visit(stranger).get(f"/my-data/export/{job.pk}/").status_code == 404
+    assert visit().get("/my-data/").status_code == 302
+    with django_assert_num_queries(MY_DATA_QUERIES):
+        client.get("/my-data/")
+
+
+def test_the_panel_alone_is_loaded_again_until_it_is_ready(visit, owner):
+    client = visit(owner, htmx=True)
+    client.post("/my-data/export/")
+    panel = client.get("/my-data/").content.decode()
+    assert panel.startswith('<div id="export"')
+    assert 'hx-trigger="every 2s"' in panel
+    run_export(JobRun.objects.get(kind="export").pk)
+    panel = client.get("/my-data/").content.decode()
+    assert "hx-trigger" not in panel
+    assert 'id="said"' in panel
