@@ -33,15 +33,20 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     """Conversations of the person."""
 
     def visible_to(self, principal: Principal) -> ConversationQuerySet:
-        """All for staff; the person's own; for an agent that may not read turns only those it holds itself."""
+        """All for staff; the person's own; for an agent those it holds itself.
+
+        Others that are not private too, for an agent that may read turns and where the person has earlier
+        conversations quoted.
+        """
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
             return self.none()
         own = self.filter(user_id=principal.user_id)
-        if principal.kind == "agent" and "turns" not in principal.sources:
-            return own.filter(agent_id=principal.agent_id)
-        return own
+        if principal.kind != "agent":
+            return own
+        held = Q(agent_id=principal.agent_id)
+        return own.filter(held | Q(private=False) if _reads_others(principal, "turns") else held)
 
     def must_find(self, conversation_id: UUID) -> Conversation:
         """The conversation of this id. Raises NotFound when it is not among these."""
@@ -98,15 +103,24 @@ class _SaidQuerySet(models.QuerySet[Said]):
     source = ""
 
     def visible_to(self, principal: Principal) -> Self:
-        """All for staff; the person's own, for an agent only when its sources include this one."""
+        """All for staff; the person's own; for an agent what was said in conversations that it holds itself.
+
+        What was said in others that are not private too, when its sources include this one and where the person has
+        earlier conversations quoted.
+        """
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
             return self.none()
         own = self.filter(user_id=principal.user_id)
-        if principal.kind == "agent" and self.source not in principal.sources:
+        if principal.kind != "agent":
+            return own
+        if not _reads_others(principal, self.source):
             return own.filter(conversation__agent_id=principal.agent_id)
-        return own
+        # By id, of the few that are private: a join would be made for every row.
+        held = Q(user_id=principal.user_id, agent_id=principal.agent_id, private=True)
+        private = apps.get_model("conversations", "Conversation").objects.filter(held)
+        return own.filter(Q(private=False) | Q(conversation__in=private.values("pk")))
 
     def without_vectors(self) -> Self:
         """The rows without the columns that only a search reads."""
@@ -151,6 +165,10 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
         # Not the first and the last: what was brought in need not be in the order of its times.
         earliest, latest = said.order_by("at").values("at")[:1], said.order_by("-at").values("at")[:1]
         return self.annotate(first_at=models.Subquery(earliest), last_at=models.Subquery(latest))
+
+
+def _reads_others(principal: Principal, source: str) -> bool:
+    return source in principal.sources and principal.recalls_record
 
 
 def _apart(now: datetime) -> Q:

@@ -61,3 +61,49 @@ def test_the_running_conversation_is_recalled_all_the_same(api, owner, agent, ta
     url = f"/api/v1/conversations/{running.pk}/turn/"
     made = api(agent).post(url, {"content": "What does my parrot sing?"}, format="json").json()
     assert SAID in made["system"][1]["text"]
+
+
+@pytest.fixture
+def statuses(api, owner, talk):
+    """``statuses(caller, holder, private=…)``: what a caller is answered who reads a conversation by its id.
+
+    Everywhere the same: the conversation, its messages, its summaries and a turn in it; and whether it is listed.
+    """
+
+    def run(caller, holder, *, private):
+        held = talk(owner)
+        say(owner, held, SAID)
+        type(held).objects.filter(pk=held.pk).update(agent=holder, private=private)
+        held.messages.update(private=private)
+        url, client = f"/api/v1/conversations/{held.pk}/", api(caller)
+        answers = [client.get(url), client.get(f"{url}messages/"), client.get(f"{url}chunks/")]
+        answers.append(client.post(f"{url}turn/", {"content": "What does it sing?"}, format="json"))
+        (status,) = {answer.status_code for answer in answers}
+        shown = {SAID in answer.content.decode() for answer in (answers[1], answers[3])}
+        listed = client.get("/api/v1/conversations/").json()["results"]
+        assert shown == {status == 200} == {str(held.pk) in {each["id"] for each in listed}}
+        return status
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("review", "recall_record", "found"),
+    [("after", None, 200), ("after", False, 404), ("before", None, 404), ("before", True, 200)],
+)
+def test_an_agent_reads_whole_conversations_of_others_where_the_person_allows_it(
+    statuses, owner, agent, review, recall_record, found
+):
+    preferences_set(principal_for_person(owner.pk), review=review, recall_record=recall_record)
+    holder = factories.AgentFactory(owner=owner)
+    for of_others in (holder, None):
+        assert statuses(agent, of_others, private=False) == found
+    assert statuses(agent, agent, private=False) == statuses(owner, holder, private=False) == 200
+
+
+def test_a_private_conversation_is_read_by_its_agent_and_its_person_alone(statuses, owner, agent):
+    preferences_set(principal_for_person(owner.pk), recall_record=True)
+    for of_others in (factories.AgentFactory(owner=owner), None):
+        assert statuses(agent, of_others, private=True) == 404
+        assert statuses(owner, of_others, private=True) == 200
+    assert statuses(agent, agent, private=True) == 200

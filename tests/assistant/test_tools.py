@@ -255,8 +255,8 @@ class TestAddToMemory:
         assert MemoryEvidence.objects.get().message_id == message.pk
         assert answer["data"]["memory"]["source_conversation"] == where["conversation"]
 
-    def test_nothing_is_remembered_out_of_a_private_conversation(self, client, owner):
-        talk = factories.ConversationFactory(user=owner, private=True)
+    def test_nothing_is_remembered_out_of_a_private_conversation(self, client, owner, agent):
+        talk = factories.ConversationFactory(user=owner, agent=agent, private=True)
         nothing_done(call(client, "add_to_memory", ALEC, conversation=str(talk.pk)), "memory_off")
         assert not Memory.objects.exists()
 

@@ -270,7 +270,7 @@ class TestAnAgent:
         assert changes(owner)[-2:] == ["ADD", "LINK"]
 
     def test_nothing_is_remembered_out_of_a_private_conversation(self, me, bot, add):
-        talk = conversation_create(me, private=True)
+        talk = conversation_create(bot, private=True)
         with pytest.raises(NotAllowed) as caught:
             add(bot, BEES, conversation_id=talk.pk)
         assert caught.value.code == "memory_off"

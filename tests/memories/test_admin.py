@@ -54,9 +54,10 @@ def bees(me, add):
 
 
 @pytest.fixture
-def everything(me, cautious, owner, add):
+def everything(me, cautious, owner, agent, add):
     """A row of every table, each with words in it."""
-    message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner), content="We keep bees.")
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    message = factories.MessageFactory(conversation=talk, content="We keep bees.")
     bees = add(me, BEES, subject="Rosa", topics=["garden"], message_id=message.pk).memory
     actions.memory_update(me, bees.pk, "The user keeps bees and hens.", reason="because of the dog")
     rejected = add(me, "The user grows tomatoes.").memory
@@ -300,8 +301,9 @@ class TestQuarantine:
 @pytest.mark.parametrize(
     "path", [*(f"{room_of(name)}/{name}/" for name in LISTS), "memories/memory/?state__exact=quarantined"]
 )
-def test_lists_take_five_queries_however_long(desk, everything, me, cautious, owner, add, path):
-    message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner), content="So it is.")
+def test_lists_take_five_queries_however_long(desk, everything, me, cautious, owner, agent, add, path):
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    message = factories.MessageFactory(conversation=talk, content="So it is.")
     for number in range(3):
         memory = add(me, f"The user owns {number} spoons.", message_id=message.pk).memory
         actions.memory_update(cautious, memory.pk, f"The user sold {number} spoons.", message_id=message.pk)

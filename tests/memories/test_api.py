@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from conversations.models import Conversation
 from journal.models import Change
 from memories.models import Memory, MemoryEvidence, Proposal
 from tests import factories
@@ -607,8 +606,7 @@ def test_the_log_holds_no_text(api, owner, agent):
 
 
 def test_nothing_is_remembered_out_of_a_private_conversation_by_an_agent(api, owner, agent):
-    talk = factories.ConversationFactory(user=owner)
-    Conversation.objects.filter(pk=talk.pk).update(private=True)
+    talk = factories.ConversationFactory(user=owner, agent=agent, private=True)
     assert refusal(api(agent).post(URL, {**BODY, "conversation": str(talk.pk)})) == (403, "memory_off")
 
 

@@ -50,7 +50,7 @@ def address(proposal, what=""):
 
 def test_a_proposal_tells_what_would_change_and_where_it_comes_from(api, owner, agent, known, propose):
     message = factories.MessageFactory(
-        conversation=factories.ConversationFactory(user=owner), content="They are wasps now."
+        conversation=factories.ConversationFactory(user=owner, agent=agent), content="They are wasps now."
     )
     made = propose("update", conversation=str(message.conversation_id), message=str(message.pk))
     answer = api(owner).get(address(made)).json()

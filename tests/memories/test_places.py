@@ -58,10 +58,10 @@ def check(person):
 
 
 @pytest.fixture
-def said(owner):
-    """``said()`` is another message of the owner, in a conversation of its own unless one is given."""
+def said(owner, agent):
+    """``said()`` is another message of the owner, in a new conversation that ``agent`` holds or in the one given."""
     return lambda conversation=None: factories.MessageFactory(
-        conversation=conversation or factories.ConversationFactory(user=owner)
+        conversation=conversation or factories.ConversationFactory(user=owner, agent=agent)
     )
 
 
@@ -309,7 +309,7 @@ def test_places_of_others_are_not_there(owner, stranger, other_agent):
 
 
 def test_nothing_is_kept_out_of_a_private_conversation(owner, agent):
-    conversation = factories.ConversationFactory(user=owner, private=True)
+    conversation = factories.ConversationFactory(user=owner, agent=agent, private=True)
     message = factories.MessageFactory(conversation=conversation)
     with pytest.raises(NotAllowed) as refused:
         add(by(agent), message_id=message.pk)

@@ -40,9 +40,10 @@ def bees(me, add):
 
 
 @pytest.fixture
-def update(cautious, owner, bees):
+def update(cautious, owner, agent, bees):
     """Another wording that waits, with a message behind it."""
-    message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner), content="We have hens.")
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    message = factories.MessageFactory(conversation=talk, content="We have hens.")
     return actions.memory_update(cautious, bees.pk, HENS, message_id=message.pk).proposal
 
 

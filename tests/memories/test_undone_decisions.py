@@ -29,9 +29,10 @@ def bees(me, add):
 
 
 @pytest.fixture
-def said(owner):
-    """A message of the owner."""
-    return factories.MessageFactory(conversation=factories.ConversationFactory(user=owner), content="We have hens.")
+def said(owner, agent):
+    """A message of the owner, in a conversation that ``agent`` holds."""
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    return factories.MessageFactory(conversation=talk, content="We have hens.")
 
 
 @pytest.fixture
