@@ -139,7 +139,10 @@ class MyPreferences(APIView):
 
     @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request) -> Response:
-        """Change the person's preferences, those that are named. Needs a session or a key with the scope admin."""
+        """Change the person's preferences, those that are named.
+
+        Needs a session, or a key with the scope admin of an agent that sees everything.
+        """
         body = PreferencesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = {"version": seen_version(request), **body.validated_data}

@@ -232,26 +232,27 @@ def must_decide(principal: Principal) -> UUID:
     return principal.user_id
 
 
-def must_give_access(principal: Principal) -> UUID:
-    """Return the person's id. Raise NotYoursToDecide unless the principal may give agents access to the person.
+def must_decide_for_all(principal: Principal) -> UUID:
+    """Return the person's id. Raise NotYoursToDecide unless the principal may decide about more than what it sees.
 
-    An agent may for its person only while it sees everything itself: narrowed by its role or by the person, it would
-    get the rest back through an agent or a key that it makes, or through another agent's grant.
+    That is about the person's preferences, other agents, keys and links. An agent may only while it sees everything
+    itself: narrowed by its role or by the person, it decides about what it sees. It would get the rest back through an
+    agent, a key or a grant, and take from others what it does not know.
     """
     user_id = must_decide(principal)
     if principal.kind == "agent":
         every, sources = what_agent_sees("", None, None)
         if not (principal.sources >= sources and (principal.categories is None or principal.categories >= every)):
-            raise NotYoursToDecide("This agent sees a part only, so it gives no access. That is for the person.")
+            raise NotYoursToDecide("This agent sees a part only, and decides about that alone. This is for the person.")
     return user_id
 
 
-def must_not_widen(principal: Principal, agent: Agent, grant: Grant, wanted: Mapping[str, Any]) -> None:
-    """Raise NotYoursToDecide when an agent would widen a grant that is not its to widen: its own never is.
+def must_not_widen_own(principal: Principal, agent: Agent, grant: Grant, wanted: Mapping[str, Any]) -> None:
+    """Raise NotYoursToDecide when an agent would widen what it may see itself.
 
     ``wanted`` holds the new values of those fields of the grant that change.
     """
-    if principal.kind != "agent":
+    if principal.agent_id != agent.pk:
         return
     known, sources = what_agent_sees(agent.role, grant.categories, grant.sources)
     lets_in_again = "revoked_at" in wanted and wanted["revoked_at"] is None
@@ -260,11 +261,8 @@ def must_not_widen(principal: Principal, agent: Agent, grant: Grant, wanted: Map
         wanted["categories"] is None or not known.issuperset(wanted["categories"])
     )
     more_sources = "sources" in wanted and not what_agent_sees(agent.role, None, wanted["sources"])[1] <= sources
-    if not (lets_in_again or more_categories or more_sources):
-        return
-    if agent.pk == principal.agent_id:
+    if lets_in_again or more_categories or more_sources:
         raise NotYoursToDecide("An agent does not widen what it may see itself. That is for the person.")
-    must_give_access(principal)
 
 
 def must_be_staff(principal: Principal) -> None:

@@ -92,7 +92,7 @@ def agent_key_create(
 def _owner(principal: Principal, owner_id: UUID | None) -> UUID:
     """Whose agent it is or becomes: the person's own, for a superuser the named one's. Raises NotFound, NotAllowed."""
     if principal.kind != "staff":
-        return policy.must_give_access(principal)
+        return policy.must_decide_for_all(principal)
     # A key opens what its person was told: a moderator who made one would be them.
     policy.must_be_superuser(principal)
     if owner_id is None:
@@ -103,13 +103,16 @@ def _owner(principal: Principal, owner_id: UUID | None) -> UUID:
 def agent_key_revoke(principal: Principal, key_id: UUID, *, agent_id: UUID | None = None) -> AgentKey:
     """End a key, of that agent if one is named; its next request is refused. Doing it again changes nothing.
 
-    Staff end anybody's key. Raises NotFound for a key that is not of one of the person's own agents, NotYoursToDecide.
+    Staff end anybody's key, an agent that sees a part only those of its own. Raises NotFound for a key that is not of
+    one of the person's own agents, NotYoursToDecide.
     """
     if principal.kind != "staff":
         policy.must_decide(principal)
     key = AgentKey.objects.visible_to(principal).select_related("agent").filter(pk=key_id).first()
     if key is None or agent_id not in {None, key.agent_id}:
         raise NotFound("There is no such key.")
+    if principal.kind != "staff" and key.agent_id != principal.agent_id:
+        policy.must_decide_for_all(principal)
     owner_id = key.agent.owner_id
     with ledger_write(principal.actor, owner_id) as write:
         now = timezone.now()
@@ -132,13 +135,14 @@ def grant_set(
     Categories narrow the agent's role. Sources (chunks, turns, facts) replace the role's. ``revoked`` keeps the agent
     out altogether, or lets it in again. What is left out stays. Takes the person's next revision if anything changed.
 
-    An agent that decides for its person narrows any grant; it widens its own never, and others' only while it sees
+    An agent that decides for its person narrows its own grant and never widens it; others' it sets only while it sees
     everything itself.
 
     Raises NotFound for an agent that is neither the person's nor was ever let in, Refused (400) for unknown names,
     NotYoursToDecide.
     """
-    user_id = policy.must_decide(principal)
+    about_itself = principal.agent_id == agent_id
+    user_id = policy.must_decide(principal) if about_itself else policy.must_decide_for_all(principal)
     wanted: dict[str, object] = {}
     if categories is not _UNCHANGED:
         wanted["categories"] = None if categories is None else policy.canonical_categories(categories)
@@ -152,7 +156,7 @@ def grant_set(
         if revoked is not None and revoked != (grant.revoked_at is not None):
             wanted["revoked_at"] = timezone.now() if revoked else None
         wanted = {name: value for name, value in wanted.items() if getattr(grant, name) != value}
-        policy.must_not_widen(principal, agent, grant, wanted)
+        policy.must_not_widen_own(principal, agent, grant, wanted)
         changed = sorted(wanted)
         if changed:
             for name in changed:

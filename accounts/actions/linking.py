@@ -26,7 +26,7 @@ def link_code_create(principal: Principal, issuer: str) -> str:
     Returns it as it is shown, which is once: ``ABCDE-FGHJK``. It works for ``LINK_CODE_MINUTES``. Raises
     NotYoursToDecide.
     """
-    user_id = policy.must_give_access(principal)
+    user_id = policy.must_decide_for_all(principal)
     code = "".join(secrets.choice(policy.LINK_CODE_ALPHABET) for _ in range(policy.LINK_CODE_CHARACTERS))
     values = {
         "issuer": issuer,

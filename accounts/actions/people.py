@@ -109,7 +109,7 @@ def preferences_set(principal: Principal, *, version: int | None = None, **value
     Takes the person's next revision if anything changed. ``version`` is the one that the caller saw. Raises Refused
     (400) for a value that makes no sense, NotYoursToDecide, Conflict (409 ``version_conflict`` with the current one).
     """
-    user_id = policy.must_decide(principal)
+    user_id = policy.must_decide_for_all(principal)
     policy.check_preferences(values)
     with ledger_write(principal.actor, user_id) as write:
         preferences, _ = Preferences.objects.get_or_create(user_id=user_id)

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone, translation
 
-from accounts.policy import must_give_access
+from accounts.policy import must_decide_for_all
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
@@ -36,7 +36,7 @@ def export_begin(principal: Principal) -> JobRun:
     Returns the job, which is the one under way if there is one. A file that is begun takes the place of earlier ones.
     Raises NotYoursToDecide, also for an agent that sees a part only.
     """
-    user_id = must_give_access(principal)
+    user_id = must_decide_for_all(principal)
     with transaction.atomic():
         lock_ledgers([user_id])
         job = open_job(JOB, user_id, user_id=user_id)
@@ -53,7 +53,7 @@ def export_parts(principal: Principal, job_id: UUID) -> tuple[Export, Iterator[b
     Raises NotYoursToDecide, NotFound for one that is not the person's, not written yet, or over (``code`` is
     ``not_ready`` or ``expired`` then, for the person alone).
     """
-    user_id = must_give_access(principal)
+    user_id = must_decide_for_all(principal)
     mine = Export.objects.of_user(user_id).filter(pk=job_id)
     export = mine.whole(timezone.now()).first()
     if export is not None:

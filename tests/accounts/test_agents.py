@@ -304,19 +304,25 @@ class TestAnAgentThatDecides:
         with pytest.raises(NotYoursToDecide):  # Of these its role has only one today, but may get the other.
             actions.grant_set(made, planner.pk, categories=["tasks", "person"])
 
-    def test_narrowed_it_gives_no_access(self, owner, agent, other, deciding):
+    def test_narrowed_it_decides_about_itself_alone(self, owner, agent, other, deciding):
         actions.grant_set(as_person(owner), other.pk, sources=["facts"], revoked=True)
         self.narrow(owner, agent)
+        theirs, its_own = factories.AgentKeyFactory(agent=other), factories.AgentKeyFactory(agent=agent)
         attempts = [
             deciding.post(AGENTS, {"name": "twin"}),
             deciding.post(f"{AGENTS}{agent.pk}/keys/", {}),
             deciding.post(f"{AGENTS}{other.pk}/keys/", {}),
             deciding.patch(f"{AGENTS}{other.pk}/grant/", {"sources": None}),
             deciding.patch(f"{AGENTS}{other.pk}/grant/", {"revoked": False}),
+            deciding.patch(f"{AGENTS}{other.pk}/grant/", {"sources": []}),
+            deciding.patch(f"{AGENTS}{other.pk}/grant/", {"revoked": True}),
+            deciding.delete(f"{AGENTS}{other.pk}/keys/{theirs.pk}/"),
+            deciding.patch("/api/v1/me/preferences/", {"recall_record": True}),
         ]
-        assert [(each.status_code, each.json()["code"]) for each in attempts] == [(403, "not_yours_to_decide")] * 5
-        assert (Agent.objects.count(), AgentKey.objects.count(), rev_of(owner)) == (2, 2, 2)
-        assert deciding.patch(f"{AGENTS}{other.pk}/grant/", {"sources": []}).status_code == 200
+        assert {(each.status_code, each.json()["code"]) for each in attempts} == {(403, "not_yours_to_decide")}
+        assert (Agent.objects.count(), AgentKey.objects.count(), rev_of(owner)) == (2, 4, 2)
+        assert not AgentKey.objects.filter(revoked_at__isnull=False).exists()
+        assert deciding.delete(f"{AGENTS}{agent.pk}/keys/{its_own.pk}/").status_code == 204
 
     @pytest.mark.parametrize("narrowed", [{"categories": ["tasks"]}, {"sources": ["facts", "turns"]}])
     def test_either_kind_of_narrowing_counts(self, owner, agent, deciding, narrowed):
@@ -333,6 +339,8 @@ class TestAnAgentThatDecides:
         path = f"{AGENTS}{other.pk}/grant/"
         assert deciding.patch(path, {"sources": [], "revoked": True}).status_code == 200
         assert deciding.patch(path, {"sources": None, "revoked": False}).json()["revoked"] is False
+        assert deciding.delete(f"{AGENTS}{other.pk}/keys/{other.keys.get().pk}/").status_code == 204
+        assert deciding.patch("/api/v1/me/preferences/", {"review": "before"}).status_code == 200
 
 
 class TestPreferences:

@@ -299,7 +299,7 @@ class TestThePrincipalOfAChat:
         assert chat.scopes == {"read", "write"}
         assert not chat.may_decide
         assert chat.actor_id == f"telegram:{chat.identity_id}" != signed_in.actor_id
-        for decide in (policy.must_decide, policy.must_give_access):
+        for decide in (policy.must_decide, policy.must_decide_for_all):
             with pytest.raises(NotYoursToDecide):
                 decide(chat)
 
