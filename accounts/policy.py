@@ -132,6 +132,15 @@ LONGEST_NAME = 255
 """Characters of a person's name at an issuer, in its normal form."""
 
 
+PARKED = "PARKED "
+"""How a name begins that nobody is found by. No normal form holds capitals, so no request spells it."""
+
+
+def parked_name(pk: object, name: str, longest: int) -> str:
+    """What stands in place of a name that could be several people's, until somebody decides whose it is."""
+    return f"{PARKED}{pk} {name}"[:longest]
+
+
 def check_name_of_person(name: str, code: str = "bad_user") -> None:
     """Raise Refused for a name that reads as another one: as it was sent, since ``normal_name`` drops some of that.
 

@@ -9,7 +9,7 @@ from .agents import (
 )
 from .legacies import legacy_create, legacy_rename, member_add, member_detach, member_set_role
 from .linking import identity_link, identity_unlink, link_code_create, link_code_withdraw
-from .people import names_resolve, preferences_set, user_create, user_resolve, user_set_active
+from .people import identity_rename, names_resolve, preferences_set, user_create, user_resolve, user_set_active
 
 __all__ = [
     "agent_create",
@@ -17,6 +17,7 @@ __all__ = [
     "agent_key_revoke",
     "grant_set",
     "identity_link",
+    "identity_rename",
     "identity_unlink",
     "legacy_create",
     "legacy_rename",

@@ -52,10 +52,7 @@ def user_resolve(issuer: str, external_id: str) -> User:
     The issuer ``local`` means the deployment's own user names. Two first requests at once make one person. Raises
     Refused (400) for a name that could be taken for another one, and a local one that can't be a user name.
     """
-    policy.check_name_of_person(external_id)
-    name = policy.normal_name(external_id)
-    if len(name) > policy.LONGEST_NAME:
-        raise Refused(f"A person's name has at most {policy.LONGEST_NAME} characters.", code="bad_user")
+    name = _stored_name(external_id)
     for _ in range(3):
         user = _known_user(issuer, name)
         if user is not None:
@@ -79,6 +76,37 @@ def _known_user(issuer: str, name: str) -> User | None:
     if issuer == policy.LOCAL_ISSUER:
         return User.objects.filter(username=name).first()
     return User.objects.filter(identities__issuer=issuer, identities__external_id=name).first()
+
+
+def identity_rename(principal: Principal, identity_id: int, name: str) -> ExternalIdentity:
+    """Let an issuer name a person differently: for a name that is parked, once it is known whose it is. Superusers do.
+
+    Takes the person's next revision if anything changed. Raises NotFound, NotAllowed, Refused (400) for a name that
+    could be taken for another one, Conflict (409, ``name_taken``).
+    """
+    policy.must_be_superuser(principal)
+    identity = ExternalIdentity.objects.visible_to(principal).filter(pk=identity_id).first()
+    if identity is None:
+        raise NotFound("There is no such identity.")
+    normal = _stored_name(name)
+    with ledger_write(principal.actor, identity.user_id) as write:
+        if identity.external_id != normal:
+            identity.external_id = normal
+            try:
+                with transaction.atomic():
+                    identity.save(update_fields=["external_id"])
+            except IntegrityError as error:
+                raise Conflict("This issuer names somebody else so.", code="name_taken") from error
+            write.change(identity.user_id, "UPDATE", "identity", identity.pk, issuer=identity.issuer)
+    return identity
+
+
+def _stored_name(name: str) -> str:
+    policy.check_name_of_person(name)
+    normal = policy.normal_name(name)
+    if not 1 <= len(normal) <= policy.LONGEST_NAME:
+        raise Refused(f"A person's name has 1 to {policy.LONGEST_NAME} characters.", code="bad_user")
+    return normal
 
 
 def names_resolve(principal: Principal, names: Sequence[str]) -> list[User]:

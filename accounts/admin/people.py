@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from django import forms
 from django.contrib import admin
+from django.contrib.admin import SimpleListFilter
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
@@ -13,11 +15,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html_join
 from unfold.decorators import display
 from unfold.enums import ActionVariant
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.forms import AdminPasswordChangeForm, BaseDialogForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from web.admin import ConfirmForm, RecordAdmin, button, is_staff, link_to, linked
 
-from .. import actions
+from .. import actions, policy
 from ..models import ExternalIdentity, Legacy, Member, Preferences, User
 from ..principals import Principal
 from ..queries import principal_for_staff
@@ -63,6 +66,35 @@ class OwnedAdmin(RecordAdmin):
         return "-" if row.legacy_id is None else link_to(Legacy, row.legacy_id, row.legacy.name)
 
 
+class ParkedFilter(SimpleListFilter):
+    """Rows whose name nobody is found by, since it could be several people's. ``field`` holds the name."""
+
+    title = "name"
+    parameter_name = "name"
+    field = "username"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Those that wait for a name."""
+        return [("parked", "Parked: needs a name")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Rows whose name is parked."""
+        wanted = {f"{self.field}__startswith": policy.PARKED} if self.value() == "parked" else {}
+        return queryset.filter(**wanted)
+
+
+class ParkedIdentityFilter(ParkedFilter):
+    """The same for how other systems name people."""
+
+    field = "external_id"
+
+
+class NewNameForm(BaseDialogForm):
+    """How an issuer names a person from now on."""
+
+    name = forms.CharField(max_length=policy.LONGEST_NAME, widget=UnfoldAdminTextInputWidget())
+
+
 admin.site.unregister(Group)  # Rights follow from being staff, so there are no groups to manage.
 
 
@@ -78,7 +110,7 @@ class PersonAdmin(UserAdmin, RecordAdmin):
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_display = ["username", "display_name", "email", "standing", "is_staff", "date_joined", "last_login"]
-    list_filter = ["is_active", "is_staff", "is_superuser", "date_joined"]
+    list_filter = ["is_active", "is_staff", "is_superuser", "date_joined", ParkedFilter]
     search_fields = ["id__exact", "username", "display_name", "email"]
     search_help_text = "An id, or part of a name or an e-mail address"
     ordering = ["username"]
@@ -225,16 +257,37 @@ class ExternalIdentityAdmin(OwnedAdmin):
     """How other systems name people."""
 
     list_display = ["issuer", "external_id", "person", "created_at"]
-    list_filter = ["created_at"]
+    list_filter = ["created_at", ParkedIdentityFilter]
     list_select_related = ["user"]
     id_fields = ("user_id", "external_id")
     legacy_field = ""
     search_help_text = "An external id, or the id or part of the name of a person"
+    actions_detail = ["rename"]
+    actions_row = ["rename"]
     ordering = ["-id"]
 
     def found_by_name(self, term: str) -> Q:
         """Identities by the other system's id too."""
         return super().found_by_name(term) | Q(external_id=term)
+
+    def has_rename_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whoever names a person says whose memory a service reads, so superusers do; the action checks it again."""
+        return moderator(request).superuser
+
+    @button(
+        "Rename",
+        "Requests that name this person so act for them from now on.",
+        path="rename",
+        form=NewNameForm,
+        icon="badge",
+        permission="rename",
+    )
+    def rename(self, request: HttpRequest, form: NewNameForm, object_id: str) -> HttpResponse:
+        """Give one identity another name."""
+        identity, name = self.row(request, object_id), form.cleaned_data["name"]
+        return self.run_action(
+            request, lambda: actions.identity_rename(moderator(request), identity.pk, name), "It has this name now."
+        )
 
 
 @admin.register(Legacy)

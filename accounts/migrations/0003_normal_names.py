@@ -1,16 +1,17 @@
 """Store the names of people as they are looked up: ``accounts.policy.normal_name``.
 
-A name that would then be another row's stays as it is and is logged with the row's id; nobody is found by it until
-somebody decides whose it is.
+Where several rows would then have one name, none keeps it: one of them would be read under the name of another. They are
+parked under ``accounts.policy.parked_name``, which no request spells, and so is a name whose normal form is too long or
+empty. The log says which rows; the staff's pages list them, and superusers give them names.
 """
 
+from collections import defaultdict
 from typing import Any
 
 import structlog
 from django.db import migrations
-from django.db.models import Q
 
-from accounts.policy import normal_name
+from accounts.policy import normal_name, parked_name
 
 log = structlog.get_logger(__name__)
 # Most names are in their normal form; only the others are read.
@@ -20,15 +21,27 @@ MAYBE_NOT_NORMAL = r"[^a-z0-9@.+_:|/-]"
 def store_normal_names(apps: Any, schema_editor: Any) -> None:
     for model, field, scope in (("User", "username", ()), ("ExternalIdentity", "external_id", ("issuer",))):
         rows = apps.get_model("accounts", model).objects.using(schema_editor.connection.alias)
-        for row in rows.filter(Q(**{f"{field}__regex": MAYBE_NOT_NORMAL})).order_by("pk").iterator():
-            normal = normal_name(getattr(row, field))
-            if normal == getattr(row, field):
+        longest = rows.model._meta.get_field(field).max_length
+        alike: dict[tuple[str, ...], dict[Any, str]] = defaultdict(dict)
+        maybe = rows.filter(**{f"{field}__regex": MAYBE_NOT_NORMAL})
+        for pk, name, *within in maybe.order_by("pk").values_list("pk", field, *scope).iterator():
+            alike[normal_name(name), *within][pk] = name
+        for (normal, *within), named in alike.items():
+            if set(named.values()) == {normal}:
                 continue
-            if rows.filter(**{field: normal}, **{name: getattr(row, name) for name in scope}).exists():
-                log.warning("name_not_normal", model=model, id=str(row.pk), reason="its normal form is taken")
-                continue
-            setattr(row, field, normal)
-            row.save(update_fields=[field])
+            there = rows.filter(**{field: normal}, **dict(zip(scope, within, strict=True)))
+            named |= dict(there.values_list("pk", field))
+            reason = ""
+            if not 1 <= len(normal) <= longest:
+                reason = "its normal form is empty or too long"
+            elif len(named) > 1:
+                reason = "others have the same normal form"
+            for pk, name in named.items():
+                if reason:
+                    log.warning("name_parked", model=model, id=str(pk), reason=reason)
+                wanted = parked_name(pk, name, longest) if reason else normal
+                if wanted != name:
+                    rows.filter(pk=pk).update(**{field: wanted})
 
 
 class Migration(migrations.Migration):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts import actions
 from accounts.models import AgentKey, Grant, Preferences, User
+from accounts.policy import parked_name
 from accounts.queries import principal_for_staff
 from journal.exceptions import NotAllowed, NotFound
 from journal.models import Change
@@ -399,3 +400,40 @@ class TestPeople:
         data = {"action": "delete_selected", "_selected_action": [str(owner.pk)], "post": "yes"}
         client.post(listed("user"), data, format="multipart")
         assert User.objects.filter(pk=owner.pk).exists()
+
+
+class TestParkedNames:
+    """What nobody is found by is shown to staff, and superusers give it a name."""
+
+    @pytest.fixture
+    def parked(self, owner):
+        factories.ExternalIdentityFactory(external_id="spoken for")
+        return factories.ExternalIdentityFactory(user=owner, external_id=parked_name(7, "ABC", 255))
+
+    def rename(self, client, identity, name):
+        return dialog(client, f"{one('externalidentity', identity.pk)[:-7]}rename/", name=name)
+
+    def test_they_are_listed(self, api, moderator, parked):
+        factories.UserFactory(username=parked_name(8, "Karl", 150))
+        for model in ("externalidentity", "user"):
+            assert api(moderator).get(listed(model), {"name": "parked"}).context["cl"].result_count == 1
+
+    def test_no_request_spells_one(self, api, service, owner, parked):
+        for spelled in (parked.external_id, "ABC", "abc"):
+            made = api(service, spelled).post("/api/v1/legacies/", {"name": "Rosa"}, format="json")
+            assert made.status_code == 201
+        assert not owner.memberships.exists()
+
+    def test_a_superuser_renames_one(self, api, staff, moderator, owner, service, parked):
+        assert self.rename(api(moderator), parked, "abc").status_code == 403
+        for bad in ("spoken for", "p\u0430ul"):
+            self.rename(api(staff), parked, bad)
+            parked.refresh_from_db()
+            assert parked.external_id.startswith("PARKED")
+        self.rename(api(staff), parked, "ABC-2")
+        parked.refresh_from_db()
+        assert parked.external_id == "abc-2"
+        change = Change.objects.of_owner(owner.pk).get()
+        assert (change.event, change.actor_id, change.meta) == ("UPDATE", str(staff.pk), {"issuer": "backend"})
+        assert api(service, "abc-2").post("/api/v1/legacies/", {"name": "Rosa"}, format="json").status_code == 201
+        assert owner.memberships.exists()

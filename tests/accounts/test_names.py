@@ -1,13 +1,10 @@
 """How people are named: one spelling for each name, none that is taken for another, and nobody made by a read."""
 
-import importlib
 import re
 import uuid
 
 import pytest
-from django.apps import apps as all_apps
 from django.contrib.auth import authenticate
-from django.db import connection
 
 from accounts import actions, policy
 from accounts.models import ExternalIdentity, Grant, User
@@ -116,29 +113,6 @@ def test_people_sign_in_in_any_case_and_width(db):
         assert authenticate(username=typed, password="a long enough secret") == user
     assert authenticate(username="ol\u0261a", password="a long enough secret") is None
     assert User.objects.create_user("KARL").username == "karl"
-
-
-class TestMigration:
-    @pytest.fixture
-    def migrate(self):
-        migration = importlib.import_module("accounts.migrations.0003_normal_names")
-        return lambda: migration.store_normal_names(all_apps, connection.schema_editor())
-
-    def test_known_names_are_stored_as_they_are_looked_up(self, db, migrate):
-        user = factories.UserFactory(username="Olga")
-        known = factories.ExternalIdentityFactory(issuer="backend", external_id="Ülkü 二")
-        migrate()
-        user.refresh_from_db()
-        known.refresh_from_db()
-        assert (user.username, known.external_id) == ("olga", "ülkü 二")
-
-    def test_a_name_that_is_taken_stays_and_is_told(self, db, migrate, caplog):
-        first, second = (factories.ExternalIdentityFactory(issuer="backend", external_id=name) for name in ("a", "A"))
-        elsewhere = factories.ExternalIdentityFactory(issuer="another", external_id="A")
-        migrate()
-        stored = dict(ExternalIdentity.objects.values_list("pk", "external_id"))
-        assert stored == {first.pk: "a", second.pk: "A", elsewhere.pk: "a"}
-        assert "name_not_normal" in caplog.text
 
 
 @pytest.mark.django_db

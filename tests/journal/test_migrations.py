@@ -17,6 +17,8 @@ from django.db import OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from accounts.policy import PARKED, normal_name
+
 ROOMS = ["facts", "memories", "statements", "conversations", "accounts", "journal"]
 SHAPE = """
 SELECT 'column', table_name, column_name, data_type, is_nullable, column_default
@@ -77,6 +79,48 @@ def test_each_room_goes_to_zero_and_back(scratch):
     assert not MigrationExecutor(connections[scratch]).migration_plan(
         MigrationExecutor(connections[scratch]).loader.graph.leaf_nodes()
     )
+
+
+def test_names_that_become_one_are_parked_where_no_request_finds_them(scratch, caplog):
+    long_one = "\ufdfa" * 100  # Its normal form has 1,800 characters.
+    people = ["Olga", "karl", "Karl", "KARL", "peter"]
+    named = [("backend", "abc"), ("backend", "ABC"), ("other", "ABC"), ("backend", "Ülkü 二"), ("backend", long_one)]
+    call_command("migrate", "accounts", "0002", database=scratch, verbosity=0)
+    with connections[scratch].cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO accounts_user (id, username, password, display_name, email, is_superuser, is_staff, is_active,"
+            " date_joined) VALUES (gen_random_uuid(), %s, '', '', '', false, false, true, now())",
+            [(name,) for name in people],
+        )
+        cursor.executemany(
+            "INSERT INTO accounts_externalidentity (user_id, issuer, external_id, created_at)"
+            " SELECT id, %s, %s, now() FROM accounts_user WHERE username = 'peter'",
+            named,
+        )
+    call_command("migrate", "accounts", "0003", database=scratch, verbosity=0)
+    with connections[scratch].cursor() as cursor:
+        cursor.execute("SELECT id::text, username FROM accounts_user")
+        users = dict(cursor.fetchall())
+        cursor.execute("SELECT issuer, id, external_id FROM accounts_externalidentity ORDER BY id")
+        identities = cursor.fetchall()
+    kept = [name for name in users.values() if not name.startswith(PARKED)]
+    parked = {pk: name for pk, name in users.items() if name.startswith(PARKED)}
+    assert sorted(kept) == ["olga", "peter"]
+    assert sorted(parked.values()) == sorted(f"PARKED {pk} {name.split()[-1]}" for pk, name in parked.items())
+    assert sorted(name.split()[-1] for name in parked.values()) == ["KARL", "Karl", "karl"]
+    (_, abc, _), (_, upper, _), _, _, (_, long_id, _) = identities
+    assert identities == [
+        ("backend", abc, f"PARKED {abc} abc"),
+        ("backend", upper, f"PARKED {upper} ABC"),
+        ("other", upper + 1, "abc"),
+        ("backend", upper + 2, "ülkü 二"),
+        ("backend", long_id, f"PARKED {long_id} {long_one}"),
+    ]
+    for name in (*parked.values(), identities[0][2]):
+        assert normal_name(name) != name
+    assert caplog.text.count("name_parked") == 6
+    assert "karl" not in caplog.text.lower()
+    assert "abc" not in caplog.text.lower()
 
 
 @pytest.fixture
