@@ -67,8 +67,9 @@ class LegacyFacts(WritesOnce[Principal], ListAPIView):
     def post(self, request: Request, legacy_id: UUID) -> Response:
         """Add a fact. Sharing it at once takes a session or a key with the scope admin.
 
-        202 when it waits: proposed, for a person who reviews before, or quarantined, when it reads as if it were aimed
-        at a model (``state_reason`` says why). Passwords, keys, card, account and id numbers are refused with 422.
+        202 when it waits: proposed, for a person who reviews before or when it may mean what they rejected, or
+        quarantined, when it reads as if it were aimed at a model (``state_reason`` says why). Passwords, keys, card,
+        account and id numbers are refused with 422.
         """
         principal = self.caller(request)
         body = NewFactSerializer(data=request.data)

@@ -27,9 +27,11 @@ MOST_CHANGES = 1_000
 LONGEST_BULLET = 200
 """Characters of a memory that a line quotes."""
 
-_TELLING = ("ADD", "UPDATE", "APPROVE", "RESTORE", "MERGE", "DELETE", "TTL", "REJECT", "QUARANTINE")
+_TELLING = ("ADD", "UPDATE", "APPROVE", "RESTORE", "MERGE", "DELETE", "TTL", "REJECT", "QUARANTINE", "PROPOSE")
 _BEGINNING = ("ADD", "APPROVE", "RESTORE", "MERGE")
-_ENDING = {"DELETE": "archived", "TTL": "archived", "REJECT": "rejected", "QUARANTINE": "held back"}
+_ENDING = {"DELETE": "archived", "TTL": "archived", "REJECT": "rejected"} | dict.fromkeys(
+    ("QUARANTINE", "PROPOSE"), "held back"
+)
 _Events = dict[str, list[tuple[int, str, str | None]]]
 """By memory and in their order: the revision, the event, and the category that it took the memory out of."""
 

@@ -15,9 +15,10 @@ from django.db import DEFAULT_DB_ALIAS
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
 from retrieval.prepared import SHAPES, Statement, VectorArray, put_together
 from statements.policy import fingerprints
+from statements.querysets import Against, suppressed
 from statements.wording import Embedded
 
-from .models import Memory
+from .models import MEMORY, Memory
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import statement
@@ -35,8 +36,7 @@ class Surroundings:
 
     ``taken`` has the client's own id for it; ``twins`` say the same words about nobody else; ``same_subject`` is the
     latest active memory of the category that is about the same; ``holder`` is the active memory of a field that has one
-    value. ``suppressed``: a suppression stands against these very words, ``suppressed_alike``: or against nearly the
-    same.
+    value. ``against`` are the suppressions that stand against it.
     """
 
     memories: dict[str, Memory] = field(default_factory=dict)
@@ -46,8 +46,7 @@ class Surroundings:
     same_subject: Memory | None = None
     holder: Memory | None = None
     taken: Memory | None = None
-    suppressed: bool = False
-    suppressed_alike: bool = False
+    against: Against = field(default_factory=Against)
 
 
 def read_surroundings(
@@ -58,11 +57,10 @@ def read_surroundings(
     ``but`` is a memory that is no neighbour. Call it under the person's ledger lock, before a write.
     """
     around = [Surroundings() for _ in statements]
-    for position, role, similarity, seen, *row in _found(principal, user_id, statements, but):
-        here, (new, _) = around[position - 1], statements[position - 1]
-        if row[0] is None:
-            here.suppressed |= role == "suppressed"
-            here.suppressed_alike |= role == "suppressed_alike"
+    for position, role, similarity, suppression, rejected, seen, *row in _found(principal, user_id, statements, but):
+        here, (new, text) = around[position - 1], statements[position - 1]
+        if role == "suppressed":
+            here.against.take(text.content, suppression, similarity, rejected)
             continue
         memory = Memory.from_db(DEFAULT_DB_ALIAS, [column.attname for column in _COLUMNS], row)
         here.memories[memory.pk] = memory
@@ -130,6 +128,7 @@ def _statement(someone: Principal) -> Statement:
     """The statement for all principals who see the same sorts of rows of their own."""
     columns = ", ".join(_column(column) for column in _COLUMNS)
     template = statement("surroundings").replace("{columns}", columns)
+    template = template.replace("{suppressed}", suppressed(MEMORY, scoped=False))
     visible = Memory.objects.visible_to(someone).order_by().values_list("pk")
     options: dict[str, Any] = {"stand_ins": {STAND_IN_USER, STAND_IN_AGENT}, "lasting": True}
     try:

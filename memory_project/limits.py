@@ -104,13 +104,14 @@ IDEMPOTENCY_HOURS = 24
 # four names of one to three words (all its cosines are high; a longer name in both makes them higher):
 #   from   same, of 25   contradicting, of 24   related, of 26   unrelated, of 20
 #   0.984     12 - 17             1                    0                0         duplicate: dropped, evidence kept
-#   0.97      19 - 22             3 - 6              0 - 3              0         rejected before: stays away
 #   0.86         25              23 - 24               26             2 - 18      near enough to ask what it is
 # A model's or the rules' word that two contradict, or say the same, counts before these; so do figures that differ.
 FACT_DUPLICATE_SIMILARITY = env.float("FACT_DUPLICATE_SIMILARITY", default=0.984)
 FACT_RELATED_SIMILARITY = env.float("FACT_RELATED_SIMILARITY", default=0.86)
 FACT_NEIGHBOURS = 8
-SUPPRESSION_SIMILARITY = env.float("SUPPRESSION_SIMILARITY", default=0.97)
+# Chosen on the pairs of tests/statements/resembling.py.
+SUPPRESSION_SIMILARITY = env.float("SUPPRESSION_SIMILARITY", default=0.92)
+SUPPRESSION_SHARED_WORDS = env.float("SUPPRESSION_SHARED_WORDS", default=0.06)
 # Cosine similarities of memories, measured in the same way on the 122 pairs of tests/memories/pairs.py. In brackets:
 # those of them whose figures and names agree and that the rules don't take for a contradiction.
 #   from   same, of 26   contradicting, of 27   related, of 27   unrelated, of 20   fields: same, of 8   others, of 14

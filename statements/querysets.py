@@ -3,28 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, models
-from pgvector import HalfVector
+from django.db import models
 
+from retrieval.prepared import Statement as Prepared
+from retrieval.prepared import VectorArray, put_together
 from retrieval.text import list_query_words
 
 from .policy import fingerprints
+from .policy.resembling import resembles
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import Statement, Suppression  # noqa: F401 - named in the generic bases
+    from .models import Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
     from .wording import Embedded
 
 Row = TypeVar("Row", bound="Statement")
 
 _SUPPRESSED = (Path(__file__).parent / "sql" / "suppressed.sql").read_text(encoding="utf-8")
+_STATED = """
+WITH said AS MATERIALIZED (
+    SELECT * FROM unnest({vectors}::halfvec[]) WITH ORDINALITY AS said (vector, position)
+), printed AS MATERIALIZED (
+    SELECT * FROM unnest({positions}::bigint[], {fingerprints}::text[]) AS printed (position, fingerprint)
+)
+"""
+
+
+@dataclass(slots=True)
+class Against:
+    """The suppressions, by id, that stand against a statement: of its very ``words``, or of what it may mean."""
+
+    words: list[int] = field(default_factory=list)
+    meaning: list[int] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.meaning)
+
+    def take(self, said: str, suppression: int, similarity: float | None, rejected: str | None) -> None:
+        """Take a row of ``suppressed`` about what was ``said``."""
+        if similarity is None:
+            self.words.append(suppression)
+        elif resembles(said, rejected, similarity):
+            self.meaning.append(suppression)
+
+
+def suppressed(kind: StatementKind[Any], *, scoped: bool) -> str:
+    """The query of the suppressions that stand against statements of a kind, about one legacy or, else, none."""
+    is_uuid = isinstance(kind.model._meta.pk, models.UUIDField)
+    object_id = "CASE WHEN pg_input_is_valid(near.object_id, 'uuid') THEN near.object_id::uuid END"
+    parts = {
+        "{rows}": kind.model._meta.db_table,
+        "{object_id}": object_id if is_uuid else "near.object_id",
+        # Not IS NOT DISTINCT FROM: no index serves that.
+        "{is_scope}": "= {legacy}::uuid" if scoped else "IS NULL",
+    }
+    text = _SUPPRESSED
+    for name, part in parts.items():
+        text = text.replace(name, part)
+    return text
+
+
+@cache
+def _matching(kind: StatementKind[Any], scoped: bool) -> Prepared:
+    return put_together(_STATED + suppressed(kind, scoped=scoped), {}, lasting=True)
 
 
 class StatementQuerySet(models.QuerySet[Row]):
@@ -82,28 +132,33 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
         scoped = self.filter(user_id=user_id)
         return scoped.filter(legacy_id=legacy_id) if legacy_id else scoped.filter(legacy__isnull=True)
 
-    def matching(self, user_id: UUID, texts: Sequence[Embedded], *, legacy_id: UUID | None = None) -> list[bool]:
-        """Say for each text whether a suppression stands against it.
+    def against(
+        self,
+        kind: StatementKind[Any],
+        user_id: UUID,
+        texts: Sequence[Embedded],
+        *,
+        legacy_id: UUID | None = None,
+    ) -> list[Against]:
+        """Say of each text what stands against it. Exact, and one statement for any number of texts.
 
-        It does when the words are the same, or when vectors of one model have a cosine similarity of at least
-        ``SUPPRESSION_SIMILARITY``. Exact, and one statement for any number of texts.
+        The words are the same, or vectors of one model are so near that it may mean the same (``resembles``). ``kind``
+        is what the suppressions are of.
         """
-        said = [
-            (position, value, None if text.vector is None else HalfVector(text.vector).to_text(), text.embedding_model)
-            for position, text in enumerate(texts)
-            for value in fingerprints(user_id, text.content)
-        ]
-        positions, prints, vectors, models_ = (list(column) for column in zip(*said, strict=True)) if said else [[]] * 4
+        found = [Against() for _ in texts]
+        if not texts:
+            return found
+        said = [(position, each) for position, text in enumerate(texts, start=1)
+                for each in fingerprints(user_id, text.content)]  # fmt: skip
         values = {
             "user": user_id,
             "legacy": legacy_id,
-            "positions": positions,
-            "fingerprints": prints,
-            "vectors": vectors,
-            "models": models_,
-            "at_least": settings.SUPPRESSION_SIMILARITY,
+            "positions": [position for position, _ in said],
+            "fingerprints": [each for _, each in said],
+            "vectors": VectorArray.of(text.vector for text in texts),
+            "model": next((text.embedding_model for text in texts if text.embedding_model), ""),
+            "suppressed_at_least": settings.SUPPRESSION_SIMILARITY,
         }
-        with connection.cursor() as cursor:
-            cursor.execute(_SUPPRESSED, values)
-            found = {row[0] for row in cursor.fetchall()}
-        return [position in found for position in range(len(texts))]
+        for position, *row in _matching(kind, legacy_id is not None).run(values):
+            found[position - 1].take(texts[position - 1].content, *row)
+        return found

@@ -93,6 +93,8 @@ _OUTCOMES = {
 
 def _tell_outcome(principal: Principal, outcome: str, memory: Memory) -> ToolAnswer:
     told = _OUTCOMES[outcome].format(memory=named(memory.pk, memory.content))
+    if outcome == "proposed" and memory.state_reason:
+        told = f"{told} {memory.state_reason}"
     return ToolAnswer(True, told, {"outcome": outcome, "memory": show_memory(principal, memory)})
 
 

@@ -16,7 +16,7 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.queue import enqueue
 from journal.records import DONE, BulkResult
 from statements.actions import PRESENT, going
-from statements.actions.many import Logged, Move, check_decision, move_many, suppress_many, weighed
+from statements.actions.many import Logged, Move, check_decision, lift_resembled, move_many, suppress_many, weighed
 
 from .. import policy
 from ..models import FACT, LegacyFact
@@ -71,6 +71,8 @@ def facts_decide(
         moves = [_move(fact, decision, reason[:REASON_CHARACTERS], now) for fact in chosen]
         if decision in {"reject", "delete"}:
             suppress_many(FACT, moves)
+        else:
+            lift_resembled(FACT, user_id, moves)
         change_many(write, user_id, moves)
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("fact", *result.ids)

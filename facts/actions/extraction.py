@@ -18,9 +18,11 @@ from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
 from statements.models import Suppression
 from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person, is_masked, mask_sensitive
+from statements.policy.resembling import RESEMBLES
+from statements.querysets import Against
 from statements.wording import Embedded, Wording
 
-from ..models import FactEvidence, FactLink, LegacyFact
+from ..models import FACT, FactEvidence, FactLink, LegacyFact
 from ..policy import Category
 from ..queries import Neighbour, neighbours, same_words
 from .single import fact_under_lock, insert, link
@@ -89,19 +91,17 @@ def record_extracted(
 ) -> list[LegacyFact]:
     """Store prepared facts inside the batch's transaction, which holds the user's and the legacy's ledgers.
 
-    What the person has already gets the new evidence; what they rejected stays away; a candidate without a quote from
-    the person's own message is dropped. Contradictions are stored and linked, as are relations to what other members
-    share. Returns the facts that are new.
+    What the person has already gets the new evidence. What they rejected stays away, and what may mean that waits for
+    them. A candidate without a quote from the person's own message is dropped. Contradictions are stored and linked, as
+    are relations to what other members share. Returns the facts that are new.
     """
     user_id, legacy_id = conversation.user_id, conversation.legacy_id
     if legacy_id is None or not {user_id, legacy_id} <= set(write.ledgers):
         raise ValueError("Facts are recorded under the locks of the person and of the legacy.")
     recording = _Recording(write, principal, legacy_id, conversation, messages_by_index)
     texts = [Embedded.of_row(candidate.wording) for candidate in prepared]
-    suppressed = Suppression.objects.matching(user_id, texts, legacy_id=legacy_id)
-    stored = [
-        recording.take(candidate, is_kept_out) for candidate, is_kept_out in zip(prepared, suppressed, strict=True)
-    ]
+    against = Suppression.objects.against(FACT, user_id, texts, legacy_id=legacy_id)
+    stored = [recording.take(candidate, stands) for candidate, stands in zip(prepared, against, strict=True)]
     return [fact for fact in stored if fact is not None]
 
 
@@ -116,7 +116,7 @@ class _Recording:
     messages: Mapping[int, Message]
     contents: dict[int, str] = field(default_factory=dict)
 
-    def take(self, candidate: PreparedFact, is_suppressed: bool) -> LegacyFact | None:
+    def take(self, candidate: PreparedFact, against: Against) -> LegacyFact | None:
         """Store one candidate, or add it to what is there, or leave it out."""
         said, wording = self.said(candidate), candidate.wording
         if not said:
@@ -127,11 +127,11 @@ class _Recording:
             self.add_evidence(twin.pk, said)
             self.note(candidate, "duplicate", fact_id=twin.pk, sim=1.0)
             return None
-        if is_suppressed:
+        if against.words:
             self.note(candidate, "suppressed")
             return None
         if candidate.held_back:
-            fact = self.store(candidate, said, [])
+            fact = self.store(candidate, said, [], "")
             self.note(candidate, "quarantine", fact_id=fact.pk, status="ok")
             return fact
         around = neighbours(self.principal, self.legacy_id, candidate.vector, wording.embedding_model)
@@ -141,8 +141,8 @@ class _Recording:
             self.add_evidence(own.fact_id, said)
             self.note(candidate, "duplicate", fact_id=own.fact_id, sim=own.similarity)
             return None
-        fact = self.store(candidate, said, related)
-        self.note(candidate, "add", fact_id=fact.pk, status="ok")
+        fact = self.store(candidate, said, related, RESEMBLES if against else "")
+        self.note(candidate, "propose" if against else "add", fact_id=fact.pk, status="ok")
         return fact
 
     def said(self, candidate: PreparedFact) -> list[tuple[Message, str]]:
@@ -170,9 +170,13 @@ class _Recording:
         return self.contents[message.index]
 
     def store(
-        self, candidate: PreparedFact, said: Sequence[tuple[Message, str]], related: Sequence[tuple[Neighbour, str]]
+        self,
+        candidate: PreparedFact,
+        said: Sequence[tuple[Message, str]],
+        related: Sequence[tuple[Neighbour, str]],
+        resembles: str,
     ) -> LegacyFact:
-        """Insert the fact with its evidence and its links."""
+        """Insert the fact with its evidence and its links; it waits where ``resembles`` says why."""
         fact = LegacyFact(
             legacy_id=self.legacy_id,
             user_id=self.conversation.user_id,
@@ -188,6 +192,7 @@ class _Recording:
             candidate.wording,
             reviewed=False,
             proposed=proposed,
+            resembles=resembles,
             compare=False,
             held_back=candidate.held_back,
         )

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from accounts.models import Preferences
 from accounts.principals import Principal
-from statements.actions import moderated
+from statements.actions import moderated, resemblance
 
 from ..models import LegacyFact
 from ..policy import State
@@ -57,10 +57,14 @@ def fact_quarantine(principal: Principal, fact_id: UUID, reason: str) -> LegacyF
 
 
 def fact_release(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Let a fact that was held back count: active and unreviewed, or proposed when its author reviews before."""
+    """Let a fact that was held back count: active and unreviewed, or proposed when it has to wait for its author.
+
+    It does when they review before, or when it may mean something that they rejected.
+    """
     with moderated(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
-        if Preferences.objects.filter(user_id=change.fact.user_id, review="before").exists():
-            change.leave(State.PROPOSED, reason="")
+        resembles = resemblance(change)
+        if resembles or Preferences.objects.filter(user_id=change.fact.user_id, review="before").exists():
+            change.leave(State.PROPOSED, reason=resembles)
         else:
             change.activate(reviewed=False)
         change.fact.reviewed_at = None

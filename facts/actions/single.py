@@ -155,20 +155,24 @@ def insert(
     shared: bool = False,
     compare: bool = True,
     held_back: str = "",
+    resembles: str = "",
 ) -> FactWrite:
-    """Store a new fact with its first version: active, proposed, or quarantined with what it is held back for."""
+    """Store a new fact with its first version: active, proposed, or quarantined with what it is held back for.
+
+    One that ``resembles`` what was rejected is proposed, whoever shares it.
+    """
     change = FactWrite(write, fact)
     wording.put_on(fact)
     fact.extracted_at = fact.updated_at = change.now
     fact.index_not_before = None
     if held_back:
         fact.state, fact.state_reason, fact.quarantined_at = State.QUARANTINED, held_back, change.now
-    elif proposed:
-        fact.state = State.PROPOSED
+    elif proposed or resembles:
+        fact.state, fact.state_reason = State.PROPOSED, resembles
     else:
         fact.active_since = change.now
         fact.reviewed_at = change.now if reviewed else None
-    if shared and not held_back:
+    if shared and fact.state == State.ACTIVE:
         change.share()
     if compare:
         change.compare_later()

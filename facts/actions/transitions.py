@@ -17,7 +17,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
-from statements.actions import GONE, check_state, erase, suppression_add, suppression_remove
+from statements.actions import GONE, check_state, erase, resemblance_lift, suppression_add, suppression_remove
 from statements.policy import clean_reason, reason_to_hold_back
 from statements.wording import Embedded
 
@@ -71,6 +71,7 @@ def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = N
 
 def approve(change: FactWrite) -> None:
     """Approve a fact that is locked already."""
+    resemblance_lift(change)
     change.activate(reviewed=True)
     change.log("APPROVE")
 

@@ -16,6 +16,7 @@ from journal.exceptions import NotFound
 from language.base import Comparison, LanguageError, Vectors
 from statements.actions import embed_waiting, put_back, suppression_add, take_unindexed
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from statements.wording import Embedded
 
 from ..models import FACT, LegacyFact
@@ -23,7 +24,6 @@ from ..policy import State
 from ..queries import neighbours
 from .extraction import verdicts_on
 from .single import FactWrite, fact_under_lock, link
-from .transitions import reject
 
 log = structlog.get_logger(__name__)
 
@@ -91,8 +91,8 @@ def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Compariso
 def _apply_late_gates(change: FactWrite) -> None:
     """Do with a vector that came late what is done at once otherwise.
 
-    A fact that went without one gets it on its suppression. One that nobody reviewed and that is similar to something
-    the person rejected is rejected.
+    A fact that went without one gets it on its suppression. One that nobody reviewed and that may mean something that
+    the person rejected waits for them.
     """
     fact = change.fact
     suppressions = Suppression.objects.of(fact.user_id, fact.legacy_id)
@@ -100,6 +100,10 @@ def _apply_late_gates(change: FactWrite) -> None:
         if suppressions.filter(object_id=str(fact.pk)).exists():
             suppression_add(change.write, fact.user_id, Embedded.of_row(fact), fact.pk, legacy_id=fact.legacy_id)
         return
-    unreviewed = fact.reviewed_at is None and fact.state in {State.ACTIVE, State.PROPOSED, State.QUARANTINED}
-    if unreviewed and any(suppressions.matching(fact.user_id, [Embedded.of_row(fact)], legacy_id=fact.legacy_id)):
-        reject(change, "Similar to a fact that was rejected before.")
+    if fact.reviewed_at is not None or fact.state not in {State.ACTIVE, State.PROPOSED}:
+        return
+    if any(suppressions.against(FACT, fact.user_id, [Embedded.of_row(fact)], legacy_id=fact.legacy_id)):
+        was_active = fact.state == State.ACTIVE
+        change.leave(State.PROPOSED, reason=RESEMBLES)
+        if was_active:
+            change.log("PROPOSE")

@@ -18,7 +18,7 @@ from statements.policy import Admitted, admit, reason_to_hold_back
 from statements.wording import Embedded
 
 from .. import policy
-from ..models import FactLink, LegacyFact
+from ..models import FACT, FactLink, LegacyFact
 from ..queries import same_words
 from .single import FactWrite, fact_write, insert
 from .transitions import approve as approve_fact
@@ -37,7 +37,8 @@ def fact_add(
     """Add a fact about a legacy, as the person or as an agent that writes for them.
 
     The person's own word is active and reviewed, and lifts a suppression of the same words. An agent's is active and
-    waits for review, or proposed when the person reviews before; what the person rejected is refused. Sensitive data is
+    waits for review, or proposed when the person reviews before; what the person rejected is refused,
+    and what may mean that is proposed. Sensitive data is
     refused to both; text that is aimed at a model is quarantined unless it is the person's own wording. The same words
     are refused to both; a similar or contradicting fact is linked soon after. With the embedder away the vector comes
     later, and what needs it.
@@ -57,7 +58,7 @@ def fact_add(
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         _must_be_member(principal, legacy_id)
         _must_be_new(principal, legacy_id, content)
-        suppression_check(write, user_id, text, own_word=own_word, legacy_id=legacy_id)
+        resembles = suppression_check(write, FACT, user_id, text, own_word=own_word, legacy_id=legacy_id)
         fact = LegacyFact(legacy_id=legacy_id, user_id=user_id, category=category, written_by=author(principal))
         insert(
             write,
@@ -67,6 +68,7 @@ def fact_add(
             proposed=not own_word and not shared and principal.review == "before",
             shared=shared,
             held_back=admitted.held_back,
+            resembles=resembles,
         )
         write.result("fact", fact.pk, status_code=201 if fact.state == LegacyFact.State.ACTIVE else 202)
     return fact
@@ -109,13 +111,15 @@ def fact_edit(
             if approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:
                 approve_fact(change)
             return fact
-        held_back = _reword(change, principal, text, admitted.held_back) if text is not None and reworded else ""
+        held_back = resembles = ""
+        if text is not None and reworded:
+            held_back, resembles = _reword(change, principal, text, admitted.held_back)
         fact.category = category or fact.category
         fact.version += 1
         if fact.state == LegacyFact.State.ACTIVE:
             fact.reviewed_at = change.now if own_word or not reworded else None
-            if fact.reviewed_at is None and principal.review == "before":
-                change.leave(LegacyFact.State.PROPOSED, reason="")
+            if resembles or (fact.reviewed_at is None and principal.review == "before"):
+                change.leave(LegacyFact.State.PROPOSED, reason=resembles)
         change.add_version(change.log("UPDATE", old_version=fact.version - 1))
         if held_back:
             change.hold_back(held_back)
@@ -124,19 +128,24 @@ def fact_edit(
     return fact
 
 
-def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: str) -> str:
-    """Put another wording on a fact that is locked already. Returns why it is held back now, empty when it isn't."""
+def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: str) -> tuple[str, str]:
+    """Put another wording on a fact that is locked already.
+
+    Returns why it is held back now, and why it waits for its author; each empty when it isn't so.
+    """
     fact, own_word = change.fact, principal.speaks_as_person
     _must_be_new(principal, fact.legacy_id, text.content, but=fact.pk)
-    suppression_check(change.write, fact.user_id, text, own_word=own_word, legacy_id=fact.legacy_id)
+    resembles = suppression_check(change.write, FACT, fact.user_id, text, own_word=own_word, legacy_id=fact.legacy_id)
     FactLink.objects.filter(Q(from_fact=fact) | Q(to_fact=fact)).delete()
     held_back = held_back or _held_back_before(fact, text.content)
+    if fact.state == LegacyFact.State.PROPOSED:
+        fact.state_reason = resembles
     text.worded(principal, fact.user_id).put_on(fact)
     fact.written_by = _written_before(fact, text.content) or author(principal)
     change.compare_later()
     if fact.state == LegacyFact.State.QUARANTINED and not held_back:
         change.activate(reviewed=True)
-    return held_back
+    return held_back, resembles
 
 
 def _written_before(fact: LegacyFact, content: str) -> str:

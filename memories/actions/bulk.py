@@ -20,7 +20,7 @@ from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
 from statements.actions import GONE, PRESENT, coming, going
-from statements.actions.many import MOST_AT_ONCE, Logged, Move, check_decision, suppress_many, weighed
+from statements.actions.many import MOST_AT_ONCE, Logged, Move, check_decision, lift_resembled, suppress_many, weighed
 from statements.actions.suppressions import suppressions_remove
 from statements.policy import clean_reason
 
@@ -249,6 +249,7 @@ class _Deciding:
                 left[memory.pk] = "wrong_state"  # One of the others has taken its place.
             elif memory.pk not in moves and memory.pk not in left:
                 moves[memory.pk] = self.approved(memory)
+        lift_resembled(MEMORY, self.user_id, [*moves.values()])
         change_many(self.write, self.user_id, [*moves.values()])
         places.relate(self.now)
         self.make_room([move for move in moves.values() if move.state == State.ACTIVE])

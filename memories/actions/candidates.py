@@ -18,6 +18,7 @@ from journal.exceptions import Conflict, Refused
 from language.base import Vectors
 from retrieval.vectors import unit_as_stored
 from statements.actions import rejected_before, suppression_remove
+from statements.policy.resembling import RESEMBLES
 
 from ..models import Memory, Proposal
 from ..policy import writing
@@ -92,7 +93,7 @@ class _Recording:
         """What becomes of a candidate, or why it is refused."""
         here = _Here(self, candidate, around)
         try:
-            if not around.suppressed:
+            if not around.against.words:
                 return here.decide()
             with self.changing_stored():
                 return here.decide()
@@ -185,8 +186,7 @@ class _Here:
         if twin is not None:
             return self.reinforce(twin)
         held_back = self.candidate.prepared.held_back
-        # What is held back may not be what the person asked for: it lifts nothing.
-        self.check_suppressions(by_word=self.policy.own_word or (self.policy.consent and not held_back))
+        self.check_suppressions()
         if not held_back:
             self.check_subject()
         near, content = self.neighbours(), self.candidate.prepared.wording.content
@@ -220,13 +220,24 @@ class _Here:
         both = [*self.around.twins, *found]
         return min(both, key=lambda memory: (memory.state != State.ACTIVE, memory.created_at), default=None)
 
-    def check_suppressions(self, *, by_word: bool) -> None:
-        """Let the person's own word lift what stands against it, and refuse anybody else's."""
-        if by_word and self.around.suppressed:
-            texts = [self.candidate.prepared.text.content]
-            suppression_remove(self.recording.write, self.recording.user_id, texts=texts)
-        elif not by_word and (self.around.suppressed or self.around.suppressed_alike):
+    @property
+    def by_word(self) -> bool:
+        """Whether it is the person who says it. What is held back may not be what they asked for."""
+        return self.policy.own_word or (self.policy.consent and not self.candidate.prepared.held_back)
+
+    @property
+    def resembles(self) -> str:
+        """Why it waits for the person whatever it is: it may mean what they rejected. Empty when it doesn't."""
+        return RESEMBLES if self.around.against.meaning and not self.by_word else ""
+
+    def check_suppressions(self) -> None:
+        """Let the person's own word lift what stands against it, and refuse anybody else's of the same words."""
+        if not self.around.against.words:
+            return
+        if not self.by_word:
             raise rejected_before()
+        texts = [self.candidate.prepared.text.content]
+        suppression_remove(self.recording.write, self.recording.user_id, texts=texts)
 
     def check_subject(self) -> None:
         """Tell an agent of the memory about the same subject, which it may mean to update."""
@@ -303,10 +314,11 @@ class _Here:
 
     def update(self, memory: Memory) -> Outcome:
         """Give a memory this wording, or propose that."""
-        write, principal, prepared = self.recording.write, self.recording.principal, self.candidate.prepared
+        write, prepared = self.recording.write, self.candidate.prepared
+        principal = self.recording.principal
         written_by, said = prepared.written_by, self.candidate.said
         conversation_id = self.candidate.conversation_id
-        if memory.state == State.ACTIVE and not self.policy.consent and writing.waits(principal, memory.field):
+        if memory.state == State.ACTIVE and self.waits(memory.field):
             propose_change(
                 write,
                 principal,
@@ -316,6 +328,7 @@ class _Here:
                 written_by=written_by,
                 conversation_id=conversation_id,
                 said=said,
+                reason=self.resembles,
             )
             return Outcome("proposed", memory)
         with memory_changing(write, memory) as change:
@@ -328,6 +341,7 @@ class _Here:
                 valid_from=self.new.valid_from,
             )
             memory.reviewed_at = change.now if self.settled else None
+            memory.state_reason = self.resembles
             relink(change, principal, prepared.text)
         return Outcome("updated", memory, change.evicted)
 
@@ -356,9 +370,15 @@ class _Here:
         said, reason = self.candidate.said, self.candidate.prepared.held_back
         if reason:
             return InitialState(State.QUARANTINED, "QUARANTINE", reason=reason, said=said)
-        if not self.policy.consent and writing.waits(self.recording.principal, self.new.field):
-            return InitialState(State.PROPOSED, "PROPOSE", said=said)
+        if self.waits(self.new.field):
+            return InitialState(State.PROPOSED, "PROPOSE", reason=self.resembles, said=said)
         return InitialState(State.ACTIVE, "ADD", reviewed=self.policy.own_word or self.settled, said=said)
+
+    def waits(self, field: str) -> bool:
+        """Whether it has to wait for the person, where it is or becomes a value of ``field``."""
+        if self.resembles:
+            return True
+        return not self.policy.consent and writing.waits(self.recording.principal, field)
 
     def holder_but(self, other: Memory | None) -> Memory | None:
         """The active memory of a field that has one value, unless it is the other one."""

@@ -22,7 +22,7 @@ from statements.policy import clean_reason
 from statements.wording import Embedded
 
 from .. import queries
-from ..models import Memory, MemoryVersion, Proposal
+from ..models import MEMORY, Memory, MemoryVersion, Proposal
 from ..policy import writing
 from ..policy.writing import State
 from ..querysets import MemoryVersionQuerySet
@@ -63,12 +63,13 @@ def memory_update(
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
-        suppression_check(change.write, user_id, text, own_word=own_word)
+        resembles = suppression_check(change.write, MEMORY, user_id, text, own_word=own_word)
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
-        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, source):
+        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, source, reason=resembles):
             return Updated(memory, *previous, proposal)
+        memory.state_reason = resembles
         change.reword(
             text.worded(principal, user_id, memory.subject),
             "UPDATE",
@@ -106,10 +107,11 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         if not principal.may_decide:
             _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
         previous = memory.content, memory.version
-        suppression_check(change.write, user_id, text, own_word=own_word)
+        resembles = suppression_check(change.write, MEMORY, user_id, text, own_word=own_word)
         values = {"content": old.content, "correction": True}
-        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values):
+        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=resembles):
             return Updated(memory, *previous, proposal)
+        memory.state_reason = resembles
         change.reword(
             text.worded(principal, user_id, memory.subject),
             "UPDATE",

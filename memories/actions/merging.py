@@ -20,6 +20,7 @@ from statements.wording import Embedded
 
 from .. import queries
 from ..models import (
+    MEMORY,
     Memory,
     MemoryEvidence,
     MemoryPlan,
@@ -151,7 +152,7 @@ class _Merging:
         """Read it, in as many statements for many items as for one."""
         ids = [source.memory_id for item in items.values() for source in item.sources.all()]
         rows = Memory.objects.visible_to(principal).filter(pk__in=ids)
-        suppressed = Suppression.objects.matching(plan.user_id, list(texts.values()))
+        suppressed = Suppression.objects.against(MEMORY, plan.user_id, list(texts.values()))
         return cls(
             write,
             principal,

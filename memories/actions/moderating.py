@@ -11,7 +11,7 @@ from django.db.models import Prefetch
 
 from accounts.models import Preferences
 from accounts.principals import Principal
-from statements.actions import moderated
+from statements.actions import moderated, resemblance
 
 from .. import queries
 from ..models import Memory, MemoryVersion, Proposal
@@ -48,8 +48,9 @@ def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memo
 def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Let a quarantined memory count as it did, or wait for the person when it has to."""
     with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
-        if _must_ask(change.memory):
-            wait_again(change)
+        resembles = resemblance(change)
+        if resembles or _must_ask(change.memory):
+            wait_again(change, resembles)
         else:
             change.activate(change.log("RESTORE"), reviewed=False)
     return change.memory

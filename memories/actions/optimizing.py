@@ -40,7 +40,7 @@ from statements.models import Suppression
 from statements.wording import Embedded
 
 from ..lines import line_tokens, memory_line
-from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from ..models import MEMORY, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..plans import JOB, find_plan, job_of, mergeable_memories, open_plan
 from ..policy import writing
 from ..strategies import Group, Strategy, batches, find_strategy
@@ -256,7 +256,7 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
             taken |= sources
             drafts.append(draft)
     texts = Embedded.of_each([draft.group.content for draft in drafts])
-    suppressed = Suppression.objects.matching(user_id, texts)
+    suppressed = Suppression.objects.against(MEMORY, user_id, texts)
     return [draft for draft, is_suppressed in zip(drafts, suppressed, strict=True) if not is_suppressed]
 
 

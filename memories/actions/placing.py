@@ -17,7 +17,7 @@ from statements.models import Suppression
 from statements.wording import Embedded
 
 from ..lines import line_tokens, place_line
-from ..models import Place, PlaceMention, PlaceVersion
+from ..models import MEMORY, Place, PlaceMention, PlaceVersion
 from ..records import Said
 from .budget import block_evict
 
@@ -31,7 +31,7 @@ def _marks(values: Mapping[str, Any]) -> list[Embedded]:
 
 def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
     """Raise Gated (422 ``rejected_before``) for what the person removed or refused."""
-    if any(Suppression.objects.matching(user_id, _marks(values))):
+    if any(Suppression.objects.against(MEMORY, user_id, _marks(values))):
         raise Gated("The person removed or refused this place. Only they can bring it back.", code="rejected_before")
 
 

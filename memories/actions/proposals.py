@@ -17,7 +17,7 @@ from accounts.principals import Principal
 from accounts.scope import working_for
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
-from statements.actions import check_state, check_version, erase, suppression_add, suppression_check
+from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
 from statements.wording import Embedded
 
 from .. import queries
@@ -236,7 +236,10 @@ def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch:
         refile(change, principal, filing, proposal=by)
     if text is not None:
         as_proposed = text.content == proposal.values.get("content")
-        suppression_check(change.write, memory.user_id, text, own_word=as_proposed or principal.speaks_as_person)
+        if as_proposed:
+            suppression_lift(change.write, MEMORY, memory.user_id, text)
+        else:
+            suppression_check(change.write, MEMORY, memory.user_id, text, own_word=principal.speaks_as_person)
         change.reword(
             text.worded(principal, memory.user_id, memory.subject),
             "UPDATE",

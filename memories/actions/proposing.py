@@ -56,8 +56,12 @@ def propose_change(
     written_by: str,
     conversation_id: UUID | None = None,
     said: Sequence[Said] = (),
+    reason: str = "",
 ) -> Proposal:
-    """Have the person decide about an update or archive of a memory. The same again, while it waits, is the same."""
+    """Have the person decide about an update or archive of a memory. The same again, while it waits, is the same.
+
+    ``reason`` says why it waits, where that is not how they review.
+    """
     what = {
         "kind": kind,
         "user_id": memory.user_id,
@@ -65,15 +69,26 @@ def propose_change(
         "memory_version": memory.version,
         "values": dict(values),
     }
-    return _propose(write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said)
+    return _propose(
+        write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said, reason=reason
+    )
 
 
 def propose_instead(
-    change: MemoryWrite, principal: Principal, kind: str, values: Mapping[str, Any], source: Source | None = None
+    change: MemoryWrite,
+    principal: Principal,
+    kind: str,
+    values: Mapping[str, Any],
+    source: Source | None = None,
+    *,
+    reason: str = "",
 ) -> Proposal | None:
-    """Have the person decide about a change of an active memory where theirs is the word on it; None where it isn't."""
+    """Have the person decide about a change of an active memory where theirs is the word on it; None where it isn't.
+
+    It is with a ``reason`` that says why, whatever the memory is.
+    """
     memory, said_at = change.memory, source or Source()
-    if memory.state != State.ACTIVE or not writing.waits(principal, memory.field):
+    if memory.state != State.ACTIVE or not (reason or writing.waits(principal, memory.field)):
         return None
     proposal = propose_change(
         change.write,
@@ -84,6 +99,7 @@ def propose_instead(
         written_by=author(principal),
         conversation_id=said_at.conversation_id,
         said=said_at.said,
+        reason=reason,
     )
     change.write.result("proposal", proposal.pk, status_code=202)
     return proposal
@@ -112,6 +128,7 @@ def _propose(
     written_by: str,
     conversation_id: UUID | None,
     said: Sequence[Said],
+    reason: str = "",
 ) -> Proposal:
     now = timezone.now()
     # There can be two: one that came back to wait when its rejection was undone, and one made meanwhile.
@@ -121,6 +138,7 @@ def _propose(
         agent_id=principal.agent_id,
         written_by=written_by[:80],
         source_conversation_id=conversation_id,
+        reason=reason,
         created_at=now,
         expires_at=_lapses(now),
     )

@@ -11,7 +11,7 @@ from journal.actions import LedgerWrite
 from statements.actions import check_state, check_version, suppression_check
 from statements.wording import Embedded
 
-from ..models import Memory, Proposal
+from ..models import MEMORY, Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Changed, Said, Updated
@@ -46,8 +46,8 @@ def record_update(
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
-        suppression_check(write, user_id, text, own_word=consent)
-        if not consent and writing.waits(principal, memory.field):
+        resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent)
+        if resembles or (not consent and writing.waits(principal, memory.field)):
             proposal = propose_change(
                 write,
                 principal,
@@ -57,6 +57,7 @@ def record_update(
                 written_by=written_by[:80],
                 conversation_id=conversation_id,
                 said=said,
+                reason=resembles,
             )
             return Updated(memory, *previous, proposal)
         change.reword(

@@ -19,7 +19,14 @@ from conversations.querysets import MessageQuerySet
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict
 from journal.models import ActorKind, Change
-from statements.actions import GONE, PRESENT, erase, suppression_check, suppression_remove
+from statements.actions import (
+    GONE,
+    PRESENT,
+    erase,
+    resemblance_lift,
+    suppression_check,
+    suppression_remove,
+)
 from statements.policy import clean_reason
 from statements.wording import Embedded
 
@@ -195,8 +202,9 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     meta: dict[str, Any] = {"changed": sorted(changed)} if changed else {}
     put_filing(change, principal, changed)
     if text is not None and text.content != memory.content:
-        suppression_check(change.write, memory.user_id, text, own_word=principal.speaks_as_person)
+        suppression_check(change.write, MEMORY, memory.user_id, text, own_word=principal.speaks_as_person)
         wording = text.worded(principal, memory.user_id, memory.subject)
+        memory.state_reason = ""  # In other words it resembles nothing any more.
         rev = change.reword(wording, "APPROVE", written_by=author(principal), correction=True, **meta)
         settle_approval(change, rev)
         relink(change, principal, text)
@@ -221,6 +229,7 @@ def approve(change: MemoryWrite, **meta: Any) -> None:
 def settle_approval(change: MemoryWrite, rev: int) -> None:
     """Make a memory active whose approval took a revision, and let go what it takes the place of."""
     if change.memory.state != State.ACTIVE:
+        resemblance_lift(change)
         _make_room(change)
         end_create(change, Proposal.State.APPROVED)
     change.activate(rev, reviewed=True)
@@ -288,12 +297,23 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
         change.activate(change.log("RESTORE"), reviewed=reviewed)
 
 
-def wait_again(change: MemoryWrite, **meta: Any) -> None:
-    """Let a memory wait for the person, as a proposal of who wrote it."""
-    change.leave(State.PROPOSED)
+def wait_again(change: MemoryWrite, reason: str = "", **meta: Any) -> None:
+    """Let a memory wait for the person, as a proposal of who wrote it, for a reason that is not their review."""
+    change.leave(State.PROPOSED, reason=reason)
     change.memory.reviewed_at = None
     change.log("RESTORE", waits=True, **meta)
     propose_create(change)
+
+
+def await_decision(change: MemoryWrite, reason: str) -> None:
+    """Let a memory that nobody reviewed wait for the person after all, for a reason that shows only now."""
+    memory = change.memory
+    if memory.state == State.ACTIVE:
+        change.leave(State.PROPOSED, reason=reason)
+        change.log("PROPOSE")
+        propose_create(change)
+    else:
+        memory.state_reason = reason
 
 
 def state_before(memory: Memory) -> str:

@@ -17,6 +17,7 @@ from journal.exceptions import NotFound
 from language.base import EmbedderUnavailable
 from statements.actions import embed_waiting, put_back, take_unindexed
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from statements.wording import Embedded
 
 from ..models import MEMORY, Memory, MemoryVersion
@@ -25,7 +26,7 @@ from ..querysets import MemoryQuerySet
 from .bulk import archive_many
 from .many import memories_relate, narrow
 from .single import MemoryWrite, memory_changing
-from .transitions import reject
+from .transitions import await_decision
 
 log = structlog.get_logger(__name__)
 
@@ -35,9 +36,9 @@ EXPIRE_BATCH = 500
 def memories_index(memory_id: str | None = None) -> int:
     """Give memories that wait their vector, and do what it makes possible. Returns how many.
 
-    What nobody reviewed and is similar to something that the person rejected is rejected; the others are linked to
-    their neighbours, and marked for consolidation when they may say the same. Works on one memory, or on all that are
-    due. With the embedder away the memories wait longer each time.
+    What nobody reviewed and may mean something that the person rejected waits for them. All are linked to their
+    neighbours, and marked for consolidation when they may say the same. Works on one memory, or on all that are due.
+    With the embedder away the memories wait longer each time.
     """
     indexed = 0
     while batch := take_unindexed(MEMORY, memory_id):
@@ -115,11 +116,11 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
     unreviewed = [
         memory for memory in memories if memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
     ]
-    against = Suppression.objects.matching(user_id, [Embedded.of_row(memory) for memory in unreviewed])
-    for memory, is_rejected in zip(unreviewed, against, strict=True):
-        if is_rejected:
+    against = Suppression.objects.against(MEMORY, user_id, [Embedded.of_row(memory) for memory in unreviewed])
+    for memory, resembled in zip(unreviewed, against, strict=True):
+        if resembled:
             with memory_changing(write, memory) as change:
-                reject(change, Why.REJECTED, "Similar to something that was rejected before.")
+                await_decision(change, RESEMBLES)
     near = memories_relate(write, user_id, [memory.pk for memory in memories if memory.deleted_at is None])
     # From there on two statements may say the same, whatever they say.
     doubtful = [

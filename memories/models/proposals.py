@@ -22,7 +22,8 @@ class Proposal(models.Model):
     ``values`` holds what would change, by the names of the memory's columns. It goes when the proposal lapses, or after
     a decision when its days are over: until then that can be undone. A
     create has a memory in state proposed beside it, which holds its text. ``memory_version`` is the version that an
-    update or archive was meant for. A proposal about a place has its ``values`` alone.
+    update or archive was meant for. A proposal about a place has its ``values`` alone. ``reason`` says why an update
+    waits where the person's review does not ask for it; it quotes nothing.
     """
 
     class Kind(models.TextChoices):
@@ -47,6 +48,7 @@ class Proposal(models.Model):
     memory_version = models.PositiveIntegerField(null=True)
     values = models.JSONField(default=dict)
     written_by = models.CharField(max_length=80, blank=True)
+    reason = models.CharField(max_length=200, blank=True, default="", db_default="")
     source_conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     created_at = models.DateTimeField(default=timezone.now)

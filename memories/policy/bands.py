@@ -7,7 +7,6 @@ A band is chosen by the cosine similarity of the two, by whether they say the sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -16,11 +15,7 @@ from django.conf import settings
 
 from language.base import Comparison
 from language.offline.compare import compare
-from retrieval.text import list_words
-
-_FIGURES = re.compile(r"\d+")
-# Any sentence begins with a capital letter, so what stands first may be no name.
-_INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
+from statements.policy.resembling import particulars_agree
 
 
 class Band(IntEnum):
@@ -104,22 +99,3 @@ def nearest_band(
     if not found:
         return Band.NEW, None
     return max(found, key=lambda each: (each[0], each[1].similarity))
-
-
-def particulars_agree(one: str, other: str) -> bool:
-    """Whether two texts name the same figures in one order, and no names that tell them apart.
-
-    Names do when each text has one that the other lacks, or when those of both come in another order.
-    """
-    if _FIGURES.findall(one) != _FIGURES.findall(other):
-        return False
-    first, second = _names(one), _names(other)
-    if set(first) - set(second) and set(second) - set(first):
-        return False
-    return [name for name in first if name in second] == [name for name in second if name in first]
-
-
-def _names(text: str) -> list[str]:
-    """The capitalised words of a text, each once and in order, without those that begin a sentence."""
-    names = (word for word in _INSIDE.findall(text) if word[0].isupper())
-    return list(dict.fromkeys("".join(list_words(name)).removesuffix("s") for name in names))

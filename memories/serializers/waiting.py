@@ -26,6 +26,7 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
 
     ``values`` are what would change, by the names of the memory's fields; after ``expires_at`` they are gone. What a
     create would add is the text of its ``memory``. ``memory_version`` is the version that the change was meant for.
+    ``reason`` says why it waits, where the person's review does not ask for it.
     """
 
     values = serializers.DictField()
@@ -44,6 +45,7 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
             "memory_version",
             "agent",
             "written_by",
+            "reason",
             "source_conversation",
             "evidence",
             "created_at",

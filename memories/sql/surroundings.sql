@@ -1,5 +1,6 @@
 -- What a person has already that new statements may be, contradict or stand beside, for any number of them at once:
--- rows of (position of the statement, what the memory is to it, their similarity, the memory).
+-- rows of (position of the statement, what the memory is to it, their similarity, the suppression that stands against
+-- it and what that was of, whether the principal sees the memory, the memory).
 WITH said AS MATERIALIZED (
     SELECT *
     FROM unnest(
@@ -25,16 +26,18 @@ WITH said AS MATERIALIZED (
     SELECT id, category, search_text
     FROM memories_memory
     WHERE user_id = {user}::uuid AND state = 'active' AND subject <> ''
-), found (position, role, similarity, id) AS (
-    SELECT position, 'near', similarity, id FROM near WHERE place <= {top_k}::int
+), suppressed AS (
+{suppressed}
+), found (position, role, similarity, id, suppression, rejected) AS (
+    SELECT position, 'near', similarity, id, NULL::bigint, NULL::text FROM near WHERE place <= {top_k}::int
     UNION ALL
-    SELECT said.position, 'twin', NULL, memory.id
+    SELECT said.position, 'twin', NULL, memory.id, NULL, NULL
     FROM printed
     JOIN said ON said.position = printed.position
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.fingerprint = printed.fingerprint
     WHERE memory.kind = said.kind AND memory.state IN ('active', 'proposed', 'quarantined')
     UNION ALL
-    SELECT said.position, 'titled', NULL, named.id
+    SELECT said.position, 'titled', NULL, named.id, NULL, NULL
     FROM said
     CROSS JOIN LATERAL (
         SELECT titled.id
@@ -44,27 +47,19 @@ WITH said AS MATERIALIZED (
     ) AS named
     WHERE said.subject <> ''
     UNION ALL
-    SELECT said.position, 'holder', NULL, memory.id
+    SELECT said.position, 'holder', NULL, memory.id, NULL, NULL
     FROM said
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.field = said.field
     WHERE said.field <> '' AND memory.state = 'active' AND memory.field NOT IN ('', 'goal')
     UNION ALL
-    SELECT said.position, 'taken', NULL, memory.id
+    SELECT said.position, 'taken', NULL, memory.id, NULL, NULL
     FROM said
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.external_id = said.external_id
     WHERE said.external_id <> '' AND memory.external_id <> '' AND memory.agent_id IS NOT DISTINCT FROM {agent}::uuid
     UNION ALL
-    SELECT printed.position, 'suppressed', NULL, NULL
-    FROM printed
-    JOIN memories_tombstone AS suppression ON suppression.user_id = {user}::uuid AND suppression.fingerprint = printed.fingerprint
-    WHERE suppression.legacy_id IS NULL
-    UNION ALL
-    SELECT said.position, 'suppressed_alike', NULL, NULL
-    FROM memories_tombstone AS suppression
-    JOIN said ON 1 - (suppression.embedding <=> said.vector) >= {suppressed_at_least}::float8
-    WHERE suppression.user_id = {user}::uuid AND suppression.legacy_id IS NULL AND suppression.embedding_model = {model}::text
+    SELECT position, 'suppressed', similarity, NULL, suppression, rejected FROM suppressed
 )
-SELECT found.position, found.role, found.similarity,
+SELECT found.position, found.role, found.similarity, found.suppression, found.rejected,
        (SELECT true FROM ({visible}) AS visible (id) WHERE visible.id = found.id), memory.*
 FROM found
 LEFT JOIN LATERAL (

@@ -14,7 +14,16 @@ from .single import (
     statement_under_lock,
     statement_write,
 )
-from .suppressions import rejected_before, suppression_add, suppression_check, suppression_remove, suppressions_follow
+from .suppressions import (
+    rejected_before,
+    resemblance,
+    resemblance_lift,
+    suppression_add,
+    suppression_check,
+    suppression_lift,
+    suppression_remove,
+    suppressions_follow,
+)
 from .upkeep import compare_later, embed_waiting, erase, purging, put_back, statements_purge, take_unindexed
 
 __all__ = [
@@ -34,11 +43,14 @@ __all__ = [
     "put",
     "put_back",
     "rejected_before",
+    "resemblance",
+    "resemblance_lift",
     "statement_under_lock",
     "statement_write",
     "statements_purge",
     "suppression_add",
     "suppression_check",
+    "suppression_lift",
     "suppression_remove",
     "suppressions_follow",
     "take_unindexed",

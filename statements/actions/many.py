@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
@@ -17,8 +18,10 @@ from journal.exceptions import Refused
 from journal.records import DONE
 from journal.steps import rewrite
 
-from ..models import StatementKind
+from ..models import StatementKind, Suppression
+from ..policy.resembling import RESEMBLES
 from ..querysets import Row
+from ..wording import Embedded
 from .single import put
 from .suppressions import suppressions_add
 
@@ -70,6 +73,29 @@ def suppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:
     for move in moves:
         if pairs := stood.get(str(move.row.pk)):
             move.before["suppressions"] = pairs
+
+
+def lift_resembled(kind: StatementKind[Row], user_id: UUID, moves: Sequence[Move[Row]]) -> None:
+    """Remove what statements resembled that are approved, before they are moved; nothing else is.
+
+    Two statements for each legacy concerned, none where nothing was held for that.
+    """
+    held = {move.row.pk: move for move in moves if move.row.state_reason == RESEMBLES and move.state == "active"}
+    if not held:
+        return
+    said = list(kind.rows.filter(pk__in=held).only(*kind.owners, "content", "embedding", "embedding_model"))
+    by_legacy: dict[UUID | None, list[Any]] = defaultdict(list)
+    for row in said:
+        by_legacy[kind.legacy_of(row)].append(row)
+    for legacy_id, rows in by_legacy.items():
+        texts = [Embedded.of_row(row) for row in rows]
+        found = Suppression.objects.against(kind, user_id, texts, legacy_id=legacy_id)
+        ids = {row.pk: [*against.words, *against.meaning] for row, against in zip(rows, found, strict=True)}
+        gone = Suppression.objects.filter(pk__in=[pk for each in ids.values() for pk in each])
+        stood = {pk: (words, object_id) for pk, words, object_id in gone.values_list("pk", "fingerprint", "object_id")}
+        for pk, lifted in ids.items():
+            held[pk].before["suppressions"] = [stood[each] for each in lifted]
+        gone.delete()
 
 
 def move_many(

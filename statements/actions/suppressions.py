@@ -20,9 +20,11 @@ from journal.actions import LedgerWrite
 from journal.exceptions import Gated
 from retrieval.vectors import stale
 
-from ..models import Suppression
+from ..models import StatementKind, Suppression
 from ..policy import fingerprint, fingerprints
+from ..policy.resembling import RESEMBLES
 from ..wording import Embedded
+from .single import StatementWrite
 
 Stood = list[tuple[str, str | None]]
 
@@ -46,11 +48,16 @@ RETURNING stated.id::text, known.fingerprint, known.object_id
 _STOOD = """
 SELECT DISTINCT ON ({scope}, stood.fingerprint) stood.id::text AS id, {scope} AS legacy_id, stood.fingerprint,
     stood.object_id,
-    CASE WHEN stated.fingerprint = stood.fingerprint THEN stated.embedding END AS embedding,
-    CASE WHEN stated.fingerprint = stood.fingerprint THEN stated.embedding_model ELSE '' END AS embedding_model
+    same.embedding, coalesce(same.embedding_model, '') AS embedding_model
 FROM unnest(%(ids)s::{key}[], %(fingerprints)s::text[], %(stood)s::text[], %(revs)s::bigint[])
     AS stood (id, fingerprint, object_id, rev)
 LEFT JOIN {rows} AS stated ON stated.id = stood.id
+LEFT JOIN LATERAL (
+    SELECT said.embedding, said.embedding_model FROM {rows} AS said
+    WHERE said.user_id = %(user)s AND said.fingerprint = stood.fingerprint AND said.embedding IS NOT NULL
+    ORDER BY said.id = stood.id DESC, said.id
+    LIMIT 1
+) AS same ON true
 ORDER BY {scope}, stood.fingerprint, stood.rev
 """
 _KNOWN = f"""
@@ -126,21 +133,73 @@ def suppression_remove(
 
 
 def suppression_check(
-    write: LedgerWrite, user_id: UUID, text: Embedded, *, own_word: bool, legacy_id: UUID | None = None
-) -> None:
-    """Let the person's own word remove what stands against it, and refuse anybody else's.
+    write: LedgerWrite,
+    kind: StatementKind[Any],
+    user_id: UUID,
+    text: Embedded,
+    *,
+    own_word: bool,
+    legacy_id: UUID | None = None,
+) -> str:
+    """Let the person's own word remove what stands against it, and refuse the same words from anybody else.
 
-    Raises Gated (422 ``rejected_before``).
+    Returns why what somebody else says has to wait for the person, since it may mean something that they rejected;
+    empty when it need not. Raises Gated (422 ``rejected_before``).
     """
     if own_word:
         suppression_remove(write, user_id, texts=[text.content], legacy_id=legacy_id)
-    elif any(Suppression.objects.matching(user_id, [text], legacy_id=legacy_id)):
+        return ""
+    (against,) = Suppression.objects.against(kind, user_id, [text], legacy_id=legacy_id)
+    if against.words:
         raise rejected_before()
+    return RESEMBLES if against else ""
 
 
 def rejected_before() -> Gated:
     """The refusal of what a suppression stands against."""
     return Gated("The person rejected or deleted this before. Only they can bring it back.", code="rejected_before")
+
+
+def resemblance_lift(change: StatementWrite[Any]) -> None:
+    """Remove what a statement, which is locked already and approved now, resembled; other statements are left alone."""
+    row, kind = change.row, change.kind
+    if row.state_reason == RESEMBLES:
+        suppression_lift(change.write, kind, row.user_id, _as_stored(change), legacy_id=kind.legacy_of(row))
+
+
+def resemblance(change: StatementWrite[Any]) -> str:
+    """Why a statement, which is locked already, has to wait for the person before it counts; empty when it need not.
+
+    It may mean something that they rejected. Their own words and what they reviewed never wait.
+    """
+    row, kind = change.row, change.kind
+    if row.reviewed_at is not None or not row.written_by:
+        return ""
+    texts = [_as_stored(change)]
+    (against,) = Suppression.objects.against(kind, row.user_id, texts, legacy_id=kind.legacy_of(row))
+    return RESEMBLES if against else ""
+
+
+def _as_stored(change: StatementWrite[Any]) -> Embedded:
+    """Read by itself: what is read into the row would be saved with it."""
+    stored = change.kind.rows.only("content", "embedding", "embedding_model")
+    return Embedded.of_row(stored.get(pk=change.row.pk))
+
+
+def suppression_lift(
+    write: LedgerWrite,
+    kind: StatementKind[Any],
+    user_id: UUID,
+    text: Embedded,
+    *,
+    legacy_id: UUID | None = None,
+) -> None:
+    """Remove whatever stands against a text, by its words or its meaning: the person approved it as it is."""
+    (against,) = Suppression.objects.against(kind, user_id, [text], legacy_id=legacy_id)
+    gone = Suppression.objects.filter(pk__in=[*against.words, *against.meaning])
+    for stood in gone.values_list("fingerprint", "object_id"):
+        write.touch("suppressions", stood)
+    gone.delete()
 
 
 def suppressions_follow(rows: QuerySet[Any], user_ids: Sequence[UUID], embedding_model: str) -> int:

@@ -1,13 +1,27 @@
--- Positions of the statements that a suppression of this person and legacy stands against.
--- The CASE keeps vectors of different models, which may differ in dimension, from being compared at all.
-SELECT DISTINCT said.position
-FROM unnest(%(positions)s::int[], %(fingerprints)s::text[], %(vectors)s::text[], %(models)s::text[])
-  AS said (position, fingerprint, vector, model)
+-- The suppressions that stand against statements: those of the same words, without a similarity, and those near enough
+-- to be asked about, with it and with what was rejected while its row is there. Above it stand "said" (position, vector)
+-- and "printed" (position, fingerprint).
+SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, NULL::text AS rejected
+FROM printed
 JOIN memories_tombstone AS suppression
-  ON suppression.user_id = %(user)s::uuid AND suppression.legacy_id IS NOT DISTINCT FROM %(legacy)s::uuid
-WHERE suppression.fingerprint = said.fingerprint
-   OR CASE
-        WHEN suppression.embedding_model = said.model
-        THEN 1 - (suppression.embedding <=> said.vector::halfvec) >= %(at_least)s
-        ELSE false
-      END
+  ON suppression.user_id = {user}::uuid AND suppression.fingerprint = printed.fingerprint
+WHERE suppression.legacy_id {is_scope}
+UNION ALL
+SELECT near.position, near.suppression, near.similarity, rejected.content
+FROM (
+    -- The "OFFSET 0" keeps a distance from being computed twice.
+    SELECT said.position, suppression.id AS suppression, suppression.object_id, suppression.fingerprint,
+           1 - (suppression.embedding <=> said.vector) AS similarity
+    FROM memories_tombstone AS suppression
+    CROSS JOIN said
+    WHERE suppression.user_id = {user}::uuid AND suppression.legacy_id {is_scope}
+      AND suppression.embedding_model = {model}::text AND said.vector IS NOT NULL
+    OFFSET 0
+) AS near
+LEFT JOIN LATERAL (
+    SELECT stated.content
+    FROM {rows} AS stated
+    WHERE stated.id = {object_id} AND stated.user_id = {user}::uuid AND stated.fingerprint = near.fingerprint
+    OFFSET 0
+) AS rejected ON true
+WHERE near.similarity >= {suppressed_at_least}::float8

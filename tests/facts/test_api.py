@@ -11,6 +11,7 @@ from facts.models import FactVersion, LegacyFact
 from journal.models import Change
 from language.base import FactCandidate
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from tests import factories
 
 from .conftest import contents, facts_url, now, rev, url
@@ -124,9 +125,11 @@ class TestWhatAgentsAdd:
     def test_what_the_person_rejected_is_refused(self, api, add, owner, legacy, agent):
         fact = add(owner, legacy, "Rosa baked bread every Sunday.")
         actions.fact_reject(principal_for_person(owner.pk), fact.pk)
-        for content in ["rosa baked bread, every sunday", "Every Sunday Rosa baked bread."]:
-            answer = api(agent).post(facts_url(legacy), {**BODY, "content": content})
-            assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
+        answer = api(agent).post(facts_url(legacy), {**BODY, "content": "rosa baked bread, every sunday"})
+        assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
+        answer = api(agent).post(facts_url(legacy), {**BODY, "content": "Every Sunday Rosa baked bread."})
+        assert (answer.status_code, answer.json()["state"]) == (202, "proposed")
+        assert answer.json()["state_reason"] == RESEMBLES
         assert api(agent).post(facts_url(legacy), BODY).status_code == 201
 
 

@@ -18,6 +18,7 @@ from journal.models import Change, IdempotencyRecord, Ledger, OperationEvent
 from journal.undo import undo
 from language.base import FactCandidate
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from tests import factories
 from tests.conftest import with_key
 
@@ -211,7 +212,7 @@ class TestHeldBack:
         answer = api(agent).post(facts_url(legacy), body(ORDER))
         assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
 
-    def test_a_vector_that_comes_late_is_still_compared_with_suppressions(self, api, agent, add, owner, legacy, away):
+    def test_released_it_is_still_compared_with_suppressions(self, api, agent, add, owner, legacy, away, staff):
         fact = add(owner, legacy, ORDER)
         actions.fact_reject(principal_for_person(owner.pk), fact.pk)
         away()
@@ -219,7 +220,10 @@ class TestHeldBack:
         assert api(agent).post(facts_url(legacy), body(again)).json()["state"] == "quarantined"
         away.back()
         actions.facts_index()
-        assert LegacyFact.objects.get(content=again).state == "rejected"
+        fact = LegacyFact.objects.get(content=again)
+        assert fact.state == "quarantined"
+        actions.fact_release(principal_for_staff(staff), fact.pk, "Harmless.")
+        assert (now(fact).state, now(fact).state_reason) == ("proposed", RESEMBLES)
 
 
 class TestWhatTheAuthorDoes:

@@ -13,6 +13,7 @@ from journal.models import Change, OperationEvent
 from language.base import ModelUnavailable
 from statements.actions import statements_purge
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from tests import factories
 
 from .conftest import facts_url, now, rev, url
@@ -135,7 +136,7 @@ class TestIndexing:
 
 
 class TestLateGates:
-    def test_an_agent_s_fact_like_a_rejected_one_is_rejected_when_its_vector_comes(
+    def test_an_agent_s_fact_like_a_rejected_one_waits_when_its_vector_comes(
         self, api, add, model, owner, legacy, agent, away
     ):
         actions.fact_reject(principal_for_person(owner.pk), add(owner, legacy, BREAD).pk)
@@ -144,8 +145,8 @@ class TestLateGates:
         fact = LegacyFact(pk=api(agent).post(facts_url(legacy), body).json()["id"])
         away.back()
         actions.facts_index()
-        assert (now(fact).state, now(fact).state_reason) == ("rejected", "Similar to a fact that was rejected before.")
-        assert Change.objects.filter(object_id=fact.pk).latest("rev").event == "REJECT"
+        assert (now(fact).state, now(fact).state_reason) == ("proposed", RESEMBLES)
+        assert Change.objects.filter(object_id=fact.pk).latest("rev").event == "PROPOSE"
 
     def test_the_person_s_own_word_stays(self, add, model, owner, legacy, away):
         actions.fact_reject(principal_for_person(owner.pk), add(owner, legacy, BREAD).pk)
@@ -172,7 +173,8 @@ class TestLateGates:
         away.back()
         actions.facts_index()
         assert Suppression.objects.get().embedding == now(fact).embedding
-        assert extract(owner, legacy, BREAD_TOO) == []
+        (fact,) = extract(owner, legacy, BREAD_TOO)
+        assert fact.state == "proposed"
 
     def test_a_lifted_one_is_not_laid_again(self, add, model, owner, legacy, away):
         away()

@@ -72,6 +72,7 @@ def test_a_proposal_tells_what_would_change_and_where_it_comes_from(api, owner, 
         "memory_version": 1,
         "agent": str(agent.pk),
         "written_by": "agent",
+        "reason": "",
         "source_conversation": str(message.conversation_id),
         "evidence": [
             {

@@ -13,10 +13,12 @@ from accounts.queries import principal_for_person
 from assistant.learn.summarizing import sweep
 from journal.models import Change, OperationEvent
 from memories import actions, tasks
-from memories.models import MEMORY, Memory, MemoryVersion, Relation
+from memories.delta import memory_delta
+from memories.models import MEMORY, Memory, MemoryVersion, Proposal, Relation
 from memory_project.celery import app
 from statements.actions import statements_purge
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from tests import factories
 
 from .state import changes, check, now, versions
@@ -78,16 +80,19 @@ class TestIndexing:
         assert Change.objects.last().meta == {"to": [known.pk]}
         check(owner)
 
-    def test_what_was_rejected_in_similar_words_is_rejected(self, me, bot, owner, add, away, settings):
+    def test_what_was_rejected_in_similar_words_waits_for_the_person(self, me, bot, owner, add, away, settings):
         settings.SUPPRESSION_SIMILARITY = 0.6
         actions.memory_reject(me, add(bot, BEES).memory.pk)
         away()
         late, own = add(bot, BEES_TOO).memory, add(me, HENS).memory
         away.back()
         assert actions.memories_index() == 2
-        assert (now(late).state, now(late).deleted_why) == ("rejected", "rejected")
+        assert (now(late).state, now(late).state_reason) == ("proposed", RESEMBLES)
+        assert Proposal.objects.waiting().get().memory == late
         assert now(own).state == "active"
-        assert Suppression.objects.get(object_id=late.pk).embedding_model == "hashing:384"
+        assert memory_delta(principal_for_person(owner.pk), 3).count(f"held back: [context] id:{late.pk}") == 1
+        actions.memory_approve(me, late.pk)
+        assert (now(late).state, Suppression.objects.count()) == ("active", 0)
         check(owner)
 
     def test_a_suppression_laid_without_a_vector_gets_it(self, me, bot, add, away, settings):

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from accounts.queries import principal_for_person
+from facts.models import FACT
 from journal.actions import ledger_write
+from memories.models import MEMORY
 from statements.actions import suppression_add, suppression_remove
 from statements.models import Suppression
 from statements.wording import Embedded
@@ -41,7 +43,9 @@ def lift(owner, legacy):
 
 def matching(user, legacy, *statements, model=MODEL):
     texts = [text(words, vector, model) for words, vector in statements]
-    return Suppression.objects.matching(user.pk, texts, legacy_id=legacy.pk if legacy else None)
+    kind = FACT if legacy else MEMORY
+    found = Suppression.objects.against(kind, user.pk, texts, legacy_id=legacy.pk if legacy else None)
+    return [bool(each) for each in found]
 
 
 def test_the_same_words_match_whatever_the_vector(owner, legacy, lay):
@@ -50,7 +54,7 @@ def test_the_same_words_match_whatever_the_vector(owner, legacy, lay):
 
 
 def test_a_near_vector_matches_whatever_the_words(owner, legacy, lay, settings):
-    settings.SUPPRESSION_SIMILARITY = 0.9
+    settings.SUPPRESSION_SIMILARITY, settings.SUPPRESSION_SHARED_WORDS = 0.88, 0.04
     lay("Rosa had a café.", unit(1, 0))
     near, far = unit(0.91, np.sqrt(1 - 0.91**2)), unit(0.89, np.sqrt(1 - 0.89**2))
     assert matching(owner, legacy, ("Rosa ran a coffee house.", near), ("Rosa ran.", far)) == [True, False]

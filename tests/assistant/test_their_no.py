@@ -1,0 +1,140 @@
+"""A no holds against other words too: whichever way they come in, they wait for the person who said it."""
+
+import pytest
+
+from accounts.queries import principal_for_person
+from assistant.learn import summarizing
+from facts import actions as facts
+from facts.models import LegacyFact
+from memories import actions as memories
+from memories.models import Memory, Proposal
+from memories.records import NewMemory
+from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
+from tests.memories.rest import URL
+
+from .conftest import say
+from .extracting import add, update
+
+pytestmark = pytest.mark.django_db
+
+BOAT, OWN_BOAT, OTHER = (
+    "The user owns a small sailing boat.",
+    "The user has their own little boat.",
+    "The user wants to take sailing lessons.",
+)
+ROWING, OWN_ROWING = "Henry kept a small rowing boat at the lake.", "At the lake Henry had his own little rowboat."
+SAID = "I drink green tea on my own little boat."
+
+
+@pytest.fixture(autouse=True)
+def _real_vectors(settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+
+
+@pytest.fixture
+def me(owner):
+    return principal_for_person(owner.pk)
+
+
+@pytest.fixture
+def boat(me):
+    """What the person rejected: a memory."""
+    memory = memories.memory_add(me, NewMemory(BOAT, "context")).memory
+    return memories.memory_reject(me, memory.pk)
+
+
+@pytest.fixture
+def learn(owner, talk, model):
+    def learn(call):
+        model.calls([call])
+        conversation = talk(owner)
+        say(owner, conversation, SAID)
+        summarizing.conversation_finish(principal_for_person(owner.pk), conversation.pk)
+        summarizing.maybe_summarize(conversation.pk)
+
+    return learn
+
+
+@pytest.fixture
+def ways(api, agent, learn):
+    """By name: how others than the person bring a statement in."""
+    client = api(agent)
+
+    def tool(content):
+        client.post("/api/v1/tools/add_to_memory/", {"arguments": {"content": content, "category": "context"}})
+
+    return {
+        "rest": lambda content: client.post(URL, {"content": content, "category": "context", "insist": True}),
+        "bulk": lambda content: client.post(f"{URL}bulk/", {"items": [{"content": content, "category": "context"}]}),
+        "tool": tool,
+        "extraction": lambda content: learn(add(content, quote="my own little boat")),
+    }
+
+
+@pytest.mark.parametrize("way", ["rest", "bulk", "tool", "extraction"])
+def test_a_paraphrase_of_what_was_rejected_waits_for_the_person(ways, boat, me, way):
+    ways[way](OWN_BOAT)
+    held = Memory.objects.get(content=OWN_BOAT)
+    assert (held.state, held.state_reason, held.proposals.get().state) == ("proposed", RESEMBLES, "waiting")
+    assert BOAT not in RESEMBLES
+    ways[way](BOAT)
+    assert not Memory.objects.filter(content=BOAT).exclude(pk=boat.pk).exists()
+    ways[way](OTHER)
+    assert Memory.objects.get(content=OTHER).state == "active"
+    memories.memory_approve(me, held.pk)
+    assert not Suppression.objects.exists()
+    ways[way]("The user keeps their own little boat.")
+    assert not Memory.objects.filter(state="proposed").exists()
+
+
+def test_the_answer_says_why_it_waits(api, agent, owner, boat):
+    answer = api(agent).post(URL, {"content": OWN_BOAT, "category": "context"})
+    assert (answer.status_code, answer.json()["state_reason"]) == (202, RESEMBLES)
+    told = api(agent).post("/api/v1/tools/add_to_memory/", {"arguments": {"content": OWN_BOAT, "category": "context"}})
+    assert RESEMBLES in told.json()["content"]
+
+
+@pytest.mark.parametrize("way", ["rest", "extraction"])
+def test_another_wording_that_comes_to_mean_it_waits_too(api, agent, boat, me, learn, way):
+    memory = memories.memory_add(me, NewMemory("The user has a bicycle.", "context")).memory
+    if way == "rest":
+        answer = api(agent).put(f"{URL}{memory.pk}/", {"content": OWN_BOAT})
+        assert (answer.status_code, answer.json()["proposal"]["reason"]) == (202, RESEMBLES)
+    else:
+        learn(update(memory, OWN_BOAT, quote="my own little boat"))
+    proposal = Proposal.objects.waiting().get()
+    assert (proposal.reason, Memory.objects.get(pk=memory.pk).content) == (RESEMBLES, "The user has a bicycle.")
+    memories.proposal_approve(me, proposal.pk)
+    assert Memory.objects.get(pk=memory.pk).content == OWN_BOAT
+    assert not Suppression.objects.exists()
+
+
+def test_the_person_s_own_words_are_not_held(me, boat):
+    assert memories.memory_add(me, NewMemory(OWN_BOAT, "context")).outcome == "created"
+    assert Suppression.objects.count() == 1
+
+
+def test_approving_many_lifts_what_they_resembled_and_undoing_lays_it_again(api, agent, owner, boat, me):
+    held = api(agent).post(URL, {"content": OWN_BOAT, "category": "context"}).json()["id"]
+    done = memories.memories_decide(me, {held: None}, "approve")
+    assert (done.ids, Suppression.objects.count()) == ([held], 0)
+    api(owner).post("/api/v1/changes/undo/", {"first": done.first_rev, "last": done.last_rev})
+    again = Suppression.objects.get()
+    assert (again.object_id, again.embedding is None) == (boat.pk, False)
+    assert Memory.objects.get(pk=held).state == "proposed"
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_paraphrase_of_a_rejected_fact_waits_and_approving_it_lifts_that(api, agent, me, owner, legacy, many):
+    facts.fact_reject(me, facts.fact_add(me, legacy.pk, ROWING, "habit").pk)
+    body = {"content": OWN_ROWING, "category": "habit"}
+    answer = api(agent).post(f"/api/v1/legacies/{legacy.pk}/facts/", body)
+    assert (answer.status_code, answer.json()["state"], answer.json()["state_reason"]) == (202, "proposed", RESEMBLES)
+    held = LegacyFact.objects.get(content=OWN_ROWING)
+    if many:
+        facts.facts_decide(me, {held.pk: None}, "share")
+    else:
+        facts.fact_approve(me, held.pk)
+    held.refresh_from_db()
+    assert (held.state, held.state_reason, Suppression.objects.count()) == ("active", "", 0)
