@@ -96,7 +96,7 @@ HOLDINGS = (
         kind="proposals",
         owner="user_id",
         words={"values": {}},
-        terms=("kind", "state", "written_by"),
+        terms=("kind", "state", "written_by", "reason"),
         refers=("values",),
     ),
     Holding(

@@ -1,0 +1,286 @@
+"""One new statement among what there is around it: which of the gates it passes, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal
+
+from django.conf import settings
+
+from journal.exceptions import Conflict
+from statements.actions import rejected_before, suppression_remove
+from statements.policy.resembling import RESEMBLES
+
+from ..models import Memory, Proposal
+from ..policy import writing
+from ..policy.bands import Band, Neighbour, Thresholds, nearest_band
+from ..policy.writing import State
+from ..records import Candidate, NewMemory, Outcome, WritePolicy
+from ..surroundings import Surroundings, nearest_first
+from .inserting import InitialState, NewRow
+from .proposing import propose_change
+from .single import memory_changing, relink
+from .transitions import approve, displace
+
+if TYPE_CHECKING:
+    from .candidates import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """One candidate among what there is around it, stored or new in the same call."""
+
+    recording: Recording
+    candidate: Candidate
+    around: Surroundings
+
+    @property
+    def new(self) -> NewMemory:
+        """What is to be remembered."""
+        return self.candidate.prepared.new
+
+    @property
+    def policy(self) -> WritePolicy:
+        """How it is to be remembered."""
+        return self.candidate.policy
+
+    @property
+    def settled(self) -> bool:
+        """Whether the person's asking for it is all the review that it needs."""
+        return writing.settles_review(self.recording.principal, self.policy.consent)
+
+    def earlier(self) -> Iterator[Memory]:
+        """New memories of this call that are not stored yet, the latest first."""
+        return (row.memory for row in reversed(self.recording.rows))
+
+    def decide(self) -> Outcome:
+        """The gates that need the database, in their order, then the band, then the rows."""
+        self.check_external_id()
+        twin = self.twin()
+        if twin is not None:
+            return self.reinforce(twin)
+        held_back = self.candidate.prepared.held_back
+        self.check_suppressions()
+        if not held_back:
+            self.check_subject()
+        near, content = self.neighbours(), self.candidate.prepared.wording.content
+        band, nearest = nearest_band(content, near, Thresholds.of(self.new.field), self.policy.verdicts)
+        if nearest is None or self.policy.own_word or held_back:
+            return self.create(near, doubtful=band > Band.NEW)
+        if band == Band.REINFORCE:
+            return self.reinforce(self.read(nearest))
+        if band in {Band.UPDATE, Band.RECREATE} and not writing.single_valued(self.new.field):
+            return self.change(near, band, nearest)
+        return self.create(near, doubtful=band > Band.NEW)
+
+    def check_external_id(self) -> None:
+        """Refuse a client's own id that it has used before."""
+        wanted = self.new.external_id
+        earlier = (memory for memory in self.earlier() if wanted and memory.external_id == wanted)
+        taken = next(earlier, self.around.taken)
+        if taken is not None:
+            raise Conflict(
+                "There is a memory with this external_id already.",
+                code="external_id_exists",
+                **({} if taken.pk in self.around.hidden else {"memory": writing.brief(taken)}),
+                state=taken.state,
+            )
+
+    def twin(self) -> Memory | None:
+        """The present memory with the same words about the same subject; an active one first, then the oldest."""
+        known = (self.new.kind, self.candidate.prepared.wording.fingerprint)
+        found = [memory for memory in self.earlier() if (memory.kind, memory.fingerprint) == known]
+        found = [memory for memory in found if not writing.are_apart(memory.subject, self.new.subject)]
+        both = [*self.around.twins, *found]
+        return min(both, key=lambda memory: (memory.state != State.ACTIVE, memory.created_at), default=None)
+
+    @property
+    def by_word(self) -> bool:
+        """Whether it is the person who says it. What is held back may not be what they asked for."""
+        return self.policy.own_word or (self.policy.consent and not self.candidate.prepared.held_back)
+
+    @property
+    def resembles(self) -> str:
+        """Why it waits for the person whatever it is: it may mean what they rejected. Empty when it doesn't."""
+        return RESEMBLES if self.around.against.meaning and not self.by_word else ""
+
+    def check_suppressions(self) -> None:
+        """Let the person's own word lift what stands against it, and refuse anybody else's of the same words."""
+        if not self.around.against.words:
+            return
+        if not self.by_word:
+            raise rejected_before()
+        texts = [self.candidate.prepared.text.content]
+        suppression_remove(self.recording.write, self.recording.user_id, texts=texts)
+
+    def check_subject(self) -> None:
+        """Tell an agent of the memory about the same subject, which it may mean to update."""
+        new = self.new
+        if self.policy.insist or self.policy.verdicts is not None or new.field or not new.subject:
+            return
+        key = writing.subject_key(new.subject)
+        earlier = (
+            memory
+            for memory in self.earlier()
+            if key and (memory.state, memory.category) == (State.ACTIVE, new.category)
+            if writing.subject_key(memory.subject) == key
+        )
+        same = next(earlier, self.around.same_subject)
+        if same is not None:
+            raise Conflict(
+                f"There is a memory about {same.subject} already. Update it, or insist on another.",
+                code="subject_exists",
+                memory=writing.brief(same),
+            )
+
+    def neighbours(self) -> list[Neighbour]:
+        """The neighbours of the new statement, nearest first."""
+        found = [
+            Neighbour(memory.pk, memory.content, similarity, writing.are_apart(memory.subject, self.new.subject))
+            for memory, similarity in self.recording.earlier(self.candidate.prepared.text.vector, self.new.kind)
+            if similarity >= settings.MEMORY_LINK_MIN_SIMILARITY
+        ]
+        both = sorted([*self.around.neighbours, *found], key=nearest_first)
+        return both[: settings.MEMORY_NEIGHBOURS]
+
+    def read(self, neighbour: Neighbour) -> Memory:
+        """The memory that a neighbour is."""
+        wanted = neighbour.memory_id
+        stored = self.around.memories.get(wanted)
+        return stored or next(memory for memory in self.earlier() if memory.pk == wanted)
+
+    def reinforce(self, memory: Memory) -> Outcome:
+        """Note that what is remembered already was said again; the person's own word settles its review.
+
+        So does their asking for what only waits for them, but not for what is held back for staff.
+        """
+        asked = self.policy.consent and memory.state != State.QUARANTINED
+        unreviewed = memory.state != State.ACTIVE or memory.reviewed_at is None
+        settles = self.policy.own_word or (asked and (self.settled or memory.state != State.ACTIVE))
+        evicted: list[str] = []
+        if self.candidate.said or (unreviewed and settles):
+            with self.recording.changing_stored(), memory_changing(self.recording.write, memory) as change:
+                if unreviewed and settles:
+                    approve(change)
+                change.add_evidence(self.candidate.said, self.candidate.conversation_id)
+            evicted = change.evicted
+        outcome = "reinforced" if memory.state == State.ACTIVE else _OUTCOMES[memory.state]
+        return Outcome(outcome, memory, evicted)
+
+    def change(self, near: Sequence[Neighbour], band: Band, nearest: Neighbour) -> Outcome:
+        """Carry out what a neighbour calls for, or tell the caller of it."""
+        other = self.read(nearest)
+        if self.policy.verdicts is None:
+            if self.policy.insist:
+                return self.create(near, doubtful=True)
+            raise Conflict(
+                "There is a similar memory already. Update it, or insist on another.",
+                code="similar_exists",
+                memory=writing.brief(other),
+                contradicts=band == Band.RECREATE,
+            )
+        if other.state not in {State.ACTIVE, State.PROPOSED}:
+            return self.create(near, doubtful=True)
+        if band == Band.RECREATE:
+            return self.create(near, doubtful=False, instead_of=other)
+        with self.recording.changing_stored():
+            return self.update(other)
+
+    def update(self, memory: Memory) -> Outcome:
+        """Give a memory this wording, or propose that."""
+        write, prepared = self.recording.write, self.candidate.prepared
+        principal = self.recording.principal
+        written_by, said = prepared.written_by, self.candidate.said
+        conversation_id = self.candidate.conversation_id
+        if memory.state == State.ACTIVE and self.waits(memory.field):
+            propose_change(
+                write,
+                principal,
+                Proposal.Kind.UPDATE,
+                memory,
+                {"content": prepared.wording.content},
+                written_by=written_by,
+                conversation_id=conversation_id,
+                said=said,
+                reason=self.resembles,
+            )
+            return Outcome("proposed", memory)
+        with memory_changing(write, memory) as change:
+            change.reword(
+                prepared.wording,
+                "UPDATE",
+                written_by=written_by,
+                conversation_id=conversation_id,
+                said=said,
+                valid_from=self.new.valid_from,
+            )
+            memory.reviewed_at = change.now if self.settled else None
+            memory.state_reason = self.resembles
+            relink(change, principal, prepared.text)
+        return Outcome("updated", memory, change.evicted)
+
+    def create(self, near: Sequence[Neighbour], *, doubtful: bool, instead_of: Memory | None = None) -> Outcome:
+        """Store a new memory, in place of what it contradicts or of the field's value until now."""
+        recording, initial = self.recording, self.initial()
+        replaced = [memory for memory in (instead_of, self.holder_but(instead_of)) if memory is not None]
+        row = NewRow.of(self.new_memory(doubtful), self.candidate.prepared.wording, initial)
+        if initial.state == State.ACTIVE:
+            recording.must_fit(row.memory, replaced)
+            if replaced:
+                with recording.changing_stored():
+                    for other in replaced:
+                        displace(recording.write, other)
+        if not self.policy.among_others:
+            gone = {other.pk for other in replaced}
+            row.relate([neighbour for neighbour in near if neighbour.memory_id not in gone])
+        for other in replaced:
+            row.supersede(other.pk)
+        outcome = Outcome(_OUTCOMES[initial.state], row.memory)
+        recording.add(row, self.candidate.prepared.text.vector, outcome)
+        return outcome
+
+    def initial(self) -> InitialState:
+        """Held back for staff, waiting for the person, or active."""
+        said, reason = self.candidate.said, self.candidate.prepared.held_back
+        if reason:
+            return InitialState(State.QUARANTINED, "QUARANTINE", reason=reason, said=said)
+        if self.waits(self.new.field):
+            return InitialState(State.PROPOSED, "PROPOSE", reason=self.resembles, said=said)
+        return InitialState(State.ACTIVE, "ADD", reviewed=self.policy.own_word or self.settled, said=said)
+
+    def waits(self, field: str) -> bool:
+        """Whether it has to wait for the person, where it is or becomes a value of ``field``."""
+        if self.resembles:
+            return True
+        return not self.policy.consent and writing.waits(self.recording.principal, field)
+
+    def holder_but(self, other: Memory | None) -> Memory | None:
+        """The active memory of a field that has one value, unless it is the other one."""
+        if not writing.single_valued(self.new.field):
+            return None
+        earlier = (each for each in self.earlier() if (each.state, each.field) == (State.ACTIVE, self.new.field))
+        found = next(earlier, self.around.holder)
+        return None if found is None or found == other else found
+
+    def new_memory(self, doubtful: bool) -> Memory:
+        """The memory as it is filed; its wording and its state come with the row."""
+        return Memory(
+            user_id=self.recording.user_id,
+            agent_id=self.recording.principal.agent_id,
+            topics=list(self.new.topics),
+            **{name: getattr(self.new, name) for name in _FILED},
+            written_by=self.candidate.prepared.written_by,
+            source_conversation_id=self.candidate.conversation_id,
+            needs_check=doubtful,
+        )
+
+
+_FILED = [each.name for each in fields(NewMemory) if each.name not in {"content", "topics"}]
+"""What a memory takes over as it is."""
+
+_OUTCOMES: dict[str, Literal["created", "proposed", "quarantined"]] = {
+    State.ACTIVE: "created",
+    State.PROPOSED: "proposed",
+    State.QUARANTINED: "quarantined",
+}
