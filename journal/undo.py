@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from .actions import LedgerWrite, ledger_write
 from .exceptions import NotAllowed, NotFound, Refused
+from .ledgers import lock_ledgers
 from .models import ActorKind, Change, UndoStep
 from .records import Actor
 from .steps import Left, Undone, Wanted, further_back
@@ -26,6 +27,7 @@ _NO_DECISIONS = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "
 
 _BUILDS_NOTHING = ("LINK", "MENTION")
 _MAKES_ROOM = frozenset({"EVICT"})
+_NOTHING = Q(pk__in=[])
 
 
 class Undoer(Protocol):
@@ -61,10 +63,10 @@ _kinds: dict[str, _Kind] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Revert:
-    """How that is taken back which keeps a way back of its own, and the conversations that go with it."""
+    """How that is taken back which keeps a way back of its own, and the conversations that go with it, by their ids."""
 
     revert: Callable[[Any, str], str]
-    conversations: Callable[[str], Iterable[uuid.UUID]]
+    conversations: Callable[[str], QuerySet[Any, uuid.UUID]] | None
 
 
 _reverts: dict[str, _Revert] = {}
@@ -81,7 +83,7 @@ def revertible(
     name: str,
     revert: Callable[[Any, str], str],
     *,
-    conversations: Callable[[str], Iterable[uuid.UUID]] = lambda object_id: (),
+    conversations: Callable[[str], QuerySet[Any, uuid.UUID]] | None = None,
 ) -> None:
     """Say how that is taken back whose id stands under ``name`` in the log. It returns why not, or nothing.
 
@@ -112,11 +114,12 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
     found = _Range.of(principal, user_id, first_rev, last_rev)
     others = {each for kind, ids in found.ids.items() if kind in _kinds for each in _kinds[kind].ledgers(ids)}
     with transaction.atomic():
+        # All of them first, in the order of their ids as everywhere: what is reverted locks the person's alone.
+        lock_ledgers(sorted({user_id, *others}))
         left, reverted = _revert(principal, found)
         with ledger_write(principal.actor, user_id, *others) as write:
             before = write.ledgers[user_id].rev
-            with_them = {each for name, object_id in reverted for each in _reverts[name].conversations(object_id)}
-            rest = _Range.of(principal, user_id, first_rev, last_rev, without=with_them)
+            rest = _Range.of(principal, user_id, first_rev, last_rev, without=_gone_with(reverted))
             undoing = _Undoing(write, principal, rest, left, reverted)
             undoing.run()
             undone = undoing.result(before + 1, write.ledgers[user_id].rev)
@@ -131,18 +134,28 @@ def as_kept(undone: Undone) -> list[str]:
 
 def _revert(principal: Undoer, found: _Range) -> tuple[dict[int, str], list[tuple[str, str]]]:
     """Take back what keeps a way back of its own: the revisions of what can't be, with why not, and what was."""
-    wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for rev, change in found.asked.items():
+    wanted: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    for change in found.asked.values():
         for name in _reverts.keys() & change.meta.keys():
-            wanted[name, str(change.meta[name])].append(rev)
+            wanted[name, str(change.meta[name])].append(change)
     left: dict[int, str] = {}
     reverted: list[tuple[str, str]] = []
-    for (name, object_id), revs in wanted.items():
-        if why := _reverts[name].revert(principal.with_idempotency(None), object_id):
-            left |= dict.fromkeys(revs, why)
+    for (name, object_id), changes in wanted.items():
+        why = next(filter(None, (_why_not(principal, change) for change in changes)), "")
+        if why := why or _reverts[name].revert(principal.with_idempotency(None), object_id):
+            left |= {change.rev: why for change in changes}
         else:
             reverted.append((name, object_id))
     return left, reverted
+
+
+def _gone_with(reverted: Sequence[tuple[str, str]]) -> Q:
+    """The changes that go with what was reverted: those of its conversations."""
+    gone = _NOTHING
+    for name, object_id in reverted:
+        if (conversations := _reverts[name].conversations) is not None:
+            gone |= Q(conversation_id__in=conversations(object_id))
+    return gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +172,18 @@ class _Range:
     undone: Set[int]
 
     @classmethod
-    def of(
-        cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Collection[uuid.UUID] = ()
-    ) -> _Range:
-        """Read it, in as many statements for a thousand as for one; not what is of conversations ``without`` which.
+    def of(cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Q = _NOTHING) -> _Range:
+        """Read it, in as many statements for a thousand as for one; not the changes that ``without`` says.
 
-        Raises NotFound.
+        No statement lists what another has read: a range holds many thousands. Raises NotFound.
         """
         changes = Change.objects.of_owner(user_id)
         asked = {change.rev: change for change in changes.filter(rev__range=(first, last))}
         if not any(_is_own(principal, change) for change in asked.values()):
             raise NotFound("There is nothing to undo.")
-        theirs = UndoStep.objects.filter(ledger_id=user_id)
-        if without:
-            asked = {rev: change for rev, change in asked.items() if change.conversation_id not in without}
-            theirs = theirs.exclude(rev__in=changes.filter(conversation_id__in=without).values("rev"))
+        gone = set(changes.filter(without, rev__range=(first, last)).values_list("rev", flat=True))
+        asked = {rev: change for rev, change in asked.items() if rev not in gone}
+        theirs = UndoStep.objects.filter(ledger_id=user_id).exclude(rev__in=changes.filter(without).values("rev"))
         actions = theirs.filter(action__lte=last, rev__gte=first).values("action")
         steps: dict[tuple[str, str], list[UndoStep]] = defaultdict(list)
         for step in theirs.filter(action__in=actions).order_by("-rev"):
@@ -181,7 +191,9 @@ class _Range:
         log: dict[tuple[str, str], list[Change]] = defaultdict(list)
         wanted = {step.rev: step.action for each in steps.values() for step in each}
         since = min(wanted.values(), default=0)
-        rows = changes.filter(rev__gte=since, object_id__in=[object_id for _, object_id in steps])
+        # Actions don't overlap, so these are the same steps.
+        same = theirs.filter(action__range=(since, last), object_type=OuterRef("object_type"))
+        rows = changes.filter(Exists(same.filter(object_id=OuterRef("object_id"))), rev__gte=since)
         undid = Subquery(theirs.filter(rev=OuterRef("rev")).values("before__undoes"))
         undone: set[int] = set()
         back_to: dict[tuple[str, str], int] = {}

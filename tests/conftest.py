@@ -2,6 +2,7 @@ import gc
 import os
 import shutil
 import string
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -295,6 +296,20 @@ def taken_back():
     with of_the_test:
         yield
         transaction.set_rollback(True)
+
+
+def wait_until_somebody_waits():
+    """Return once a connection waits for a lock that another holds."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+                " WHERE NOT granted AND datname = current_database()"
+            )
+            if cursor.fetchone()[0]:
+                return
+    raise AssertionError("nobody waited for the lock")
 
 
 @pytest.fixture

@@ -561,6 +561,17 @@ class TestTakingBack:
         again = undo(principal_for_person(owner.pk), brought.rev, brought.rev)
         assert (again.objects, [(each.rev, each.why) for each in again.left]) == ([], [(brought.rev, "wrong_state")])
 
+    def test_an_agent_that_decides_does_not_undo_the_import_of_its_person(self, bring, owner, agent, legacy):
+        upload, _ = bring([chatgpt_talk(*BEES)], run=True)
+        brought = Change.objects.get(ledger_id=owner.pk, object_type="import")
+        factories.MemoryFactory(user=owner, agent=agent)
+        decider = factories.agent_principal(agent, scopes=("read", "write", "admin"))
+        undone = undo(decider, brought.rev, factories.rev_of(owner))
+        assert [kind for kind, _ in undone.objects] == ["memory"]
+        assert (brought.rev, "not_yours") in [(each.rev, each.why) for each in undone.left]
+        upload.refresh_from_db()
+        assert upload.state == "done"
+
     def test_undoing_one_of_the_memories_that_an_import_brought_leaves_the_import(self, bring, owner, legacy, model):
         from memories.models import Memory
 

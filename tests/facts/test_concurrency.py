@@ -1,13 +1,21 @@
 """Several at once on one fact, on one person, on one legacy."""
 
+import threading
+from uuid import UUID
+
 import pytest
 
 from accounts.queries import principal_for_person
 from facts import actions
 from facts.models import FactVersion, LegacyFact
+from journal.actions import ledger_write
 from journal.exceptions import Conflict
 from journal.models import Ledger
+from journal.undo import revertible, undo
 from statements.models import Suppression
+from tests import factories
+from tests.conftest import wait_until_somebody_waits
+from tests.factories import rev_of
 
 from .conftest import now
 from .test_ledgers import check_invariants
@@ -96,3 +104,33 @@ def test_sharing_while_leaving_leaves_nothing_shared(add, owner, member, legacy,
     assert now(fact).visibility == "private"
     assert not legacy.memberships.filter(user=member).exists()
     check_invariants(legacy, [owner, member])
+
+
+def test_undo_locks_in_the_order_of_everybody_else(owner, at_once, monkeypatch):
+    """What is reverted locks the person alone; whoever holds the legacy's ledger by then waits for the person's."""
+    legacy = factories.LegacyFactory(id=UUID(int=1), owner=owner)  # Before any person in the order of ids.
+    principal = principal_for_person(owner.pk)
+    shared, other = (factories.LegacyFactFactory(legacy=legacy, user=owner) for _ in range(2))
+    actions.fact_set_visibility(principal, shared.pk, "shared")
+    with ledger_write(principal.actor, owner.pk) as write:
+        write.change(owner.pk, "ADD", "thing", "one", thing="one")
+    reverting = threading.Event()
+
+    def revert(principal, object_id):
+        with ledger_write(principal.actor, owner.pk):
+            reverting.set()
+            wait_until_somebody_waits()
+        return ""
+
+    monkeypatch.setattr("journal.undo._reverts", {})
+    revertible("thing", revert)
+
+    def take_part(number):
+        if number == 0:
+            return undo(principal, rev_of(owner) - 1, rev_of(owner)).left
+        assert reverting.wait(30)
+        return actions.fact_set_visibility(principal, other.pk, "shared").visibility
+
+    assert at_once(take_part, 2) == [[], "shared"]
+    assert (now(shared).visibility, now(other).visibility) == ("private", "shared")
+    check_invariants(legacy, [owner])

@@ -8,12 +8,13 @@ import pytest
 import time_machine
 from celery import Celery
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from journal import actions, leases, queue, tasks
 from journal.models import IdempotencyRecord, JobRun, OperationEvent
 from tests import factories
+from tests.conftest import wait_until_somebody_waits
 
 
 @pytest.fixture
@@ -137,19 +138,6 @@ class TestLease:
     def test_the_table_guards_itself(self, job, change):
         with pytest.raises(IntegrityError), transaction.atomic():
             JobRun.objects.update(**change)
-
-
-def wait_until_somebody_waits():
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
-                " WHERE NOT granted AND datname = current_database()"
-            )
-            if cursor.fetchone()[0]:
-                return
-    raise AssertionError("nobody waited for the lock")
 
 
 class TestEnd:

@@ -48,6 +48,20 @@ def test_memories(owner, settings, decision):
     assert max(costs.pop()) <= MOST
 
 
+def test_no_statement_about_the_log_lists_what_it_found(owner):
+    me = principal_for_person(owner.pk)
+    longest = []
+    for much in (3, 300):
+        memories = remember(owner, *(f"The user knows {much} and {n} songs." for n in range(much)))
+        result = memories_decide(me, {memory.pk: None for memory in memories}, "pin")
+        with CaptureQueriesContext(connection) as asked:
+            assert undo(me, result.first_rev, result.last_rev).undone == much
+        read = [each["sql"] for each in asked if each["sql"].startswith("SELECT") and 'FROM "journal_' in each["sql"]]
+        assert len(read) >= 4
+        longest.append(max(map(len, read)))
+    assert longest[1] <= longest[0] + 50  # Revisions have more digits.
+
+
 @pytest.mark.parametrize("decision", ["approve", "reject", "share", "delete"])
 def test_facts(owner, legacy, decision):
     me = principal_for_person(owner.pk)
