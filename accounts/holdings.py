@@ -1,8 +1,10 @@
 """What this room's tables hold of a person, and what Django keeps of one. ``journal.holdings`` says what is meant."""
 
+from uuid import UUID
+
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from journal.holdings import Holding
 
@@ -20,6 +22,18 @@ from .models import (
 )
 
 _THEIR_CHATS = ExternalIdentity.objects.filter(issuer=OuterRef("issuer"), external_id=OuterRef("external_id"))
+
+
+def _kept_by(user_id: UUID) -> QuerySet[Member, UUID]:
+    return Member.objects.filter(user_id=user_id).values_list("legacy_id", flat=True)
+
+
+def _spoken_of(user_id: UUID) -> QuerySet[Legacy, UUID]:
+    """Legacies that somebody says something about."""
+    return Legacy.objects.filter(Q(facts__user_id=user_id) | Q(conversations__user_id=user_id)).values_list(
+        "pk", flat=True
+    )
+
 
 HOLDINGS = (
     Holding(
@@ -68,7 +82,13 @@ HOLDINGS = (
         restored=False,
     ),
     Holding(model=Grant, kind="grants", owner="user_id", terms=("categories", "sources")),
-    Holding(model=Legacy, kind="legacies", owner="memberships__user_id", words={"name": ""}),
+    # Of those that somebody has left, they may have facts still.
+    Holding(
+        model=Legacy,
+        kind="legacies",
+        theirs=lambda user_id: Q(pk__in=_spoken_of(user_id)) | Q(pk__in=_kept_by(user_id)),
+        words={"name": ""},
+    ),
     Holding(model=Member, kind="memberships", owner="user_id", terms=("role",)),
     # What staff did to the person's rows, and what the person did as staff.
     Holding(

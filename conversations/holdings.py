@@ -1,8 +1,26 @@
 """What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
 
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
+from retrieval.text import prepare
 
 from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
+from .policy import heading
+from .querysets import OPEN_IMPORTS
+
+
+def _import_ended(upload: ConversationImport, language: str) -> None:
+    """The file of an import that was under way is not there any more."""
+    if upload.state in {*OPEN_IMPORTS, ConversationImport.State.STORING}:
+        upload.state = ConversationImport.State.CANCELLED
+
+
+def _message_found(message: Message, language: str) -> None:
+    prepare(message.content, language, heading=heading(message.speaker, message.at)).put_on(message)
+
+
+def _chunk_found(chunk: ConversationChunk, language: str) -> None:
+    prepare(chunk.content).put_on(chunk)
+
 
 HOLDINGS = (
     Holding(
@@ -12,6 +30,7 @@ HOLDINGS = (
         words={"title": "", "file_name": "", "files": [], "survey": {}, "outcome": {}, "notes": [], "error": ""},
         terms=("form", "state"),
         made={"digest": ""},
+        remake=_import_ended,
     ),
     # What was uploaded, while it is being read: a file that the person has.
     Holding(model=ImportPart, owner="upload__user_id", words={"data": b""}),
@@ -31,6 +50,7 @@ HOLDINGS = (
         words={"content": ERASED_TEXT, "speaker": "", **VECTOR},
         terms=("role",),
         made=SEARCHED,
+        remake=_message_found,
     ),
     Holding(
         model=ConversationChunk,
@@ -39,5 +59,6 @@ HOLDINGS = (
         words={"content": ERASED_TEXT, **VECTOR},
         terms=("written_by",),
         made=SEARCHED,
+        remake=_chunk_found,
     ),
 )

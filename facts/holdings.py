@@ -3,9 +3,17 @@
 from django.db.models import Q
 
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
+from retrieval.text import prepare
 from statements.holdings import STATED, STATED_TERMS, VERSION_TERMS
+from statements.policy import fingerprint
 
 from .models import FactEvidence, FactLink, FactVersion, LegacyFact
+
+
+def _fact_found(fact: LegacyFact, language: str) -> None:
+    fact.fingerprint = fingerprint(fact.user_id, fact.content)
+    prepare(fact.content, language).put_on(fact)
+
 
 HOLDINGS = (
     Holding(
@@ -15,6 +23,7 @@ HOLDINGS = (
         words={"content": ERASED_TEXT, **STATED, **VECTOR},
         terms=("visibility", *STATED_TERMS),
         made={**SEARCHED, "fingerprint": ""},
+        remake=_fact_found,
     ),
     Holding(
         model=FactVersion,

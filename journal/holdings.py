@@ -59,7 +59,8 @@ class Holding:
     and erased like words. ``secret`` is in no export and goes with its row.
 
     ``revs`` are revisions of the person's ledger; ``refers`` are columns that hold ids of rows without being keys. An
-    import moves the former on and puts the ids that rows have got in the latter.
+    import moves the former on and puts the ids that rows have got in the latter. ``remake`` works out what is made of a
+    row, in the person's language, before it is stored again.
     """
 
     model: type[models.Model]
@@ -73,6 +74,7 @@ class Holding:
     revs: tuple[str, ...] = ()
     refers: tuple[str, ...] = ()
     restored: bool = True
+    remake: Callable[[Any, str], None] | None = None
 
     @property
     def registered(self) -> list[str]:

@@ -1,7 +1,9 @@
 """What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
 
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
+from retrieval.text import prepare
 from statements.holdings import STATED, STATED_TERMS, VERSION_TERMS
+from statements.policy import fingerprint
 
 from .models import (
     Disclosure,
@@ -23,6 +25,16 @@ from .models import (
 _WORDED = {"content": ERASED_TEXT, "subject": "", "topics": []}
 _REVS = ("recorded_from_rev", "recorded_to_rev")
 
+
+def _memory_found(memory: Memory, language: str) -> None:
+    memory.fingerprint = fingerprint(memory.user_id, memory.content)
+    prepare(memory.content, language, heading=memory.subject).put_on(memory)
+
+
+def _version_found(version: MemoryVersion, language: str) -> None:
+    prepare(version.content, language, heading=version.subject).put_on(version)
+
+
 HOLDINGS = (
     Holding(
         model=Memory,
@@ -32,6 +44,7 @@ HOLDINGS = (
         terms=("id", "kind", "field", "role", "deleted_why", *STATED_TERMS),
         made={**SEARCHED, "fingerprint": ""},
         revs=("active_rev",),
+        remake=_memory_found,
     ),
     Holding(
         model=MemoryVersion,
@@ -41,6 +54,7 @@ HOLDINGS = (
         terms=("kind", "field", *VERSION_TERMS),
         made=SEARCHED,
         revs=_REVS,
+        remake=_version_found,
         refers=("actor_id",),
     ),
     Holding(

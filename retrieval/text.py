@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
@@ -104,6 +105,10 @@ class Prepared:
     text: str
     config: str
     length: int
+
+    def put_on(self, row: Any) -> None:
+        """Set the columns of a ``retrieval.fields.Searchable``."""
+        row.search_text, row.search_config, row.search_length = self.text, self.config, self.length
 
 
 def prepare(content: str, language: str = "", *, heading: str = "") -> Prepared:

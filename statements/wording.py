@@ -74,9 +74,7 @@ class Wording:
         row.content = self.content
         row.fingerprint = self.fingerprint
         row.tokens = self.tokens
-        row.search_text = self.prepared.text
-        row.search_config = self.prepared.config
-        row.search_length = self.prepared.length
+        self.prepared.put_on(row)
         row.embedding = self.embedding
         row.embedding_model = self.embedding_model
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import Legacy
 from accounts.policy import must_decide
 from accounts.principals import Principal
-from conversations.imports.forms import EXPORTS, FORMS, recognised
+from conversations.imports.forms import EXPORTS, FORMS, KEEPSAKE, recognised
 from conversations.imports.records import ImportFileError
 from conversations.imports.sources import Member, members_of
 from conversations.models import Conversation, ConversationImport, ImportPart
@@ -28,6 +28,8 @@ from journal.leases import cancel_job, open_job
 from journal.models import JobRun
 from journal.queue import enqueue
 
+from ..takeout.reading import check_manifest
+from ..takeout.restore_actions import must_take_back
 from .storing import compressed
 
 State = ConversationImport.State
@@ -165,6 +167,9 @@ def import_create(
         form = form or recognised(members).name
         if form not in EXPORTS:
             raise ImportFileError("", f"is a {FORMS[form].title}, which is imported by manage.py import_conversations")
+        if form == KEEPSAKE:
+            must_take_back(principal, user_id)
+            check_manifest(members)
         upload = ConversationImport(
             user_id=user_id,
             legacy_id=legacy_id,
@@ -249,9 +254,11 @@ def import_upload_remove(upload: ConversationImport) -> None:
 def import_reopen(upload: ConversationImport) -> None:
     """Open an import that has ended again, to take it back, inside a transaction that holds its person's ledger.
 
-    Raises Conflict (409: ``import_open``, ``import_undone``).
+    Raises Conflict (409: ``import_open``, ``import_undone``, ``no_undo`` for an export of Keepsake's own).
     """
     _check_free(upload.user_id)
+    if upload.form == KEEPSAKE:
+        raise Conflict("What an export brought back is everything there is. Erase what is not wanted.", code="no_undo")
     if upload.state in {State.STORING, State.UNDONE}:
         raise Conflict("This import was taken back already.", code="import_undone")
     upload.state = State.UNDOING

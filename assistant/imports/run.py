@@ -19,7 +19,7 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as, current_principal
 from conversations.actions import conversation_close, conversation_remove, messages_index
-from conversations.imports import FORMS, ImportFileError, ParsedConversation, importable, survey_of
+from conversations.imports import FORMS, KEEPSAKE, ImportFileError, ParsedConversation, importable, survey_of
 from conversations.imports.sources import counted
 from conversations.models import Conversation, ConversationImport
 from facts.actions import facts_take_back
@@ -31,6 +31,8 @@ from memories.actions import memories_take_back
 
 from ..learn.summarizing import JOB as SUMMARIZE_JOB
 from ..learn.summarizing import maybe_summarize
+from ..takeout.reading import check_manifest
+from ..takeout.restore_actions import export_check, export_restore
 from .actions import ERROR_CHARACTERS, RUN_TASK, UNDO_JOB, import_end, import_note, import_upload_remove
 from .loading import append_step, plan_step
 from .storing import stored_members
@@ -80,6 +82,9 @@ def run_import(job_id: UUID) -> None:
 
 
 def _work_through(lease: Lease, upload: ConversationImport) -> None:
+    if upload.form == KEEPSAKE:
+        take_in(lease, upload)
+        return
     if upload.state in {State.WAITING, State.CHECKING}:
         check(lease, upload)
     if upload.state == State.WRITING:
@@ -209,6 +214,24 @@ def _next_unread(upload: ConversationImport) -> UUID | None:
     )
     rows = _unread(upload).annotate(subject=Cast("pk", CharField())).filter(~Exists(put_off))
     return rows.order_by("created_at", "pk").values_list("pk", flat=True).first()
+
+
+def take_in(lease: Lease, upload: ConversationImport) -> None:
+    """Bring back everything that an export of Keepsake's own holds. Raises ImportFileError, with nothing written."""
+    members, principal = stored_members(upload), current_principal()
+    if upload.state in {State.WAITING, State.CHECKING}:
+        _enter(upload, State.CHECKING)
+        lease.keep(0, check_manifest(members))
+        counts = export_check(members, lease.report)
+        found = {"conversations": counts.get("conversations", 0), "messages": counts.get("messages", 0), "skipped": {}}
+        _note(upload, survey=found, state=State.WRITING)
+        lease.pause()
+    if upload.state == State.WRITING:
+        with ledger_write(principal.actor, upload.user_id) as write:
+            _hold(upload.pk)
+            lease.hold()  # Until this is written, no other worker gets the job, however long it takes.
+            counts = export_restore(write, principal, members)
+            _note(upload, outcome=counts, state=State.READING)
 
 
 def take_back(lease: Lease, upload: ConversationImport) -> None:

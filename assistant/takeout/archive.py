@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,11 +21,11 @@ from django.utils import timezone
 from pgvector import HalfVector
 from pgvector.django import HalfVectorField
 
+from conversations.imports import KEEPSAKE
+from conversations.imports.sources import OWN_MANIFEST
 from journal.holdings import Holding
 
-FORM = "keepsake"
 FORM_VERSION = 1
-MANIFEST = "manifest.json"
 PART_BYTES = 1_048_576
 
 
@@ -40,7 +41,10 @@ def as_line(row: Mapping[str, Any]) -> bytes:
 
 def vector_of(text: str) -> HalfVector:
     """A vector that ``as_line`` wrote. Raises ValueError for anything else."""
-    return HalfVector.from_binary(base64.b64decode(text, validate=True))
+    try:
+        return HalfVector.from_binary(base64.b64decode(text, validate=True))
+    except struct.error as error:
+        raise ValueError("too short for a vector") from error
 
 
 def as_written(column: models.Field[Any, Any]) -> str | models.Func:
@@ -111,8 +115,8 @@ class Archive:
 
     def end(self, **told: Any) -> None:
         """Write the manifest, with what else is ``told``, and the archive's directory."""
-        manifest = {"form": FORM, "version": FORM_VERSION, "at": timezone.now(), "rows": self.counts, **told}
-        self.text(MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2).decode())
+        manifest = {"form": KEEPSAKE, "version": FORM_VERSION, "at": timezone.now(), "rows": self.counts, **told}
+        self.text(OWN_MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2).decode())
         self._zip.close()
         self._pieces.end()
 

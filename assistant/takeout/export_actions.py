@@ -19,7 +19,7 @@ from journal.exceptions import NotFound
 from journal.holdings import Holding, holdings
 from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
 from journal.ledgers import lock_ledgers
-from journal.models import Export, ExportPart, JobRun, Ledger
+from journal.models import Change, Export, ExportPart, JobRun, Ledger
 from journal.queue import enqueue
 
 from .archive import Archive, as_written
@@ -106,7 +106,7 @@ def _finish(job: JobRun, export: Export, archive: Archive) -> None:
 def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
     """Write the file. What happens meanwhile may be in it or not, but no row without those that it refers to.
 
-    That is why what refers comes first. Raises LeaseLost.
+    That is why what refers comes first, and the log, which has the revisions of all of them, last. Raises LeaseLost.
     """
     ExportPart.objects.filter(export=export).delete()
     number = 0
@@ -119,7 +119,8 @@ def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
         number += 1
 
     rev = Ledger.objects.values_list("rev", flat=True).get(pk=export.user_id)
-    tables = [(each, each.of_person(export.user_id)) for each in reversed(holdings()) if each.kind]
+    written = sorted((each for each in reversed(holdings()) if each.kind), key=lambda each: each.model is Change)
+    tables = [(each, each.of_person(export.user_id)) for each in written]
     lease.keep(0, sum(rows.count() for _, rows in tables))
     archive, done = Archive(put), 0
     for holding, _ in tables:

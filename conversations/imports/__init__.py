@@ -1,13 +1,14 @@
 """Conversations from files: pure readers for each form. What they read is written by ``assistant.imports``."""
 
 from .datasets import parse_beam, parse_locomo
-from .forms import EXPORTS, FORMS, Form, Survey, form_named, importable, recognised, survey_of
+from .forms import EXPORTS, FORMS, KEEPSAKE, Form, Survey, form_named, importable, recognised, survey_of
 from .records import ImportFileError, ParsedConversation, ParsedFile, ParsedMessage, read_text
 from .sources import Member, members_of
 
 __all__ = [
     "EXPORTS",
     "FORMS",
+    "KEEPSAKE",
     "Form",
     "ImportFileError",
     "Member",

@@ -14,7 +14,7 @@ import orjson
 from . import chatgpt, claude, jsonl
 from .datasets import parse_beam, parse_locomo
 from .records import ImportFileError, Node, ParsedConversation, ParsedFile, decode
-from .sources import Member
+from .sources import OWN_MANIFEST, Member
 from .streams import BOM, Readable, read_lines, read_list
 
 NOTES = 50
@@ -65,21 +65,28 @@ def _whole(parse: Callable[[str], ParsedFile]) -> Read:
     return read_all
 
 
+def _no_conversations(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+    raise ImportFileError(members[0].name, "holds rows, not conversations: import it on the page or over REST")
+
+
 def _lines(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
     return islice(jsonl.read_jsonl(members), skip, None)
 
 
+KEEPSAKE = "keepsake"
+"""Everything about a person, as Keepsake wrote it. It is no list of conversations; ``assistant.takeout`` reads it."""
 FORMS = {
     form.name: form
     for form in (
         Form(chatgpt.CHANNEL, "ChatGPT export", _each(chatgpt.chatgpt_conversation)),
         Form(claude.CHANNEL, "Claude export", _each(claude.claude_conversation)),
         Form(jsonl.CHANNEL, "JSON Lines", _lines),
+        Form(KEEPSAKE, "Keepsake export", _no_conversations),
         Form("locomo", "LoCoMo dataset", _whole(parse_locomo)),
         Form("beam", "BEAM dataset", _whole(parse_beam)),
     )
 }
-EXPORTS = (chatgpt.CHANNEL, claude.CHANNEL, jsonl.CHANNEL)
+EXPORTS = (chatgpt.CHANNEL, claude.CHANNEL, jsonl.CHANNEL, KEEPSAKE)
 """What a person has of their own. The others are datasets, for whoever runs the deployment."""
 
 
@@ -94,6 +101,8 @@ def form_named(name: str, *, user_speaker: str = "") -> Form:
 def recognised(members: Sequence[Member]) -> Form:
     """The form of some files, from how the first of them begins. Raises ImportFileError when it is none of them."""
     member = members[0]
+    if member.name == OWN_MANIFEST:
+        return FORMS[KEEPSAKE]
     with member.open() as stream:
         beginning = stream.read(_PEEKED_BYTES).removeprefix(BOM).lstrip()
     with member.open() as stream:

@@ -21,6 +21,9 @@ from .streams import Readable
 
 _ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 _OTHER_ARCHIVES = {b"\x1f\x8b": "gzip", b"Rar!": "RAR", b"7z\xbc\xaf": "7z", b"BZh": "bzip2", b"\xfd7zX": "xz"}
+OWN_MANIFEST = "manifest.json"
+"""The file in an archive that says it is an export of Keepsake's own; the rows of each kind stand in ``data/``."""
+_OWN_ROWS = re.compile(r"data/[a-z_]{1,40}\.jsonl")
 _WANTED = re.compile(r"conversations(-\d{1,6})?\.json", re.IGNORECASE)
 _END_RECORD, _END_RECORD_BYTES = b"PK\x05\x06", 22
 _LONGEST_COMMENT = 65_535
@@ -116,6 +119,9 @@ def _check_directory(file: BinaryIO) -> None:
 def _chosen(infos: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     """The files with conversations: the numbered ones, or else the one without a number."""
     files = [info for info in infos if not info.is_dir() and "__MACOSX" not in info.filename]
+    own = {info.filename: info for info in files if info.filename == OWN_MANIFEST or _OWN_ROWS.fullmatch(info.filename)}
+    if OWN_MANIFEST in own and len(own) > 1:
+        return [own.pop(OWN_MANIFEST), *(own[name] for name in sorted(own))]
     wanted = [info for info in files if _WANTED.fullmatch(PurePosixPath(info.filename).name)]
     numbered = [info for info in wanted if "-" in PurePosixPath(info.filename).name]
     chosen = sorted(numbered or wanted, key=lambda info: info.filename)

@@ -1,0 +1,132 @@
+"""The rows of an export, read again: each checked for what its table takes, with the place of the first fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import models
+from pgvector.django import HalfVectorField
+
+from conversations.imports import KEEPSAKE, ImportFileError
+from conversations.imports.sources import OWN_MANIFEST, Member
+from conversations.imports.streams import read_lines
+from conversations.policy import is_storable
+from journal.holdings import Holding, holdings
+from language.base import Embedder
+
+from .archive import FORM_VERSION, member_of, vector_of
+
+Row = dict[str, Any]
+
+
+def check_manifest(members: Sequence[Member]) -> int:
+    """How many rows an export says that it holds. Raises ImportFileError for one that is none, or is newer."""
+    manifest = next(member for member in members if member.name == OWN_MANIFEST)
+    with manifest.open() as stream:
+        text = stream.read(1_048_576)
+    try:
+        told = orjson.loads(text)
+        form, version, rows = told["form"], told["version"], sum(int(count) for count in told["rows"].values())
+    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ImportFileError(OWN_MANIFEST, "is not that of an export") from error
+    if form != KEEPSAKE or version != FORM_VERSION:
+        raise ImportFileError(OWN_MANIFEST, f"is of a form that is not known: {form!s:.20} {version!s:.20}")
+    return rows
+
+
+def tables_of(members: Sequence[Member]) -> list[tuple[Holding, Member]]:
+    """The tables that an import brings back, each with its file; a table comes after those that its rows refer to."""
+    files = {member.name: member for member in members}
+    kept = [each for each in holdings() if each.kind and each.restored]
+    return [(each, files[member_of(each.kind)]) for each in kept if member_of(each.kind) in files]
+
+
+def read_rows(holding: Holding, member: Member, embedder: Embedder) -> Iterator[Row]:
+    """The rows of one table, as columns with values. Raises ImportFileError."""
+    columns = {column.attname: column for column in holding.written}
+    with member.open() as stream:
+        for number, line in read_lines(stream):
+            place = f"{member.name}, line {number:,}"
+            row = _parsed(line, place)
+            if row.keys() != columns.keys():
+                odd = ", ".join(sorted(row.keys() ^ columns.keys()))
+                raise ImportFileError(place, f"has other columns than its table: {odd[:200]}")
+            for name, value in row.items():
+                row[name] = _value(columns[name], value, f"{place}, {name}")
+            _check_vector(row, embedder, place)
+            yield row
+
+
+def read_raw(member: Member) -> Iterator[Row]:
+    """The rows of a table as they stand in a file that was checked."""
+    with member.open() as stream:
+        for _, line in read_lines(stream):
+            yield orjson.loads(line)
+
+
+def _parsed(line: bytes, place: str) -> Row:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise ImportFileError(place, "is no JSON") from error
+    if not isinstance(row, dict):
+        raise ImportFileError(place, "is no object")
+    return row
+
+
+def _value(column: models.Field[Any, Any], value: Any, place: str) -> Any:
+    if value is None:
+        if column.null or column.primary_key:
+            return None
+        raise ImportFileError(place, "is missing")
+    try:
+        read = vector_of(value) if isinstance(column, HalfVectorField) else _typed(column, value)
+    except (ValueError, TypeError, ValidationError) as error:
+        raise ImportFileError(place, "is nothing that this column takes") from error
+    if not all(is_storable(text) for text in _texts(read)):
+        raise ImportFileError(place, "holds characters that can't be stored")
+    if column.choices and read not in dict(column.flatchoices) and read != "":
+        raise ImportFileError(place, "is none of the values that are known")
+    return read
+
+
+def _typed(column: models.Field[Any, Any], value: Any) -> Any:
+    """A value of JSON as the column's. Raises ValueError, TypeError, ValidationError."""
+    if isinstance(column, models.JSONField):
+        return value
+    if isinstance(column, ArrayField):
+        if not isinstance(value, list):
+            raise TypeError
+        return [_typed(column.base_field, each) for each in value]
+    target = column.target_field if isinstance(column, models.ForeignKey) else column
+    expected: tuple[type, ...] = (str,)
+    if isinstance(target, models.IntegerField | models.FloatField):
+        expected = (int, float) if isinstance(target, models.FloatField) else (int,)
+    elif isinstance(target, models.BooleanField):
+        expected = (bool,)
+    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+        raise TypeError
+    return target.to_python(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+def _check_vector(row: Row, embedder: Embedder, place: str) -> None:
+    """A vector of another model is moved by ``reembed``; one of ours has as many numbers as all of them."""
+    vector = row.get("embedding")
+    if vector is not None and row["embedding_model"] == embedder.name and vector.dimensions() != embedder.dimensions:
+        raise ImportFileError(place, f"has a vector of {vector.dimensions():,} numbers")

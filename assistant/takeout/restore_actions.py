@@ -1,0 +1,233 @@
+"""An export, imported again into an empty account: everything of it in one transaction, or nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, cast
+from uuid import UUID, uuid4
+
+from django.db import DataError, IntegrityError, ProgrammingError, connection, models
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Cast, Coalesce
+
+from accounts.models import Agent, Grant, Legacy, Member, Preferences, User
+from accounts.principals import Principal
+from conversations.imports import ImportFileError
+from conversations.imports.sources import Member as File
+from conversations.models import Conversation, ConversationChunk, Message
+from facts.models import LegacyFact
+from journal.actions import LedgerWrite
+from journal.exceptions import Conflict, NotYoursToDecide
+from journal.holdings import Holding
+from journal.models import Ledger
+from language.backends import get_embedder
+from memories.models import Memory, Place, new_memory_id
+from statements.models import Suppression
+
+from .reading import Row, check_manifest, read_raw, read_rows, tables_of
+
+BATCH = 500
+_MADE_ANEW = (Preferences, Grant, Member)
+"""What the account may have a row of already: the one of the export takes its place, or says the same."""
+
+
+def must_take_back(principal: Principal, user_id: UUID) -> None:
+    """Raise unless an export can be imported: NotYoursToDecide for whoever is not the person themselves.
+
+    What it says counts as their own word. Raises Conflict (409 ``not_empty``) where the person has anything already.
+    """
+    if not principal.speaks_as_person:
+        raise NotYoursToDecide
+    if holds_something(user_id):
+        raise Conflict("This account holds something already. An export goes into an empty one.", code="not_empty")
+
+
+def holds_something(user_id: UUID) -> bool:
+    """Whether a person has anything that an import could meet."""
+    tables = (Conversation, Memory, LegacyFact, Place, Suppression)
+    return any(model._base_manager.filter(user_id=user_id).exists() for model in tables)
+
+
+def export_check(members: Sequence[File], progress: Callable[[int], object]) -> dict[str, int]:
+    """Read a whole export, and say how many rows it holds by kind. Raises ImportFileError."""
+    check_manifest(members)
+    embedder, counts = get_embedder(), dict[str, int]()
+    for holding, member in tables_of(members):
+        counts[holding.kind] = 0
+        for number, _ in enumerate(read_rows(holding, member, embedder), start=1):
+            counts[holding.kind] = number
+            progress(number)
+    return counts
+
+
+def export_restore(write: LedgerWrite, principal: Principal, members: Sequence[File]) -> dict[str, int]:
+    """Bring back everything that an export holds, in a transaction that holds the person's ledger.
+
+    Returns how many rows by kind. Ids stay where they are free; others are given anew, wherever they stand. Revisions
+    go on from the account's. Raises ImportFileError for rows that don't fit together, and where the account is not
+    empty any more.
+    """
+    user_id = cast(UUID, principal.user_id)
+    if holds_something(user_id):
+        raise ImportFileError("", "is imported into an empty account, and this one holds something by now")
+    try:
+        counts = _Restoring(write, principal, user_id).run(members)
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    except (IntegrityError, DataError, ProgrammingError) as error:  # The last is what a trigger raises.
+        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+        raise ImportFileError(
+            "", f"holds rows that don't fit together{f' ({constraint})' * bool(constraint)}"
+        ) from error
+    return counts
+
+
+class _Restoring:
+    """One export on its way back. ``ids`` are by table the ids that rows have got for those that they had."""
+
+    def __init__(self, write: LedgerWrite, principal: Principal, user_id: UUID) -> None:
+        self.write = write
+        self.user_id = user_id
+        self.language = principal.language
+        self.before = write.ledgers[user_id].rev
+        self.last = self.before
+        self.ids: dict[type[models.Model], dict[str, Any]] = defaultdict(dict)
+        self.given: dict[str, str] = {}
+        self.known_agents = dict(Agent.objects.filter(owner_id=user_id).values_list("name", "pk"))
+
+    def run(self, members: Sequence[File]) -> dict[str, int]:
+        """Store all tables. Returns how many rows by kind."""
+        counts, embedder, tables = dict[str, int](), get_embedder(), tables_of(members)
+        for holding, member in tables:  # All before the first is stored: a row can name any other.
+            for raw in _batches(read_raw(member)):
+                self._give_ids(holding.model, raw)
+        for holding, member in tables:
+            counts[holding.kind] = sum(
+                self._store(holding, batch) for batch in _batches(read_rows(holding, member, embedder))
+            )
+        # Whoever brings a legacy keeps it.
+        kept = [Member(legacy_id=pk, user_id=self.user_id, role=Member.Role.OWNER) for pk in self.ids[Legacy].values()]
+        Member.objects.bulk_create(kept, ignore_conflicts=True)
+        self._suppress()
+        self._count()
+        return counts
+
+    def _store(self, holding: Holding, rows: list[Row]) -> int:
+        """Store rows of one table. Returns how many: one that refers to what is not there is left out."""
+        model, made = holding.model, list[models.Model]()
+        for row in rows:
+            instance = self._instance(holding, row)
+            if instance is not None:
+                made.append(instance)
+        model._base_manager.bulk_create(made, ignore_conflicts=model in _MADE_ANEW)
+        if isinstance(model._meta.pk, models.AutoField):
+            self.ids[model] |= {str(each.kept_id): each.pk for each in made if each.pk}  # type: ignore[attr-defined]
+        for legacy in made if model is Legacy else ():
+            self.write.adopt(cast(UUID, legacy.pk))
+        return len(made)
+
+    def _give_ids(self, model: type[models.Model], rows: Sequence[Row]) -> None:
+        """Choose the ids that rows will have. An agent that the account has by that name is the same agent."""
+        key = model._meta.pk
+        if isinstance(key, models.AutoField | models.ForeignKey):
+            return
+        read = key.to_python
+        taken = {
+            str(each)
+            for each in model._base_manager.filter(pk__in=[row["id"] for row in rows]).values_list("pk", flat=True)
+        }
+        for row in rows:
+            old = row["id"]
+            new: UUID | str | None = self.known_agents.get(row["name"]) if model is Agent else None
+            if new is None and old in taken:
+                new = uuid4() if isinstance(key, models.UUIDField) else new_memory_id()
+            if new is not None:
+                self.given[old] = str(new)
+            self.ids[model][old] = read(old) if new is None else new
+
+    def _instance(self, holding: Holding, row: Row) -> models.Model | None:
+        """A row as it will be, none where it refers to one that is not there."""
+        model, values, kept_id = holding.model, dict[str, Any](), None
+        for column in holding.written:
+            value = row[column.attname]
+            if isinstance(column, models.AutoField):
+                kept_id, value = value, None
+            elif column.primary_key and not isinstance(column, models.ForeignKey):
+                value = self.ids[model][str(value)]
+            elif isinstance(column, models.ForeignKey):
+                value = self._referred(column, value)
+                if value is None and not column.null:
+                    return None
+            elif column.name in holding.revs and value is not None:
+                value += self.before
+                self.last = max(self.last, value)
+            elif column.name in holding.refers:
+                value = self._with_given_ids(value)
+            values[column.attname] = value
+        return self._made(holding, model(**values), kept_id)
+
+    def _made(self, holding: Holding, instance: models.Model, kept_id: Any) -> models.Model | None:
+        if isinstance(instance, Member):
+            instance.role = Member.Role.OWNER
+        elif isinstance(instance, Preferences):
+            Preferences.objects.filter(user_id=self.user_id).delete()
+        elif isinstance(instance, Agent) and instance.name in self.known_agents:
+            return None
+        if holding.remake is not None:
+            holding.remake(instance, self.language)
+        instance.kept_id = kept_id  # type: ignore[attr-defined]
+        return instance
+
+    def _referred(self, key: models.ForeignKey[Any, Any], value: Any) -> Any:
+        """What a key refers to: the person, a row of the export, or an agent that serves many."""
+        if value is None:
+            return None
+        if key.related_model in (User, Ledger):
+            self.given[str(value)] = str(self.user_id)
+            return self.user_id
+        known = self.ids[key.related_model].get(str(value))
+        if known is None and key.related_model is Agent and Agent.objects.filter(pk=value, kind="service").exists():
+            return value
+        return known
+
+    def _with_given_ids(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._with_given_ids(each) for each in value]
+        if isinstance(value, dict):
+            return {name: self._with_given_ids(each) for name, each in value.items()}
+        if isinstance(value, UUID):
+            return UUID(self.given.get(str(value), str(value)))
+        return self.given.get(value, value) if isinstance(value, str) else value
+
+    def _suppress(self) -> None:
+        """What was rejected is refused again in its own words, which are hashed with the person's id."""
+        for kind in (Memory, LegacyFact):
+            rows = kind._base_manager.annotate(as_text=Cast("pk", models.CharField())).filter(user_id=self.user_id)
+            words = rows.filter(as_text=OuterRef("object_id"), deleted_at__isnull=False).values("fingerprint")[:1]
+            own = Suppression.objects.of(self.user_id)
+            own.update(fingerprint=Coalesce(Subquery(words), "fingerprint"))
+
+    def _count(self) -> None:
+        """Bring the ledgers in line with the rows, and the person's revision behind all that they name."""
+        self.write.ledgers[self.user_id].rev = self.last
+        self._add(self.user_id, Message.objects.filter(user_id=self.user_id), "turns", "turn_terms")
+        self._add(self.user_id, ConversationChunk.objects.filter(user_id=self.user_id), "chunks", "chunk_terms")
+        active = Memory.objects.filter(user_id=self.user_id, state=Memory.State.ACTIVE)
+        self._add(self.user_id, active, "memories", "memory_terms")
+        tokens = active.filter(in_block=True).aggregate(sum=Coalesce(Sum("tokens"), 0))["sum"]
+        places = Place.objects.filter(user_id=self.user_id).present().aggregate(sum=Coalesce(Sum("tokens"), 0))["sum"]
+        self.write.count(self.user_id, block_tokens=tokens + places)
+        for legacy_id in self.ids[Legacy].values():
+            facts = LegacyFact.objects.filter(legacy_id=legacy_id, state=LegacyFact.State.ACTIVE)
+            self._add(legacy_id, facts, "facts", "fact_terms")
+
+    def _add(self, ledger_id: UUID, rows: QuerySet[Any], count: str, terms: str) -> None:
+        found = rows.aggregate(rows=Count("pk"), terms=Coalesce(Sum("search_length"), 0))
+        self.write.count(ledger_id, **{count: found["rows"], terms: found["terms"]})
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    while batch := list(islice(rows, BATCH)):
+        yield batch
