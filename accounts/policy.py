@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 
 import regex as re
 from confusable_homoglyphs import categories as scripts
+from confusable_homoglyphs import confusables
 from django.conf import settings
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
@@ -145,7 +146,9 @@ def check_name_of_person(name: str, code: str = "bad_user") -> None:
     """Raise Refused for a name that reads as another one: as it was sent, since ``normal_name`` drops some of that.
 
     Refused are characters that nobody sees or that turn the direction, and letters of scripts that are not written
-    together, such as a Cyrillic а among Latin letters (UTS 39, "highly restrictive").
+    together, such as a Cyrillic а among Latin letters (UTS 39, "highly restrictive"). Refused too is what reads as an
+    ASCII character by Unicode's table of look-alikes: ɡ for g or ‐ for -, and a name in another script whose letters
+    all do ("сара"). The Turkish ı is taken, since whole languages are written with it.
     """
     if name.isascii() and name.isprintable():
         return
@@ -155,6 +158,21 @@ def check_name_of_person(name: str, code: str = "bad_user") -> None:
     if len(mixed) > 1 and not any(mixed <= together for together in _WRITTEN_TOGETHER):
         found = ", ".join(sorted(map(str.title, mixed)))
         raise Refused(f"A person's name has letters of one script. This one mixes {found}.", code=code)
+    for form in (unicodedata.normalize("NFKC", name), normal_name(name)):
+        alike = _like_ascii(form)
+        strange = "".join(each for each in alike if scripts.alias(each) in {"LATIN", "COMMON", "INHERITED"})
+        letters = {each for each in form if each.isalpha()}
+        if strange or (letters and letters <= alike.keys()):
+            shown = ", ".join(f"U+{ord(each):04X} for {alike[each]}" for each in sorted(strange or letters))
+            raise Refused(f"A person's name has no look-alikes. This one has {shown}.", code=code)
+
+
+def _like_ascii(text: str) -> dict[str, str]:
+    """Characters of a text that read as an ASCII one, each with that one."""
+    found = confusables.is_confusable(text, greedy=True) or []
+    looks = {each["character"]: [like["c"] for like in each["homoglyphs"]] for each in found}
+    ascii_ones = {each: [like for like in likes if len(like) == 1 and like.isascii()] for each, likes in looks.items()}
+    return {each: likes[0] for each, likes in ascii_ones.items() if likes and not each.isascii() and each != "ı"}
 
 
 def check_username(username: str) -> None:

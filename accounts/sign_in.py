@@ -2,8 +2,10 @@
 
 Wrong passwords count against the pair of account and address, so that somebody elsewhere locks nobody out. A device on
 which its person has signed in before carries a signed cookie and counts by itself: it gets in while an attacker at the
-same address does not. Counting comes before checking, so many requests at once get no more attempts. Without the cache
-nothing is counted.
+same address does not. They count against the address too, for all accounts, and against the account, for all addresses
+that are new to it: whoever guesses from many shuts out other newcomers, but no known device and nobody at an address
+from which the person has signed in lately. Counting comes before checking, so many requests at once get no more
+attempts; a right password takes its own attempt back. Without the cache nothing is counted.
 """
 
 from __future__ import annotations
@@ -39,11 +41,14 @@ class SignInForm(AuthenticationForm):
         device = _device(self.request, username)
         address = address_of(self.request)
         by_pair = f"sign-in:{_digest(username, device or address)}"
-        spent = _count(by_pair) > settings.SIGN_IN_ATTEMPTS
+        limits = {by_pair: settings.SIGN_IN_ATTEMPTS}
         # A device that is known is no help to whoever tries one password on many accounts.
-        by_address = f"sign-in:{_digest(address)}"
-        spent = spent or (not device and _count(by_address) > settings.SIGN_IN_ATTEMPTS_PER_ADDRESS)
-        if spent:
+        if not device:
+            limits[f"sign-in:{_digest(address)}"] = settings.SIGN_IN_ATTEMPTS_PER_ADDRESS
+        if not device and not _knows(username, address):
+            limits[f"sign-in:{_digest('account', username)}"] = settings.SIGN_IN_ATTEMPTS_PER_ACCOUNT
+        # One that is not checked for one reason counts for no further one.
+        if any(valkey().count(key, _seconds()) > limit for key, limit in limits.items()):
             raise forms.ValidationError(
                 f"Too many passwords were wrong, so this one was not checked. "
                 f"Wait {settings.SIGN_IN_MINUTES} minutes, or use a device on which you have signed in before.",
@@ -51,6 +56,9 @@ class SignInForm(AuthenticationForm):
             )
         cleaned = super().clean()
         valkey().count_anew(by_pair)
+        for key in limits.keys() - {by_pair}:
+            valkey().count_back(key, _seconds())
+        valkey().set(_known(username, address), 1, settings.SIGN_IN_ADDRESS_DAYS * 86_400)
         return cleaned
 
 
@@ -83,8 +91,17 @@ class ThrottledSignIn(LoginView):
         return answer
 
 
-def _count(key: str) -> int:
-    return valkey().count(key, settings.SIGN_IN_MINUTES * 60)
+def _seconds() -> int:
+    return int(settings.SIGN_IN_MINUTES * 60)
+
+
+def _knows(username: str, address: str) -> bool:
+    """Whether the person has signed in from this address lately."""
+    return valkey().get(_known(username, address)) is not None
+
+
+def _known(username: str, address: str) -> str:
+    return f"signed-in:{_digest(username, address)}"
 
 
 def _device(request: HttpRequest, username: str) -> str:

@@ -65,6 +65,17 @@ class ForgivingRedisCache(RedisCache):
 
         return self._forgive(count_up, 0)
 
+    def count_back(self, key: str, seconds: int) -> None:
+        """Take back what was counted once; a count that was forgotten meanwhile is again, so long after this."""
+
+        def count_down() -> None:
+            steps = self._server.pipeline(transaction=False)
+            steps.decr(self.make_key(key))
+            steps.expire(self.make_key(key), seconds, nx=True)
+            steps.execute()
+
+        self._forgive(count_down, None)
+
     def count_anew(self, key: str) -> None:
         """Forget a count."""
         self.delete(key)

@@ -95,10 +95,13 @@ INDEX_SLICE_SECONDS = 30
 OPERATION_EVENT_DAYS = 90
 LINK_CODE_MINUTES = 10
 LINK_ATTEMPTS = 5
-# Wrong passwords for one account from one address or known device, and from one address for all accounts.
+# Wrong passwords for one account from one address or known device, from one address for all accounts, and for one
+# account from all addresses that are new to it. An address is known for so many days after signing in from there.
 SIGN_IN_ATTEMPTS = 5
 SIGN_IN_ATTEMPTS_PER_ADDRESS = 100
+SIGN_IN_ATTEMPTS_PER_ACCOUNT = 100
 SIGN_IN_MINUTES = 15
+SIGN_IN_ADDRESS_DAYS = 30
 IDEMPOTENCY_HOURS = 24
 # Cosine similarities of facts, measured with the bundled embedder on the 95 pairs of tests/facts/pairs.py, each under
 # four names of one to three words (all its cosines are high; a longer name in both makes them higher):

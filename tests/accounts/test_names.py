@@ -49,6 +49,12 @@ def test_every_case_and_width_of_a_name_is_one_person(service, api, spelled, iss
         ("ma\x00ria", "invisible"),
         ("maria\ue000", "invisible"),  # private use
         ("maria\u2028x", "invisible"),  # line separator
+        ("ol\u0261a", "U\\+0261 for g"),  # Latin ɡ
+        ("m\u0251ria", "U\\+0251 for a"),  # Latin ɑ
+        ("user\u201042", "U\\+2010 for -"),  # another hyphen
+        ("\u0441\u043e\u0441\u043e", "look-alikes"),  # Cyrillic сосо
+        ("\u0422\u041e\u041c", "look-alikes"),  # Cyrillic ТОМ, in capitals only
+        ("\u03bf\u03c5", "look-alikes"),  # Greek ου
     ],
 )
 @pytest.mark.parametrize("method", ["get", "post"])
@@ -56,12 +62,13 @@ def test_a_name_that_reads_as_another_one_is_refused(service, api, name, why, me
     before = User.objects.count()
     answer = getattr(api(service, name), method)(LEGACIES, {"name": "Rosa"} if method == "post" else None)
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_user")
-    assert why in answer.json()["detail"]
+    assert re.search(why, answer.json()["detail"])
     assert User.objects.count() == before
 
 
 @pytest.mark.parametrize(
-    "name", ["Ülkü 二", "Мария", "名前ひらカタ", "김 maria", "user|42:a@b.example", "אבג", "नमिता"]
+    "name",
+    ["Ülkü 二", "Мария", "Ольга", "Παύλος", "Işık", "名前ひらカタ", "김 maria", "user|42:a@b.example", "אבג", "नमिता"],
 )
 def test_a_name_in_the_scripts_that_are_written_together_is_taken(service, api, name):
     assert api(service, name).post(LEGACIES, {"name": "Rosa"}).status_code == 201

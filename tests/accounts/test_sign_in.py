@@ -48,9 +48,33 @@ def test_another_spelling_of_the_name_counts_as_the_same(olga, spelled):
 
 
 def test_somebody_elsewhere_does_not_keep_the_person_out(olga):
-    for number in range(20):
+    for number in range(19):
         fail(6, address=f"198.51.100.{number}")
     assert sign_in(PASSWORD).status_code == 302
+
+
+def test_many_addresses_together_have_so_many_attempts_at_one_account(olga, settings):
+    settings.SIGN_IN_ATTEMPTS_PER_ACCOUNT = 12
+    device = Client()
+    assert sign_in(PASSWORD, client=device, address="192.0.2.1").status_code == 302
+    device.post("/sign-out/")
+    tried = [each for number in range(4) for each in fail(4, address=f"198.51.100.{number}")]
+    assert tried == [200] * 12 + [429] * 4
+    assert sign_in(PASSWORD, address="203.0.113.1").status_code == 429
+    assert sign_in("wrong", username="karl", address="203.0.113.1").status_code == 200
+    # Where the person signs in they are not kept waiting: on their device anywhere, and at their address on any.
+    assert sign_in(PASSWORD, client=device, address="203.0.113.2").status_code == 302
+    assert sign_in("mistyped", address="192.0.2.1").status_code == 200
+    assert sign_in(PASSWORD, address="192.0.2.1").status_code == 302
+
+
+def test_signing_in_takes_its_attempt_back(db, settings):
+    settings.SIGN_IN_ATTEMPTS_PER_ADDRESS = settings.SIGN_IN_ATTEMPTS_PER_ACCOUNT = 3
+    for number in range(6):
+        factories.UserFactory(username=f"person{number}", password=PASSWORD)
+        assert sign_in(PASSWORD, username=f"person{number}").status_code == 302
+    answers = [sign_in("wrong", username=f"nobody{number}").status_code for number in range(5)]
+    assert answers == [200] * 3 + [429] * 2
 
 
 def test_a_device_that_is_known_signs_in_from_the_address_of_an_attacker(olga):
