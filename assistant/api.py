@@ -16,11 +16,12 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.principals import Principal
 from conversations.models import Message
-from journal.models import IdempotencyRecord, JobRun
+from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
 from web.json import read_nothing
 
 from .imports import api as imports
+from .jobs import find_job, latest_job
 from .learn import api as extraction
 from .learn import summarizing as actions
 from .recall.query import api as querying
@@ -90,8 +91,7 @@ class Finish(WritesOnce[Principal]):
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
         """The latest job of that conversation."""
-        jobs = JobRun.objects.of_user(principal.user_id).filter(kind=actions.JOB, subject_id=object_ids[0])
-        job = jobs.order_by("-created_at").first()
+        job = latest_job(principal, actions.JOB, object_ids[0])
         return JobSerializer(job).data if job else NOTHING_LEFT
 
 
@@ -131,9 +131,11 @@ class Job(APIView):
 
     @extend_schema(responses=JobSerializer)
     def get(self, request: Request, job_id: UUID) -> Response:
-        """Read how far a job is, or how it ended. What is wrong with a file that was sent says GET import/{id}/."""
-        job = get_object_or_404(JobRun.objects.of_user(principal_of(request).user_id), pk=job_id)
-        return Response(JobSerializer(job).data)
+        """Read how far a job is, or how it ended, for whoever sees what it works on.
+
+        What is wrong with a file that was sent says GET import/{id}/.
+        """
+        return Response(JobSerializer(find_job(principal_of(request), job_id)).data)
 
 
 urlpatterns = [

@@ -17,10 +17,10 @@ from accounts.principals import Principal
 from conversations.models import ConversationImport
 from conversations.querysets import ImportQuerySet
 from journal.exceptions import Conflict
-from journal.models import JobRun
 from web.idempotency import WritesOnce
 from web.json import read_nothing
 
+from ..jobs import find_job, latest_job
 from ..serializers import JobSerializer
 from . import actions
 from .actions import digest_of, import_create
@@ -99,7 +99,7 @@ class JobCancel(WritesOnce[Principal]):
         """Stop an import; what is in stays. Other jobs are not for the person to cancel: 409."""
         principal = self.caller(request)
         read_nothing(request)
-        job = get_object_or_404(JobRun.objects.of_user(principal.user_id), pk=job_id)
+        job = find_job(principal, job_id)
         if job.kind != actions.JOB:
             raise Conflict("Only an import can be cancelled.", code="not_cancellable")
         actions.import_cancel(principal, UUID(job.subject_id))
@@ -108,8 +108,7 @@ class JobCancel(WritesOnce[Principal]):
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
         """The job of the import as it is now."""
-        jobs = JobRun.objects.of_user(principal.user_id).filter(kind=actions.JOB, subject_id=object_ids[0])
-        return JobSerializer(jobs.latest("created_at")).data
+        return JobSerializer(latest_job(principal, actions.JOB, object_ids[0])).data
 
 
 def _shown(principal: Principal, import_id: UUID) -> Any:

@@ -796,7 +796,7 @@ class TestRest:
         assert client.get(f"/api/v1/import/{told['id']}/").json()["state"] == "undone"
 
     def test_other_jobs_are_not_cancelled_here(self, api, owner):
-        job = factories.JobRunFactory(user_id=owner.pk)
+        job = factories.JobRunFactory(user_id=owner.pk, subject_id=str(factories.ConversationFactory(user=owner).pk))
         answer = api(owner).post(f"/api/v1/jobs/{job.pk}/cancel/")
         assert (answer.status_code, answer.json()["code"]) == (409, "not_cancellable")
 
@@ -807,8 +807,8 @@ class TestRest:
             ("post", "import/", [202, 202, 403, 202, 202, 202, 401]),
             ("get", "import/{id}/", [200, 200, 404, 404, 404, 404, 401]),
             ("post", "import/{id}/undo/", [202, 202, 403, 404, 404, 404, 401]),
-            ("get", "jobs/{job}/", [200, 200, 200, 404, 404, 404, 401]),
-            ("post", "jobs/{job}/cancel/", [409, 409, 403, 404, 404, 404, 401]),
+            ("get", "jobs/{job}/", [200, 200, 404, 404, 404, 404, 401]),
+            ("post", "jobs/{job}/cancel/", [409, 409, 404, 404, 404, 404, 401]),
         ],
     )
     def test_who_may(self, api, owner, agent, stranger, staff, service, bring, model, method, path, statuses):

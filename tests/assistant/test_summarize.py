@@ -1,12 +1,14 @@
 """Rolling summary: when it starts, which range it takes, what it keeps, and that a failure changes nothing."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.actions import preferences_set
+from accounts.models import Agent
 from accounts.queries import principal_for_person
 from accounts.scope import current_principal
 from assistant.learn import summarizing as actions
@@ -15,6 +17,8 @@ from facts.models import LegacyFact
 from journal.leases import cancel_job
 from journal.models import JobRun, Ledger, OperationEvent
 from language.base import EmbedderUnavailable, Extraction, FactCandidate, ModelAnswerInvalid, ModelUnavailable
+from tests import factories
+from tests.conftest import with_key
 
 from .conftest import say
 
@@ -245,6 +249,25 @@ def test_finish_takes_the_rest_as_one_batch(api, owner, legacy, model, talk):
     assert actions.maybe_summarize(conversation.pk) == 1
     assert ranges(conversation) == [(0, 7)]
     assert api(owner).get(f"/api/v1/jobs/{answer.json()['id']}/").json()["state"] == "done"
+
+
+def test_a_narrowed_key_sees_no_job_of_a_conversation_that_it_can_t_see(api, owner, legacy, model, talk, agent):
+    """Reproduction: a key without turns was told of the person's other conversations by their jobs."""
+    conversation = talk(owner, legacy, 7)
+    job = f"/api/v1/jobs/{api(owner).post(f'/api/v1/conversations/{conversation.pk}/finish/').json()['id']}/"
+    read = JobRun.objects.create(kind="extract_messages", subject_id=str(conversation.pk), user_id=owner.pk)
+    whole = JobRun.objects.create(kind="of the whole person", subject_id="1", user_id=owner.pk)
+    narrow = api(
+        with_key(factories.AgentFactory(name="narrow", owner=owner, role="planner"), ["read", "write", "admin"])
+    )
+    paths = [job, f"/api/v1/jobs/{read.pk}/", f"/api/v1/jobs/{whole.pk}/"]
+    assert [api(agent).get(path).status_code for path in paths] == [200, 200, 404]
+    assert [narrow.get(path).status_code for path in paths] == [404, 404, 200]
+    missing = narrow.get(f"/api/v1/jobs/{uuid4()}/")
+    assert narrow.get(job).content == missing.content
+    assert narrow.post(f"{job}cancel/").status_code == 404
+    Conversation.objects.update(agent=Agent.objects.get(name="narrow"))
+    assert narrow.get(job).status_code == 200
 
 
 def test_finish_of_a_long_conversation_rolls_first(owner, legacy, model, talk):

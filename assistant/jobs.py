@@ -1,0 +1,51 @@
+"""Who sees which background job: whoever sees what it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts.principals import Principal
+from conversations.models import Conversation, ConversationImport
+from journal.exceptions import NotFound
+from journal.models import JobRun
+from memories.models import MemoryPlan
+from memories.plans import JOB as OPTIMIZE_JOB
+
+from .imports.actions import JOB as IMPORT_JOB
+from .imports.actions import UNDO_JOB
+from .learn.actions import JOB as EXTRACT_JOB
+from .learn.summarizing import JOB as SUMMARIZE_JOB
+
+_WORKS_ON: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
+    SUMMARIZE_JOB: Conversation.objects.visible_to,
+    EXTRACT_JOB: Conversation.objects.visible_to,
+    IMPORT_JOB: ConversationImport.objects.visible_to,
+    UNDO_JOB: ConversationImport.objects.visible_to,
+    OPTIMIZE_JOB: MemoryPlan.objects.visible_to,
+}
+
+
+def find_job(principal: Principal, job_id: UUID) -> JobRun:
+    """A job of the person's that the principal sees. Raises NotFound for any other id."""
+    job = JobRun.objects.of_user(principal.user_id).filter(pk=job_id).first()
+    if job is None or not _sees(principal, job):
+        raise NotFound("There is no such job.")
+    return job
+
+
+def latest_job(principal: Principal, kind: str, subject_id: str) -> JobRun | None:
+    """The last job of a kind about something that the principal sees; None when there is none."""
+    jobs = JobRun.objects.of_user(principal.user_id).filter(kind=kind, subject_id=subject_id)
+    job = jobs.order_by("-created_at").first()
+    return job if job is not None and _sees(principal, job) else None
+
+
+def _sees(principal: Principal, job: JobRun) -> bool:
+    """A job of a kind that is not listed is about the whole person, so it is for whoever decides for them."""
+    if job.kind not in _WORKS_ON:
+        return principal.may_decide
+    return _WORKS_ON[job.kind](principal).filter(pk=job.subject_id).exists()
