@@ -13,6 +13,8 @@ from .models import (
     AgentKey,
     ExternalIdentity,
     Grant,
+    Invitation,
+    InvitationBlock,
     Legacy,
     LinkAttempts,
     LinkCode,
@@ -20,7 +22,9 @@ from .models import (
     Preferences,
     User,
 )
+from .policy import LOCAL_ISSUER
 
+_THEIR_NAMES = ExternalIdentity.objects.filter(issuer=OuterRef("issuer"), external_id=OuterRef("name"))
 _THEIR_CHATS = ExternalIdentity.objects.filter(issuer=OuterRef("issuer"), external_id=OuterRef("external_id"))
 
 
@@ -90,6 +94,20 @@ HOLDINGS = (
         words={"name": ""},
     ),
     Holding(model=Member, kind="memberships", owner="user_id", terms=("role",)),
+    # Those that they sent or answered, and those in a name of theirs, which they may never have seen.
+    Holding(
+        model=Invitation,
+        theirs=lambda user_id: (
+            Q(inviter_id=user_id)
+            | Q(answered_by_id=user_id)
+            | Q(issuer=LOCAL_ISSUER, name__in=User.objects.filter(pk=user_id).values("username"))
+            | Q(Exists(_THEIR_NAMES.filter(user_id=user_id)))
+        ),
+        words={"name": ""},
+        terms=("role", "issuer", "state"),
+        secret=("code_hmac",),
+    ),
+    Holding(model=InvitationBlock, owner="user_id"),
     # What staff did to the person's rows, and what the person did as staff.
     Holding(
         model=LogEntry,

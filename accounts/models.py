@@ -16,6 +16,8 @@ from .querysets import (
     AgentKeyQuerySet,
     AgentQuerySet,
     ExternalIdentityQuerySet,
+    InvitationBlockQuerySet,
+    InvitationQuerySet,
     LegacyQuerySet,
     MemberQuerySet,
 )
@@ -268,3 +270,79 @@ class Member(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} {self.user_id} of {self.legacy_id}"
+
+
+class Invitation(models.Model):
+    """An owner asks somebody to keep a legacy too; nothing of it is theirs before they accept.
+
+    ``issuer`` and ``name`` say whom it is for, as X-Keepsake-User does; without a name it is for whoever uses its link
+    first. Nobody is looked up for it, so it is the same for a name that is nobody's. Of its code a keyed fingerprint is
+    kept. To owners one that was declined looks like one that nobody has answered.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        ACCEPTED = "accepted"
+        DECLINED = "declined"
+        REVOKED = "revoked"
+
+    OUTSTANDING = ("open", "declined")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, related_name="invitations")
+    inviter = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations_sent")
+    role = models.CharField(max_length=10, choices=Member.Role.choices, default=Member.Role.MEMBER)
+    issuer = models.CharField(max_length=100, blank=True)
+    name = models.CharField(max_length=255, blank=True)
+    code_hmac = models.CharField(max_length=64, unique=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    answered_by = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="invitations_answered")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["legacy", "issuer", "name"],
+                condition=Q(state__in=["open", "declined"]) & ~Q(name=""),
+                name="invitation_outstanding_once_per_name",
+            ),
+            models.CheckConstraint(condition=Q(role__in=["owner", "member"]), name="invitation_role_known"),
+            models.CheckConstraint(
+                condition=Q(name="", issuer="") | (~Q(name="") & ~Q(issuer="")), name="invitation_name_with_issuer"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="open", answered_by__isnull=True, ended_at__isnull=True)
+                | Q(state__in=["accepted", "declined"], answered_by__isnull=False, ended_at__isnull=False)
+                | Q(state="revoked", ended_at__isnull=False),
+                name="invitation_ended_by_somebody",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["name", "issuer"], condition=Q(state="open"), name="invitation_open_by_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} invitation to {self.legacy_id}"
+
+
+class InvitationBlock(models.Model):
+    """A person is not asked again: not about that legacy, and not by whoever asked them about it."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitation_blocks")
+    legacy = models.ForeignKey(Legacy, on_delete=models.SET_NULL, null=True, related_name="+")
+    inviter = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = InvitationBlockQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "legacy", "inviter"], name="invitation_block_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation block of {self.user_id}"

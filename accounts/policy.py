@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -33,11 +34,12 @@ TELEGRAM_ISSUER = "telegram"
 MEMBERS_PER_REQUEST = 50
 REASON_CHARACTERS = 200
 MEMBER_ROLES = ("owner", "member")
-_SALT = "keepsake.agent-key"
-_LINK_SALT = "keepsake.link-code"
-LINK_CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+AGENT_KEY, LINK_CODE, INVITATION = "keepsake.agent-key", "keepsake.link-code", "keepsake.invitation"
+CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Digits and capitals without those that are mistaken for others: five bits a character."""
 LINK_CODE_CHARACTERS = 10
+INVITATION_CHARACTERS = 20
+"""A hundred bits: it is good for days, and nobody counts attempts. A link is for minutes and a few attempts."""
 _MISTAKEN = str.maketrans("OIL", "011", "- ")
 _INVISIBLE = re.compile(r"[\p{Default_Ignorable_Code_Point}\p{C}\p{Zl}\p{Zp}\u2800]")
 _WRITTEN_TOGETHER = (
@@ -55,26 +57,30 @@ _PREFERENCE_SWITCHES = {
 }
 
 
-def secret_hmac(secret: str) -> str:
-    """The keyed fingerprint under which a key's secret is stored: HMAC-SHA256, 64 hex digits."""
-    return salted_hmac(_SALT, secret, algorithm="sha256").hexdigest()
+def new_code(characters: int) -> str:
+    """A code that nobody guesses, as it is shown: ``ABCDE-FGHJK``."""
+    code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(characters))
+    return "-".join(code[start : start + 5] for start in range(0, characters, 5))
 
 
-def secret_hmacs(secret: str) -> list[str]:
-    """The fingerprints under the current SECRET_KEY and its fallbacks, so that rotating it keeps keys valid."""
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return [salted_hmac(_SALT, secret, secret=key, algorithm="sha256").hexdigest() for key in keys]
-
-
-def link_code_hmac(code: str) -> str:
-    """The keyed fingerprint under which a code of ``clean_link_code`` is stored: HMAC-SHA256, 64 hex digits."""
-    return salted_hmac(_LINK_SALT, code, algorithm="sha256").hexdigest()
-
-
-def clean_link_code(typed: str) -> str:
-    """A code as it was made, however it was typed: small letters, hyphens, blanks, O for 0. Empty for what is none."""
+def clean_code(typed: str, characters: int) -> str:
+    """A code without hyphens, however it was typed: small letters, blanks, O for 0. Empty for what is none."""
     code = typed.upper().translate(_MISTAKEN)
-    return code if len(code) == LINK_CODE_CHARACTERS and set(code) <= set(LINK_CODE_ALPHABET) else ""
+    return code if len(code) == characters and set(code) <= set(CODE_ALPHABET) else ""
+
+
+def fingerprint(salt: str, secret: str) -> str:
+    """What is stored of a secret, or of a code of ``clean_code``: HMAC-SHA256 under the SECRET_KEY, 64 hex digits.
+
+    ``salt`` says what it is for, so that no code of one kind is taken for another.
+    """
+    return fingerprints(salt, secret)[0]
+
+
+def fingerprints(salt: str, secret: str) -> list[str]:
+    """That under the current SECRET_KEY and its fallbacks, so that what was stored before it was rotated counts."""
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return [salted_hmac(salt, secret, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 def check_scopes(scopes: Collection[str]) -> None:
@@ -173,6 +179,27 @@ def _like_ascii(text: str) -> dict[str, str]:
     looks = {each["character"]: [like["c"] for like in each["homoglyphs"]] for each in found}
     ascii_ones = {each: [like for like in likes if len(like) == 1 and like.isascii()] for each, likes in looks.items()}
     return {each: likes[0] for each, likes in ascii_ones.items() if likes and not each.isascii() and each != "ı"}
+
+
+def issuer_of_names(principal: Principal) -> str:
+    """Whose names the caller names people by: a service its issuer's, everybody else this deployment's user names."""
+    return principal.issuer if principal.service else LOCAL_ISSUER
+
+
+def names_to_invite(principal: Principal, names: Collection[str]) -> list[str]:
+    """The normal forms of names that the caller means people by, each once. Raise Refused for what can't be a name.
+
+    Nobody is looked up: that a name is nobody's is told by nothing.
+    """
+    for name in names:
+        check_name_of_person(name)
+    spelled = list(dict.fromkeys(normal_name(name) for name in names))
+    for name in spelled:
+        if issuer_of_names(principal) == LOCAL_ISSUER:
+            check_username(name)
+        elif not 1 <= len(name) <= LONGEST_NAME:
+            raise Refused(f"A person's name has 1 to {LONGEST_NAME} characters.", code="bad_user")
+    return spelled
 
 
 def check_username(username: str) -> None:

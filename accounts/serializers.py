@@ -9,7 +9,7 @@ from rest_framework import serializers
 from web.json import ExactSerializer
 
 from . import policy
-from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
+from .models import Agent, AgentKey, Grant, Invitation, InvitationBlock, Legacy, Member, Preferences
 from .principals import SCOPES, SOURCES
 
 
@@ -25,7 +25,7 @@ class LegacySerializer(ExactSerializer, serializers.ModelSerializer[Legacy]):
 
 
 class NewLegacySerializer(ExactSerializer):
-    """A legacy to make. Members are named as X-Keepsake-User names people."""
+    """A legacy to make. Members are named as X-Keepsake-User names people; each is invited."""
 
     name = serializers.CharField(max_length=200)
     members = serializers.ListField(
@@ -53,10 +53,80 @@ class MemberSerializer(serializers.ModelSerializer[Member]):
 
 
 class NewMemberSerializer(ExactSerializer):
-    """Somebody to let in."""
+    """Somebody to invite. Without a name it is whoever uses the link first."""
 
-    name = serializers.CharField(max_length=255)
+    name = serializers.CharField(max_length=255, required=False, default="")
     role = serializers.ChoiceField(choices=Member.Role.choices, default=Member.Role.MEMBER)
+
+
+class MadeInvitationSerializer(serializers.Serializer[Any]):
+    """An invitation just made. Code and link are shown this once; a repeated request shows null."""
+
+    code = serializers.CharField(allow_null=True)
+    link = serializers.URLField(allow_null=True, help_text="The page on which it is answered.")
+    name = serializers.CharField(allow_null=True, help_text="Whom it is for; null: whoever uses it first.")
+
+
+class InvitedSerializer(serializers.Serializer[Any]):
+    """The answer to an invitation of somebody, whether there is anybody of that name or not."""
+
+    invitation = MadeInvitationSerializer()
+
+
+class MadeLegacySerializer(LegacySerializer):
+    """A legacy just made, with the invitations of those who were named."""
+
+    invitations = MadeInvitationSerializer(many=True, read_only=True)
+
+    class Meta(LegacySerializer.Meta):
+        fields = [*LegacySerializer.Meta.fields, "invitations"]
+
+
+class SentInvitationSerializer(serializers.ModelSerializer[Invitation]):
+    """An outstanding invitation, as owners see it. Nothing tells whether it was seen or declined."""
+
+    name = serializers.SerializerMethodField()
+    invited_by = serializers.CharField(source="inviter.get_full_name", read_only=True)
+
+    class Meta:
+        model = Invitation
+        fields = ["id", "name", "role", "invited_by", "created_at", "expires_at"]
+
+    def get_name(self, invitation: Invitation) -> str | None:
+        """Whom it is for, in the normal form of names; null: whoever uses the link first."""
+        return invitation.name or None
+
+
+class WaitingInvitationSerializer(serializers.ModelSerializer[Invitation]):
+    """An invitation that waits for the person. ``legacy`` and ``invited_by`` are what other people wrote."""
+
+    legacy = serializers.CharField(source="legacy.name", read_only=True)
+    invited_by = serializers.CharField(source="inviter.get_full_name", read_only=True)
+
+    class Meta:
+        model = Invitation
+        fields = ["id", "legacy", "role", "invited_by", "created_at", "expires_at"]
+
+
+class AnsweredSerializer(serializers.Serializer[Any]):
+    """What came of an answer; the legacy when it was accepted."""
+
+    outcome = serializers.ChoiceField(choices=["accepted", "declined", "blocked"])
+    legacy = LegacySerializer(allow_null=True)
+
+
+class BlockSerializer(serializers.ModelSerializer[InvitationBlock]):
+    """Whose invitations the person does not get, nor others to the same legacy. The name is null once they are gone."""
+
+    invited_by = serializers.SerializerMethodField()
+
+    class Meta:
+        model = InvitationBlock
+        fields = ["id", "invited_by", "created_at"]
+
+    def get_invited_by(self, block: InvitationBlock) -> str | None:
+        """The name that they use."""
+        return block.inviter.get_full_name() if block.inviter else None
 
 
 class MemberRoleSerializer(ExactSerializer):

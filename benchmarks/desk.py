@@ -62,7 +62,7 @@ def main() -> None:
 
 def fill(count: int) -> UUID:
     """Make a person with facts, through the functions that make real ones. Returns the person's id."""
-    from accounts.actions import legacy_create, user_create
+    from accounts.actions import invitation_accept, legacy_create, user_create
     from accounts.queries import principal_for_person
     from conversations.actions import NewMessage, conversation_create, messages_append
     from facts.models import FactEvidence, LegacyFact
@@ -72,7 +72,9 @@ def fill(count: int) -> UUID:
     principal = principal_for_person(person.pk)
     chance = random.Random(7)
     for number in range(LEGACIES):
-        legacy = legacy_create(principal, f"Legacy {number}", [other.username for other in others])
+        legacy, sent = legacy_create(principal, f"Legacy {number}", [other.username for other in others])
+        for other, invited in zip(others, sent, strict=True):
+            invitation_accept(principal_for_person(other.pk), invited.code)
         talk = conversation_create(principal, legacy_id=legacy.pk, title=f"Talk {number}")
         said = [
             NewMessage("user", f"I remember {sentence(chance)} And then {sentence(chance)}") for _ in range(MESSAGES)

@@ -27,7 +27,8 @@ from memories.models import Memory, MemoryVersion
 from .legacies import actions as fact_actions
 from .legacies.cards import make_cards
 from .legacies.listing import FactView
-from .legacies.views import make_tabs, members_of, show_fact, show_list
+from .legacies.members import members_of
+from .legacies.views import make_tabs, show_fact, show_list
 from .memories import actions as memory_actions
 from .memories.cards import make_memory_cards
 from .memories.detail_views import show_memory

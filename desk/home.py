@@ -29,6 +29,7 @@ from memories.models import Memory, Place
 from memories.queries import block_fill
 
 from .history import agent_names, who_did
+from .legacies.invitations import waiting_invitations
 from .legacies.tabs import Numbers, numbers_by_legacy
 from .memories.history import what_happened
 from .page import PageRequest, for_person, neighbours_of
@@ -60,7 +61,7 @@ def home(request: PageRequest, principal: Principal) -> HttpResponse:
     form = RememberForm(request.POST, label_suffix="")
     if form.is_valid():
         try:
-            legacy = legacy_create(principal, form.cleaned_data["name"])
+            legacy, _ = legacy_create(principal, form.cleaned_data["name"])
         except Refused as error:
             form.add_error("name", error.detail)
         else:
@@ -84,6 +85,8 @@ def _show(request: PageRequest, principal: Principal, form: RememberForm, status
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
         "waiting": waiting,
+        "invitations": waiting_invitations(principal),
+        "next": reverse("home"),
         "remembered": Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal)),
         "places": Place.objects.visible_to(principal).present().count(),
         "fill": block_fill(principal),

@@ -12,6 +12,8 @@ urlpatterns = [
     path("", include("desk.account.data_views")),
     path("", include("desk.review.views")),
     path("", include("desk.legacies.views")),
+    path("", include("desk.legacies.members")),
+    path("", include("desk.legacies.invitations")),
     path("", include("desk.undo")),
     path("", include("desk.bulk")),
     path("", include("desk.memories.views")),

@@ -95,6 +95,9 @@ INDEX_SLICE_SECONDS = 30
 OPERATION_EVENT_DAYS = 90
 LINK_CODE_MINUTES = 10
 LINK_ATTEMPTS = 5
+# How long an invitation to keep a legacy can be answered, and how many one person sends in a day.
+INVITATION_DAYS = env.int("INVITATION_DAYS", default=14)
+INVITATIONS_PER_DAY = env.int("INVITATIONS_PER_DAY", default=100)
 # Wrong passwords for one account from one address or known device, from one address for all accounts, and for one
 # account from all addresses that are new to it. An address is known for so many days after signing in from there.
 SIGN_IN_ATTEMPTS = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from http import HTTPStatus
@@ -14,6 +15,7 @@ from django_structlog.middlewares import RequestMiddleware
 from .errors import too_large
 
 Handler = Callable[[HttpRequest], HttpResponse]
+_CODE = re.compile(r"(?<=/invitations/)[^/]{20,}")
 
 
 def takes_uploads(view: Callable[..., object]) -> bool:
@@ -75,5 +77,5 @@ class RequestLog(RequestMiddleware):
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
-        """The method and the path."""
-        return f"{request.method} {request.path}"
+        """The method and the path, without the code of an invitation, which opens it to whoever has it."""
+        return f"{request.method} {_CODE.sub('[code]', request.path)}"

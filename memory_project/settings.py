@@ -123,6 +123,7 @@ CELERY_BEAT_SCHEDULE = {
     "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},
     "tidy-plans": {"task": "memories.tidy_plans", "schedule": timedelta(minutes=2)},
     "purge-memories": {"task": "memories.purge", "schedule": crontab(minute=27, hour=3)},
+    "tidy-invitations": {"task": "accounts.tidy_invitations", "schedule": crontab(minute=47, hour=3)},
     "trim": {"task": "journal.trim", "schedule": crontab(minute=37, hour=3)},
 }
 

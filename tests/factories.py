@@ -76,7 +76,7 @@ class AgentKeyFactory(DjangoModelFactory):
     def _create(cls, model_class, *args, **kwargs):
         secret = secrets.token_urlsafe(32)
         public = kwargs.pop("public", secrets.token_hex(6))
-        key = model_class(*args, public=public, secret_hmac=policy.secret_hmac(secret), **kwargs)
+        key = model_class(*args, public=public, secret_hmac=policy.fingerprint(policy.AGENT_KEY, secret), **kwargs)
         key.save(force_insert=True)
         key.credential = f"ks_{public}.{secret}"
         return key

@@ -15,6 +15,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
 
+from accounts.actions import member_invite
+from accounts.models import InvitationBlock
+from accounts.queries import principal_for_person
 from assistant.imports.run import run_import
 from assistant.takeout.export_actions import run_export
 from journal.models import JobRun
@@ -38,7 +41,7 @@ def upload(*talks):
 BODIES = {
     "POST legacies": {"name": "Uncle Jo"},
     "PATCH legacy": {"name": "Grandma Rosa"},
-    "POST members": {"name": "stranger"},
+    "POST members": {"name": "somebody"},
     "PATCH member": {"role": "owner"},
     "PATCH preferences": {"review": "before"},
     "POST agents": {"name": "a new one"},
@@ -109,8 +112,12 @@ def rows(api, owner, member, stranger, legacy, agent):
     client.patch(f"{API}me/preferences/", {"review": "before"}, format="json")
     waiting = factories.MemoryFactory(user=owner, agent=agent, content="The user hates fog.")
     client.patch(f"{API}me/preferences/", {"review": "after"}, format="json")
+    asked = member_invite(principal_for_person(stranger.pk), factories.LegacyFactory(owner=stranger).pk, "owner")
     return {
         "legacy_id": legacy.pk,
+        "invitation_id": member_invite(principal_for_person(owner.pk), legacy.pk, "nobody").invitation.pk,
+        "code": asked.code,
+        "block_id": InvitationBlock.objects.create(user=owner, inviter=member).pk,
         "member_id": legacy.memberships.get(user=member).pk,
         "agent_id": agent.pk,
         "key_id": factories.AgentKeyFactory(agent=agent).pk,

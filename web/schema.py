@@ -44,10 +44,13 @@ _HEADERS = {"429": _RETRY, "503": _RETRY}
 _ETAG = {"ETag": {"schema": {"type": "string"}, "description": "Send it as If-Match with a change, or If-None-Match."}}
 _PATH = {
     "agent_id": "The agent's id, from `GET agents/`.",
+    "block_id": "The block's id, from `GET invitations/blocks/`.",
+    "code": "The code of the invitation, or its id from `GET invitations/`.",
     "conversation_id": "The conversation's id.",
     "fact_id": "The fact's id.",
     "import_id": "The import's id, from the answer to `POST import/`.",
     "index": "The message's place in its conversation, from 0.",
+    "invitation_id": "The invitation's id, from `GET legacies/{legacy_id}/invitations/`.",
     "job_id": "The job's id, from the answer that began it.",
     "key_id": "The key's id, from `GET agents/`.",
     "legacy_id": "The legacy's id.",

@@ -7,11 +7,24 @@ from .agents import (
     grant_set,
     principal_for_key,
 )
-from .legacies import legacy_create, legacy_rename, member_add, member_detach, member_set_role
+from .invitations import (
+    Sent,
+    invitation_accept,
+    invitation_block,
+    invitation_decline,
+    invitation_find,
+    invitation_revoke,
+    invitation_unblock,
+    invitations_tidy,
+    member_invite,
+)
+from .legacies import legacy_create, legacy_rename
 from .linking import identity_link, identity_unlink, link_code_create, link_code_withdraw
-from .people import identity_rename, names_resolve, preferences_set, user_create, user_resolve, user_set_active
+from .members import member_detach, member_set_role
+from .people import identity_rename, preferences_set, user_create, user_resolve, user_set_active
 
 __all__ = [
+    "Sent",
     "agent_create",
     "agent_key_create",
     "agent_key_revoke",
@@ -19,14 +32,20 @@ __all__ = [
     "identity_link",
     "identity_rename",
     "identity_unlink",
+    "invitation_accept",
+    "invitation_block",
+    "invitation_decline",
+    "invitation_find",
+    "invitation_revoke",
+    "invitation_unblock",
+    "invitations_tidy",
     "legacy_create",
     "legacy_rename",
     "link_code_create",
     "link_code_withdraw",
-    "member_add",
     "member_detach",
+    "member_invite",
     "member_set_role",
-    "names_resolve",
     "preferences_set",
     "principal_for_key",
     "user_create",

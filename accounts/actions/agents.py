@@ -76,7 +76,7 @@ def agent_key_create(
     key = AgentKey(
         agent_id=agent_id,
         public="".join(secrets.choice(_PUBLIC_ALPHABET) for _ in range(12)),
-        secret_hmac=policy.secret_hmac(secret),
+        secret_hmac=policy.fingerprint(policy.AGENT_KEY, secret),
         scopes=sorted(set(scopes)),
         expires_at=expires_at,
     )
@@ -184,7 +184,7 @@ def principal_for_key(
     row = queries.read_key(public, external_id)
     expected = row.secret_hmac if row else "0" * 64
     # Every fingerprint is compared, so that the time taken tells neither a known key nor a matching fallback.
-    matches = [constant_time_compare(expected, mac) for mac in policy.secret_hmacs(secret)]
+    matches = [constant_time_compare(expected, mac) for mac in policy.fingerprints(policy.AGENT_KEY, secret)]
     if row is None or not any(matches):
         raise AuthenticationFailed("This key is not known.", "bad_key")
     now = timezone.now()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -27,23 +26,22 @@ def link_code_create(principal: Principal, issuer: str) -> str:
     NotYoursToDecide.
     """
     user_id = policy.must_decide_for_all(principal)
-    code = "".join(secrets.choice(policy.LINK_CODE_ALPHABET) for _ in range(policy.LINK_CODE_CHARACTERS))
+    code = policy.new_code(policy.LINK_CODE_CHARACTERS)
     values = {
         "issuer": issuer,
-        "code_hmac": policy.link_code_hmac(code),
+        "code_hmac": _fingerprints(code)[0],
         "expires_at": timezone.now() + timedelta(minutes=settings.LINK_CODE_MINUTES),
         "used_at": None,
     }
     with ledger_write(principal.actor, user_id):
         LinkCode.objects.update_or_create(user_id=user_id, defaults=values)
-    half = policy.LINK_CODE_CHARACTERS // 2
-    return f"{code[:half]}-{code[half:]}"
+    return code
 
 
 def link_code_withdraw(issuer: str, typed: str) -> None:
     """End a code that others have read. Says nothing about whether there was one."""
     unused = LinkCode.objects.filter(used_at__isnull=True, issuer=issuer)
-    unused.filter(code_hmac=policy.link_code_hmac(policy.clean_link_code(typed))).update(expires_at=timezone.now())
+    unused.filter(code_hmac__in=_fingerprints(typed)).update(expires_at=timezone.now())
 
 
 def identity_link(issuer: str, external_id: str, typed: str) -> User:
@@ -55,11 +53,10 @@ def identity_link(issuer: str, external_id: str, typed: str) -> User:
     """
     now = timezone.now()
     _count_attempt(issuer, external_id, now)
-    code = policy.clean_link_code(typed)
     valid = LinkCode.objects.filter(
-        issuer=issuer, code_hmac=policy.link_code_hmac(code), expires_at__gt=now, user__is_active=True
+        issuer=issuer, code_hmac__in=_fingerprints(typed), expires_at__gt=now, user__is_active=True
     )
-    user_id = valid.values_list("user_id", flat=True).first() if code else None
+    user_id = valid.values_list("user_id", flat=True).first()
     if user_id is None:
         raise _bad_code()
     with ledger_write(Actor("person", issuer), user_id) as write:
@@ -112,6 +109,12 @@ def _count_attempt(issuer: str, external_id: str, now: datetime) -> None:
             (count,) = cursor.fetchone()
     if count > settings.LINK_ATTEMPTS:
         raise NotAllowed("Too many codes were tried from this chat. Wait an hour.", code="too_many_attempts")
+
+
+def _fingerprints(typed: str) -> list[str]:
+    """Under which of them a code may be stored; what is no code has none."""
+    code = policy.clean_code(typed, policy.LINK_CODE_CHARACTERS)
+    return policy.fingerprints(policy.LINK_CODE, code) if code else []
 
 
 def _bad_code() -> Refused:

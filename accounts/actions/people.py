@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -107,28 +106,6 @@ def _stored_name(name: str) -> str:
     if not 1 <= len(normal) <= policy.LONGEST_NAME:
         raise Refused(f"A person's name has 1 to {policy.LONGEST_NAME} characters.", code="bad_user")
     return normal
-
-
-def names_resolve(principal: Principal, names: Sequence[str]) -> list[User]:
-    """The people whom the caller names, each once, in the order given.
-
-    A service's names are its issuer's own, and unknown ones are created: call it in the transaction that needs them,
-    so that a refusal leaves nobody behind. To a person or a personal agent a name is a user name of this deployment.
-    Refused (400, ``unknown_user``) lists the names of nobody who is active.
-    """
-    if principal.service:
-        # In one order in every request, or two of them that make the same people would wait for each other.
-        wanted = sorted(set(names), key=lambda name: (policy.normal_name(name), name))
-        found = {name: user_resolve(principal.issuer, name) for name in wanted}
-    else:
-        known = {user.username: user for user in User.objects.filter(username__in=map(policy.normal_name, names))}
-        spelled = {name: policy.normal_name(name) for name in names}
-        found = {name: known[username] for name, username in spelled.items() if username in known}
-    unknown = [name for name in dict.fromkeys(names) if name not in found or not found[name].is_active]
-    if unknown:
-        called = "name" if principal.service else "user name"
-        raise Refused(f"There is nobody with the {called} {', '.join(unknown)}.", code="unknown_user", names=unknown)
-    return list(dict.fromkeys(found[name] for name in names))
 
 
 def preferences_set(principal: Principal, *, version: int | None = None, **values: Any) -> Preferences:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.html import format_html_join
 from unfold.decorators import display
 from unfold.enums import ActionVariant
@@ -21,7 +22,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from web.admin import ConfirmForm, RecordAdmin, button, is_staff, link_to, linked
 
 from .. import actions, policy
-from ..models import ExternalIdentity, Legacy, Member, Preferences, User
+from ..models import ExternalIdentity, Invitation, Legacy, Member, Preferences, User
 from ..principals import Principal
 from ..queries import principal_for_staff
 from ..scope import enter
@@ -318,6 +319,27 @@ class LegacyAdmin(OwnedAdmin):
         return format_html_join(
             ", ", "{} ({})", ((link_to(User, row.user_id, row.user.username), row.role) for row in rows)
         )
+
+
+@admin.register(Invitation)
+class InvitationAdmin(OwnedAdmin):
+    """Who asks others to keep a legacy; not whom, and not what they answered."""
+
+    list_display = ["id", "sent_by", "about", "role", "is_open", "created_at", "expires_at"]
+    list_filter = ["created_at"]
+    list_select_related = ["inviter", "legacy"]
+    id_fields = ("pk", "inviter_id", "legacy_id")
+    user_field = "inviter_id"
+    search_help_text = "An id, or part of the name of an inviter or a legacy"
+    ordering = ["-created_at", "-id"]
+    fields = ["id", "sent_by", "about", "role", "is_open", "created_at", "expires_at"]
+
+    sent_by = linked(User, "inviter_id", "sent by", name="inviter.username")
+
+    @admin.display(description="outstanding", boolean=True)
+    def is_open(self, invitation: Invitation) -> bool:
+        """Whether it was neither accepted nor revoked, and its time is not over."""
+        return invitation.state in Invitation.OUTSTANDING and invitation.expires_at > timezone.now()
 
 
 @admin.register(Member)

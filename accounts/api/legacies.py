@@ -1,44 +1,41 @@
-"""REST for legacies, members, preferences, agents, keys and grants."""
+"""REST for legacies, who keeps them, and invitations."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Prefetch
-from django.urls import path
+from django.urls import reverse
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from web.etags import (
-    IF_MATCH,
-    IF_NONE_MATCH,
-    seen_version,
-    unless_known,
-    with_etag,
-)
+from journal.exceptions import NotFound
 from web.idempotency import WritesOnce
+from web.json import read_nothing
 
-from . import actions, policy
-from .authentication import principal_of
-from .models import Agent, AgentKey, Grant, Legacy, Member, Preferences
-from .principals import Principal
-from .querysets import AgentQuerySet, LegacyQuerySet, MemberQuerySet
-from .serializers import (
-    AgentKeySerializer,
-    AgentSerializer,
-    GrantSerializer,
+from .. import actions
+from ..authentication import principal_of
+from ..models import Invitation, InvitationBlock, Legacy, Member
+from ..principals import Principal
+from ..querysets import InvitationBlockQuerySet, InvitationQuerySet, LegacyQuerySet, MemberQuerySet
+from ..serializers import (
+    AnsweredSerializer,
+    BlockSerializer,
+    InvitedSerializer,
     LegacySerializer,
-    MadeAgentKeySerializer,
+    MadeInvitationSerializer,
+    MadeLegacySerializer,
     MemberRoleSerializer,
     MemberSerializer,
-    NewAgentKeySerializer,
     NewLegacySerializer,
     NewMemberSerializer,
-    PreferencesSerializer,
+    SentInvitationSerializer,
+    WaitingInvitationSerializer,
 )
 
 
@@ -52,18 +49,23 @@ class Legacies(WritesOnce[Principal], ListAPIView):
         """By name."""
         return _legacies(principal_of(self.request)).order_by("name", "id")
 
-    @extend_schema(request=NewLegacySerializer, responses={201: LegacySerializer})
+    @extend_schema(request=NewLegacySerializer, responses={201: MadeLegacySerializer})
     def post(self, request: Request) -> Response:
-        """Make a legacy, and own it. Naming members takes a session or a key with the scope admin."""
+        """Make a legacy, and own it. Who is named is invited, which takes a session or a key with the scope admin.
+
+        Codes and links are in this answer and never again.
+        """
         principal = self.caller(request)
         body = NewLegacySerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        legacy = actions.legacy_create(principal, **body.validated_data)
-        return Response(_show_legacy(principal, legacy.pk), status=201)
+        legacy, sent = actions.legacy_create(principal, **body.validated_data)
+        invitations = [_show_sent(request, each) for each in sent]
+        return Response({**_show_legacy(principal, legacy.pk), "invitations": invitations}, status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The legacy that was made."""
-        return _show_legacy(principal, UUID(object_ids[0]))
+        """The legacy that was made; of its invitations what is left, without their codes."""
+        legacy_id, *invitations = object_ids
+        return {**_show_legacy(principal, UUID(legacy_id)), "invitations": _show_again(principal, invitations)}
 
 
 class LegacyDetail(APIView):
@@ -100,18 +102,25 @@ class Members(WritesOnce[Principal], ListAPIView):
         """The principal decides which member is ``me``."""
         return {**super().get_serializer_context(), "principal": principal_of(self.request)}
 
-    @extend_schema(request=NewMemberSerializer, responses={201: MemberSerializer})
+    @extend_schema(request=NewMemberSerializer, responses={202: InvitedSerializer})
     def post(self, request: Request, legacy_id: UUID) -> Response:
-        """Let somebody into a legacy. Its owners may, with a session or a key with the scope admin."""
+        """Invite somebody to keep a legacy. Its owners may, with a session or a key with the scope admin.
+
+        The answer is the same whether there is anybody of that name or not. Code and link are in it and never again;
+        another invitation in the same name ends the one before. Without a name it is for whoever uses the link first.
+        """
         principal = self.caller(request)
         body = NewMemberSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        member = actions.member_add(principal, legacy_id, **body.validated_data)
-        return Response(_show_member(principal, member.pk), status=201)
+        sent = actions.member_invite(principal, legacy_id, **body.validated_data)
+        return Response({"invitation": _show_sent(request, sent)}, status=202)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The member who was let in."""
-        return _show_member(principal, UUID(object_ids[0]))
+        """The invitation, without its code."""
+        shown = _show_again(principal, object_ids)
+        if not shown:
+            raise NotFound("There is no such invitation any more.")
+        return {"invitation": shown[0]}
 
 
 class MemberDetail(APIView):
@@ -127,109 +136,116 @@ class MemberDetail(APIView):
         return Response(_show_member(principal, member_id))
 
 
-class MyPreferences(APIView):
-    """What the person prefers."""
+class LegacyInvitations(ListAPIView):
+    """List the outstanding invitations to a legacy."""
 
-    @extend_schema(responses=PreferencesSerializer, parameters=[IF_NONE_MATCH])
-    def get(self, request: Request) -> Response:
-        """Read the person's preferences, or the defaults."""
-        user_id = policy.must_act_for(principal_of(request))
-        preferences = Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
-        return unless_known(request, _answer_preferences(preferences))
+    serializer_class = SentInvitationSerializer
+    queryset = Invitation.objects.none()
 
-    @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer, parameters=[IF_MATCH])
-    def patch(self, request: Request) -> Response:
-        """Change the person's preferences, those that are named.
+    def get_queryset(self) -> InvitationQuerySet:
+        """The latest first, to its owners; nothing to others.
 
-        Needs a session, or a key with the scope admin of an agent that sees everything.
+        One that was declined stays on the list until it ends, so that nothing tells who is there.
         """
-        body = PreferencesSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = {"version": seen_version(request), **body.validated_data}
-        return _answer_preferences(actions.preferences_set(principal_of(request), **changed))
+        principal = principal_of(self.request)
+        legacy = get_object_or_404(Legacy.objects.visible_to(principal), pk=self.kwargs["legacy_id"])
+        sent = Invitation.objects.visible_to(principal).outstanding(timezone.now()).filter(legacy=legacy)
+        return sent.select_related("inviter").order_by("-created_at", "id")
 
 
-class Agents(WritesOnce[Principal], ListAPIView):
-    """List the agents that act for the person."""
-
-    serializer_class = AgentSerializer
-    queryset = Agent.objects.none()
-
-    def get_queryset(self) -> AgentQuerySet:
-        """By name, with the keys in force of the person's own."""
-        return _agents(principal_of(self.request)).order_by("name", "id")
-
-    def get_serializer_context(self) -> dict[str, Any]:
-        """The principal decides which agents are ``mine``."""
-        return {**super().get_serializer_context(), "principal": principal_of(self.request)}
-
-    @extend_schema(request=AgentSerializer, responses={201: AgentSerializer})
-    def post(self, request: Request) -> Response:
-        """Make a personal agent. Needs a session or a key with the scope admin."""
-        principal = self.caller(request)
-        body = AgentSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        agent = actions.agent_create(principal, **body.validated_data)
-        return Response(_show_agent(principal, agent.pk), status=201)
-
-    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The agent that was made."""
-        return _show_agent(principal, UUID(object_ids[0]))
-
-
-class AgentKeys(WritesOnce[Principal]):
-    """The keys of one of the person's own agents."""
-
-    @extend_schema(request=NewAgentKeySerializer, responses={201: MadeAgentKeySerializer})
-    def post(self, request: Request, agent_id: UUID) -> Response:
-        """Make a key for an agent. Its credential is in this answer and never again."""
-        body = NewAgentKeySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        key, credential = actions.agent_key_create(self.caller(request), agent_id, **body.validated_data)
-        return Response({**AgentKeySerializer(key).data, "credential": credential}, status=201)
-
-    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The key that was made, without its credential: only its HMAC was kept."""
-        key = get_object_or_404(AgentKey.objects.visible_to(principal), pk=object_ids[0])
-        return {**AgentKeySerializer(key).data, "credential": None}
-
-
-class AgentKeyDetail(APIView):
-    """One key."""
+class LegacyInvitationDetail(APIView):
+    """One outstanding invitation."""
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, agent_id: UUID, key_id: UUID) -> Response:
-        """Revoke a key of an agent. Its next request is refused."""
-        actions.agent_key_revoke(principal_of(request), key_id, agent_id=agent_id)
+    def delete(self, request: Request, legacy_id: UUID, invitation_id: UUID) -> Response:
+        """Revoke an invitation: its link works no more. Owners may, with a session or a key with the scope admin."""
+        actions.invitation_revoke(principal_of(request), legacy_id, invitation_id)
         return Response(status=204)
 
 
-class AgentGrant(APIView):
-    """What the person lets one agent see."""
+class Invitations(ListAPIView):
+    """List the invitations that wait for the person."""
 
-    @extend_schema(responses=GrantSerializer)
-    def get(self, request: Request, agent_id: UUID) -> Response:
-        """Read what the person lets an agent see."""
-        principal = principal_of(request)
-        agent = get_object_or_404(Agent.objects.visible_to(principal), pk=agent_id)
-        user_id = policy.must_act_for(principal)
-        grant = Grant.objects.filter(user_id=user_id, agent=agent).first() or Grant(user_id=user_id, agent=agent)
-        return Response(GrantSerializer(grant).data)
+    serializer_class = WaitingInvitationSerializer
+    queryset = Invitation.objects.none()
 
-    @extend_schema(request=GrantSerializer, responses=GrantSerializer)
-    def patch(self, request: Request, agent_id: UUID) -> Response:
-        """Narrow, widen or revoke an agent's grant.
+    def get_queryset(self) -> InvitationQuerySet:
+        """The latest first; nothing to a key without the scope admin. Each is answered by its `id`, or by its code."""
+        waiting = Invitation.objects.waiting_for(principal_of(self.request), timezone.now())
+        return waiting.select_related("legacy", "inviter").order_by("-created_at", "id")
 
-        It holds from the agent's next request on. Needs a session or a key with the scope admin.
+
+class AcceptInvitation(WritesOnce[Principal]):
+    """Accepting an invitation."""
+
+    @extend_schema(request=None, responses=AnsweredSerializer)
+    def post(self, request: Request, code: str) -> Response:
+        """Accept an invitation, by its code or, if it is in the person's name, by its id. It works once.
+
+        With a session or a key with the scope admin. From then on the person and their agents see what is shared.
         """
-        body = GrantSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        grant = actions.grant_set(principal_of(request), agent_id, **body.validated_data)
-        return Response(GrantSerializer(grant).data)
+        principal = self.caller(request)
+        read_nothing(request)
+        member = actions.invitation_accept(principal, code)
+        return Response(self.render_result(principal, [str(member.legacy_id)]))
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The legacy, as its member sees it."""
+        return {"outcome": "accepted", "legacy": _show_legacy(principal, UUID(object_ids[0]))}
 
 
-def _answer_preferences(preferences: Preferences) -> Response:
-    return with_etag(PreferencesSerializer(preferences).data, version=preferences.version)
+class DeclineInvitation(WritesOnce[Principal]):
+    """Declining an invitation."""
+
+    @extend_schema(request=None, responses=AnsweredSerializer)
+    def post(self, request: Request, code: str) -> Response:
+        """Decline an invitation. The owners are not told; it can be accepted after all, while it lasts."""
+        principal = self.caller(request)
+        read_nothing(request)
+        actions.invitation_decline(principal, code)
+        return Response(self.render_result(principal, []))
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """That it was declined."""
+        return {"outcome": "declined", "legacy": None}
+
+
+class BlockInvitation(WritesOnce[Principal]):
+    """Declining an invitation, and those that would come after it."""
+
+    @extend_schema(request=None, responses=AnsweredSerializer)
+    def post(self, request: Request, code: str) -> Response:
+        """Decline an invitation and get none to that legacy again, nor any by whoever sent it. They are not told."""
+        principal = self.caller(request)
+        read_nothing(request)
+        actions.invitation_block(principal, code)
+        return Response(self.render_result(principal, []))
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """That it was blocked."""
+        return {"outcome": "blocked", "legacy": None}
+
+
+class InvitationBlocks(ListAPIView):
+    """List the blocks of invitations."""
+
+    serializer_class = BlockSerializer
+    queryset = InvitationBlock.objects.none()
+
+    def get_queryset(self) -> InvitationBlockQuerySet:
+        """The person's own, the latest first; nothing to a key without the scope admin."""
+        blocks = InvitationBlock.objects.visible_to(principal_of(self.request))
+        return blocks.select_related("inviter").order_by("-created_at", "-id")
+
+
+class InvitationBlockDetail(APIView):
+    """One block."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, block_id: int) -> Response:
+        """Let invitations through again. Needs a session or a key with the scope admin."""
+        actions.invitation_unblock(principal_of(request), block_id)
+        return Response(status=204)
 
 
 def _legacies(principal: Principal) -> LegacyQuerySet:
@@ -249,23 +265,16 @@ def _show_member(principal: Principal, member_id: UUID) -> Any:
     return MemberSerializer(member, context={"principal": principal}).data
 
 
-def _agents(principal: Principal) -> AgentQuerySet:
-    keys = AgentKey.objects.visible_to(principal).filter(revoked_at__isnull=True).order_by("created_at")
-    return Agent.objects.visible_to(principal).prefetch_related(Prefetch("keys", keys, to_attr="own_keys"))
+def _show_sent(request: Request, sent: actions.Sent) -> Any:
+    """An invitation with what is shown of it this once."""
+    link = request.build_absolute_uri(reverse("invitation-page", args=[sent.code]))
+    shown = {"code": sent.code, "link": link, "name": sent.invitation.name or None}
+    return MadeInvitationSerializer(shown).data
 
 
-def _show_agent(principal: Principal, agent_id: UUID) -> Any:
-    agent = get_object_or_404(_agents(principal), pk=agent_id)
-    return AgentSerializer(agent, context={"principal": principal}).data
-
-
-urlpatterns = [
-    path("legacies/", Legacies.as_view(), name="legacies"),
-    path("legacies/<uuid:legacy_id>/", LegacyDetail.as_view(), name="legacy"),
-    path("legacies/<uuid:legacy_id>/members/", Members.as_view(), name="members"),
-    path("me/preferences/", MyPreferences.as_view(), name="preferences"),
-    path("agents/", Agents.as_view(), name="agents"),
-    path("agents/<uuid:agent_id>/keys/", AgentKeys.as_view(), name="agent-keys"),
-    path("agents/<uuid:agent_id>/keys/<uuid:key_id>/", AgentKeyDetail.as_view(), name="agent-key"),
-    path("agents/<uuid:agent_id>/grant/", AgentGrant.as_view(), name="agent-grant"),
-]
+def _show_again(principal: Principal, invitations: Sequence[str]) -> list[Any]:
+    """Invitations of a repeated request, as far as they are outstanding. Of their codes nothing is left to show."""
+    rows = Invitation.objects.visible_to(principal).outstanding(timezone.now()).filter(pk__in=invitations)
+    names = rows.order_by("created_at", "name").values_list("name", flat=True)
+    shown = [{"code": None, "link": None, "name": name or None} for name in names]
+    return list(MadeInvitationSerializer(shown, many=True).data)

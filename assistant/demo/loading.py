@@ -110,7 +110,9 @@ def _found(content: DemoContent) -> None:
             if person.preferences:
                 accounts.preferences_set(_person(person.name), **person.preferences)
         staff = _user_create(content.staff, superuser=True)
-        accounts.legacy_create(_person(content.owner), content.legacy, content.members)
+        _, sent = accounts.legacy_create(_person(content.owner), content.legacy, content.members)
+        for name, invited in zip(content.members, sent, strict=True):
+            accounts.invitation_accept(_person(name), invited.code)
         accounts.agent_create(
             principal_for_person(staff.pk), content.agent, kind=Agent.Kind.SERVICE, issuer=content.issuer
         )

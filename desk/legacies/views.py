@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
-from accounts.models import Legacy, Member
+from accounts.models import Legacy
 from accounts.principals import Principal
 from facts.actions import BULK_DECISIONS, MOST_AT_ONCE
 from facts.filters import OWN_WORDS
@@ -27,7 +27,9 @@ from ..outcomes import Done, Refusal
 from ..page import PageRequest, for_person, neighbours_of
 from .cards import make_cards, make_fact_card
 from .history import make_fact_history
+from .invitations import waiting_invitations
 from .listing import SORTS, STATES, FactView
+from .members import members_of
 from .tabs import TABS, tab_counts
 
 Outcomes = Mapping[UUID, Done | Refusal]
@@ -82,6 +84,7 @@ def show_list(
         "principal": principal,
         "legacy": shown,
         "members": members,
+        "invitations": [] if legacy_id else waiting_invitations(principal),
         "view": view,
         "title": TABS[view.show],
         "address": address,
@@ -131,12 +134,6 @@ def show_fact(
     return render(
         request, "desk/statement.html", context, status=outcome.status if isinstance(outcome, Refusal) else 200
     )
-
-
-def members_of(principal: Principal, legacies: list[UUID]) -> list[Member]:
-    """Who keeps these legacies, owners first."""
-    rows = Member.objects.visible_to(principal).filter(legacy_id__in=legacies).select_related("user")
-    return list(rows.order_by("-role", "joined_at", "pk"))
 
 
 def writers(facts: FactQuerySet) -> list[tuple[str, str]]:

@@ -52,6 +52,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("People", "person", "accounts_user", ""),
             ("Legacies", "diversity_1", "accounts_legacy", ""),
             ("Members", "group", "accounts_member", ""),
+            ("Invitations", "mail", "accounts_invitation", ""),
             ("Preferences", "tune", "accounts_preferences", ""),
             ("Names elsewhere", "badge", "accounts_externalidentity", ""),
         ],

@@ -13,12 +13,12 @@ from django.utils import timezone
 from accounts import actions
 from accounts.models import AgentKey, Grant, Preferences, User
 from accounts.policy import parked_name
-from accounts.queries import principal_for_staff
+from accounts.queries import principal_for_person, principal_for_staff
 from journal.exceptions import NotAllowed, NotFound
 from journal.models import Change
 from tests import factories
 
-RECORDS = ["agent", "agentkey", "externalidentity", "grant", "legacy", "member", "preferences"]
+RECORDS = ["agent", "agentkey", "externalidentity", "grant", "invitation", "legacy", "member", "preferences"]
 
 
 @pytest.fixture
@@ -30,6 +30,7 @@ def moderator(db):
 @pytest.fixture
 def everything(owner, member, legacy, agent, service):
     factories.ExternalIdentityFactory(user=owner)
+    actions.member_invite(principal_for_person(owner.pk), legacy.pk, "somebody")
     Grant.objects.create(user=owner, agent=service)
     Preferences.objects.create(user=owner)
 

@@ -49,16 +49,16 @@ class TestCodes:
         code = actions.link_code_create(me, TELEGRAM)
         stored = LinkCode.objects.get()
         bare = code.replace("-", "")
-        assert len(policy.LINK_CODE_ALPHABET) ** len(bare) == 2**50
-        assert set(bare) <= set(policy.LINK_CODE_ALPHABET)
-        assert stored.code_hmac == policy.link_code_hmac(bare)
+        assert len(policy.CODE_ALPHABET) ** len(bare) == 2**50
+        assert set(bare) <= set(policy.CODE_ALPHABET)
+        assert stored.code_hmac == policy.fingerprint(policy.LINK_CODE, bare)
         assert bare not in repr(vars(stored)).upper()
         assert rev_of(owner) == 0
 
     def test_it_fits_into_the_address_that_opens_a_chat(self, me):
         code = actions.link_code_create(me, TELEGRAM)
         assert len(code) <= 64
-        assert set(code) <= set(policy.LINK_CODE_ALPHABET) | {"-"}
+        assert set(code) <= set(policy.CODE_ALPHABET) | {"-"}
 
     def test_a_person_has_one_at_a_time(self, owner, me):
         first = actions.link_code_create(me, TELEGRAM)
@@ -83,22 +83,22 @@ class TestCodes:
         with pytest.raises(NotYoursToDecide):
             actions.link_code_create(link(owner), TELEGRAM)
 
-    @given(st.text(alphabet=policy.LINK_CODE_ALPHABET, min_size=10, max_size=10), st.randoms())
+    @given(st.text(alphabet=policy.CODE_ALPHABET, min_size=10, max_size=10), st.randoms())
     def test_however_it_is_typed_it_is_read_as_it_was_made(self, code, chance):
         written = {"0": "0oO", "1": "1iIlL"}
         typed = "".join(
             chance.choice(written.get(each, each + each.lower())) + chance.choice(["", "", "-", " "]) for each in code
         )
-        assert policy.clean_link_code(typed) == code
+        assert policy.clean_code(typed, 10) == code
 
     @given(st.text())
     def test_what_is_no_code_is_read_as_none(self, typed):
-        read = policy.clean_link_code(typed)
-        assert read == "" or set(read) <= set(policy.LINK_CODE_ALPHABET)
+        read = policy.clean_code(typed, 10)
+        assert read == "" or set(read) <= set(policy.CODE_ALPHABET)
 
     @pytest.mark.parametrize("typed", ["", "ABC", "ABCDE-FGHJ", "ABCDE-FGHJKM", "ABCDE-FGHJU", "ÀBCDE-FGHJK"])
     def test_what_is_near_to_a_code_is_none(self, typed):
-        assert policy.clean_link_code(typed) == ""
+        assert policy.clean_code(typed, 10) == ""
 
 
 class TestLinking:

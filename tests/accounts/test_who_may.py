@@ -1,10 +1,12 @@
 """Every address of this room, tried by everybody."""
 
 import pytest
+from django.utils import timezone
 
-from accounts.models import Agent, AgentKey, Legacy, Member
+from accounts.actions import member_invite
+from accounts.models import Agent, AgentKey, Invitation, InvitationBlock, Legacy, Member
 from accounts.principals import SCOPES, Principal
-from accounts.queries import principal_for_staff
+from accounts.queries import principal_for_person, principal_for_staff
 from tests import factories
 from tests.conftest import taken_back
 
@@ -17,7 +19,15 @@ TABLE = [
     ("GET", "legacies/{legacy}/", None, [200, 200, 404, 404, 200, 404, 401]),
     ("PATCH", "legacies/{legacy}/", {"name": "Rosa"}, [200, 403, 404, 404, 200, 404, 401]),
     ("GET", "legacies/{legacy}/members/", None, [200, 200, 404, 404, 200, 404, 401]),
-    ("POST", "legacies/{legacy}/members/", {"name": "newcomer"}, [201, 403, 404, 404, 403, 403, 401]),
+    ("POST", "legacies/{legacy}/members/", {"name": "newcomer"}, [202, 403, 404, 404, 403, 403, 401]),
+    ("GET", "legacies/{legacy}/invitations/", None, [200, 200, 404, 404, 200, 404, 401]),
+    ("DELETE", "legacies/{legacy}/invitations/{sent}/", None, [204, 403, 404, 404, 403, 403, 401]),
+    ("GET", "invitations/", None, [200, 200, 200, 200, 200, 200, 401]),
+    ("POST", "invitations/{code}/accept/", {}, [404, 404, 200, 404, 403, 403, 401]),
+    ("POST", "invitations/{waiting}/decline/", {}, [404, 404, 200, 404, 403, 403, 401]),
+    ("POST", "invitations/{code}/block/", {}, [404, 404, 200, 404, 403, 403, 401]),
+    ("GET", "invitations/blocks/", None, [200, 200, 200, 200, 200, 200, 401]),
+    ("DELETE", "invitations/blocks/{block}/", None, [404, 404, 204, 404, 403, 403, 401]),
     ("PATCH", "legacies/{legacy}/members/{member}/", {"role": "owner"}, [200, 403, 404, 404, 403, 403, 401]),
     ("DELETE", "legacies/{legacy}/members/{member}/", None, [204, 204, 404, 404, 403, 403, 401]),
     ("GET", "me/preferences/", None, [200, 200, 200, 200, 200, 200, 401]),
@@ -37,8 +47,8 @@ def send(client, method, path, body):
 
 
 @pytest.mark.parametrize(("method", "path", "body", "statuses"), CASES)
-def test_who_may(request, api, member, legacy, agent, method, path, body, statuses):
-    factories.UserFactory(username="newcomer")
+def test_who_may(request, api, owner, member, stranger, legacy, agent, method, path, body, statuses):
+    sent = member_invite(principal_for_person(owner.pk), legacy.pk, "stranger")
     callers = {name: api(None if name == "nobody" else request.getfixturevalue(name)) for name in CALLERS}
     spare = factories.AgentKeyFactory(agent=agent)
     ids = {
@@ -46,6 +56,10 @@ def test_who_may(request, api, member, legacy, agent, method, path, body, status
         "member": legacy.memberships.get(user=member).pk,
         "agent": agent.pk,
         "key": spare.pk,
+        "sent": sent.invitation.pk,
+        "waiting": sent.invitation.pk,
+        "code": sent.code,
+        "block": InvitationBlock.objects.create(user=stranger, inviter=member).pk,
     }
     for (caller, client), status in zip(callers.items(), statuses, strict=True):
         with taken_back():
@@ -62,6 +76,8 @@ def test_who_may(request, api, member, legacy, agent, method, path, body, status
         ("PATCH", "legacies/{id}/", {"name": "Rosa"}),
         ("GET", "legacies/{id}/members/", None),
         ("POST", "legacies/{id}/members/", {"name": "member"}),
+        ("GET", "legacies/{id}/invitations/", None),
+        ("DELETE", "legacies/{id}/invitations/{id}/", None),
         ("POST", "agents/{id}/keys/", {}),
         ("DELETE", "agents/{id}/keys/{id}/", None),
         ("GET", "agents/{id}/grant/", None),
@@ -110,9 +126,13 @@ def test_the_list_of_agents_takes_the_same_queries_however_long(api, owner, agen
             assert client.get("/api/v1/agents/").status_code == 200
 
 
-def test_a_principal_that_acts_for_nobody_sees_nothing_and_staff_see_all(staff, legacy, agent):
+def test_a_principal_that_acts_for_nobody_sees_nothing_and_staff_see_all(staff, owner, legacy, agent):
     nobody = Principal(kind="job", actor_id="1", user_id=None, scopes=frozenset(SCOPES))
     moderator = principal_for_staff(staff)
-    for model in (Agent, AgentKey, Legacy, Member):
+    member_invite(principal_for_person(owner.pk), legacy.pk)
+    InvitationBlock.objects.create(user=owner, legacy=legacy)
+    assert not Invitation.objects.waiting_for(nobody, timezone.now()).exists()
+    assert not Invitation.objects.answerable_by(nobody, timezone.now()).exists()
+    for model in (Agent, AgentKey, Invitation, InvitationBlock, Legacy, Member):
         assert not model.objects.visible_to(nobody).exists()
         assert model.objects.visible_to(moderator).count() == model.objects.count() > 0

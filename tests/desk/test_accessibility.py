@@ -4,6 +4,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 
+from accounts.actions import member_invite
+from accounts.models import InvitationBlock
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
 from facts.models import LegacyFact
@@ -14,8 +16,10 @@ from memories.records import NewMemory
 from tests.factories import (
     ConversationFactory,
     LegacyFactFactory,
+    LegacyFactory,
     MemoryFactory,
     MessageFactory,
+    UserFactory,
     agent_principal,
 )
 
@@ -137,7 +141,11 @@ def test_what_opens_about_memories_keeps_nobody_out(tab, owner, memories):
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 
-def test_pages_keep_nobody_out(tab, owner, legacy, facts, plan):
+def test_pages_keep_nobody_out(tab, owner, stranger, legacy, facts, plan):
+    other = principal_for_person(stranger.pk)
+    asked = member_invite(other, LegacyFactory(owner=stranger).pk, "owner").code
+    member_invite(principal_for_person(owner.pk), legacy.pk, "somebody")
+    InvitationBlock.objects.create(user=owner, inviter=UserFactory())
     found = {"/sign-in/": tab.goto("/sign-in/") and found_on(tab)}
     tab.sign_in(owner)
     for path in (
@@ -150,6 +158,9 @@ def test_pages_keep_nobody_out(tab, owner, legacy, facts, plan):
         f"/legacies/{legacy.pk}/?show=waiting",
         f"/legacies/{legacy.pk}/?show=shared",
         f"/legacies/{legacy.pk}/?show=gone",
+        f"/legacies/{legacy.pk}/members/",
+        "/invitations/",
+        f"/invitations/{asked}/",
         f"/facts/{facts[1].pk}/",
         "/preferences/",
         "/memories/tidy/",

@@ -365,7 +365,7 @@ def test_an_error_is_told_without_its_trace(visit, owner, monkeypatch):
 
 # --- Cost -----------------------------------------------------------------------------------------------------------
 
-HOME_QUERIES = 13
+HOME_QUERIES = 15
 LEGACY_QUERIES = {"mine": 13, "shared": 12}
 
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from accounts import actions
+from accounts import actions, policy
 from accounts.models import ExternalIdentity, LinkCode
-from accounts.policy import TELEGRAM_ISSUER, clean_link_code, link_code_hmac
+from accounts.policy import TELEGRAM_ISSUER
 from accounts.queries import principal_for_person
 from journal.models import Change
 from tests import factories
@@ -16,6 +16,10 @@ from .conftest import text, words
 from .test_accessibility import found_on
 
 PAGE, CODE = "/preferences/", "/preferences/telegram/"
+
+
+def stored(code):
+    return policy.fingerprint(policy.LINK_CODE, policy.clean_code(code, policy.LINK_CODE_CHARACTERS))
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +48,7 @@ class TestTheCode:
         page = text(answer)
         (code,) = set(re.findall(r"/link ([0-9A-Z]{5}-[0-9A-Z]{5})<", page))
         assert f'href="https://t.me/keepsake_bot?start={code}"' in page
-        assert LinkCode.objects.get().code_hmac == link_code_hmac(clean_link_code(code))
+        assert LinkCode.objects.get().code_hmac == stored(code)
         assert "no-store" in answer["Cache-Control"]
         assert "10 minutes" in words(answer)
         assert code not in text(client.get(PAGE))
@@ -53,9 +57,9 @@ class TestTheCode:
 
     def test_another_one_takes_its_place(self, visit, owner):
         client = visit(owner)
-        codes = [re.search(r"/link ([0-9A-Z-]{11})<", text(client.post(CODE)))[1] for _ in range(2)]
-        assert codes[0] != codes[1]
-        assert LinkCode.objects.get().code_hmac == link_code_hmac(clean_link_code(codes[1]))
+        made = [re.search(r"/link ([0-9A-Z-]{11})<", text(client.post(CODE)))[1] for _ in range(2)]
+        assert made[0] != made[1]
+        assert LinkCode.objects.get().code_hmac == stored(made[1])
 
     def test_without_a_bot_s_name_there_is_no_address(self, visit, owner, settings):
         settings.TELEGRAM_BOT_NAME = ""

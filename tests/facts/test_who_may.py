@@ -96,9 +96,12 @@ def test_a_key_that_only_reads_changes_nothing(api, add, owner, legacy, agent):
 
 def test_a_service_acts_for_whom_it_names(api, service, stranger):
     made = api(service, "42").post("/api/v1/legacies/", {"name": "Rosa", "members": ["43"]}).json()
+    code = made["invitations"][0]["code"]
     path = f"/api/v1/legacies/{made['id']}/facts/"
     body = {"content": "Rosa sang.", "category": "hobby", "visibility": "shared"}
     assert api(service, "42").post(path, body).status_code == 201
+    assert api(service, "43").get(path).status_code == 404
+    assert api(service, "43").post(f"/api/v1/invitations/{code}/accept/").status_code == 200
     assert api(service, "43").get(path).json()["results"][0]["mine"] is False
     assert api(service, "44").get(path).status_code == 404
 

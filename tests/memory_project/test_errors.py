@@ -14,7 +14,7 @@ from django.urls import reverse
 from psycopg_pool import PoolTimeout
 from rest_framework.exceptions import NotFound as DrfNotFound
 
-from accounts import api as accounts_api
+from accounts.api import legacies as accounts_api
 from journal.exceptions import Unavailable
 from language.base import EmbedderUnavailable
 from memory_project import health

@@ -16,8 +16,8 @@ def post(client, body, key="k1"):
     return client.post(LEGACIES, body, headers={"Idempotency-Key": key})
 
 
-def test_the_same_request_again_gets_the_same_answer_and_does_nothing(owner, member, api):
-    body = {"name": "Rosa", "members": ["member"]}
+def test_the_same_request_again_gets_the_same_answer_and_does_nothing(owner, api):
+    body = {"name": "Rosa"}
     first, second = post(api(owner), body), post(api(owner), body)
     assert (first.status_code, second.status_code) == (201, 201)
     assert first.content == second.content
@@ -63,7 +63,7 @@ def test_the_same_key_at_another_address_is_another_request(owner, legacy, api):
 
 
 def test_a_refused_request_leaves_its_key_free(owner, api):
-    assert post(api(owner), {"name": "Rosa", "members": ["nemo"]}).status_code == 400
+    assert post(api(owner), {"name": "Rosa", "members": ["not a name"]}).status_code == 400
     assert post(api(owner), {"name": "Rosa"}).status_code == 201
 
 
@@ -105,22 +105,17 @@ def test_the_record_holds_no_text(owner, api):
     assert "Rosa" not in str(vars(record))
 
 
-def test_members_and_agents_honour_it_too(owner, stranger, legacy, api):
+def test_agents_honour_it_too(owner, api):
     client = api(owner)
-    paths = {
-        f"{LEGACIES}{legacy.pk}/members/": {"name": "stranger"},
-        "/api/v1/agents/": {"name": "new"},
-    }
-    for number, (path, body) in enumerate(paths.items()):
-        first = client.post(path, body, headers={"Idempotency-Key": str(number)})
-        again = client.post(path, body, headers={"Idempotency-Key": str(number)})
-        assert first.status_code == again.status_code == 201
-        assert first.content == again.content
+    first = client.post("/api/v1/agents/", {"name": "new"}, headers={"Idempotency-Key": "k1"})
+    again = client.post("/api/v1/agents/", {"name": "new"}, headers={"Idempotency-Key": "k1"})
+    assert first.status_code == again.status_code == 201
+    assert first.content == again.content
 
 
 @pytest.mark.django_db(transaction=True)
-def test_eight_at_once_do_it_once(owner, member, api, at_once):
-    answers = at_once(lambda _: post(api(owner), {"name": "Rosa", "members": ["member"]}), 8)
+def test_eight_at_once_do_it_once(owner, api, at_once):
+    answers = at_once(lambda _: post(api(owner), {"name": "Rosa"}), 8)
     assert [answer.status_code for answer in answers] == [201] * 8
     assert len({answer.content for answer in answers}) == 1
     assert sum("Idempotent-Replay" in answer for answer in answers) == 7

@@ -184,7 +184,7 @@ class Command(BaseCommand):
     def _legacy(self, principal: Principal, name: str) -> UUID:
         legacy = _known_legacy(principal, name)
         if legacy is None:
-            legacy = legacy_create(principal, name)
+            legacy, _ = legacy_create(principal, name)
             self.stdout.write(f"Made the legacy {legacy.name}.")
         return legacy.pk
 

@@ -1,0 +1,105 @@
+"""Invitations as whoever is invited sees them: what waits, the page that a link leads to, the answers, the blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts import actions
+from accounts.models import Invitation, InvitationBlock, Legacy
+from accounts.principals import Principal
+from journal.exceptions import NotFound, Refused
+
+from ..page import PageRequest, came_from, for_person
+
+MOST_WAITING = 20
+
+
+def waiting_invitations(principal: Principal) -> list[Invitation]:
+    """The latest that wait for the person, in two queries."""
+    waiting = Invitation.objects.waiting_for(principal, timezone.now()).select_related("legacy", "inviter")
+    return list(waiting.order_by("-created_at", "pk")[:MOST_WAITING])
+
+
+@require_safe
+@for_person
+def invitations(request: PageRequest, principal: Principal) -> HttpResponse:
+    """What waits for an answer, and by whom the person is not asked."""
+    blocks = InvitationBlock.objects.visible_to(principal).select_related("inviter").order_by("-created_at", "-pk")
+    context = {
+        "principal": principal,
+        "invitations": waiting_invitations(principal),
+        "blocks": blocks,
+        "next": reverse("invitation-list"),
+    }
+    return render(request, "desk/invitations.html", context)
+
+
+@require_safe
+@for_person
+def invitation(request: PageRequest, principal: Principal, code: str) -> HttpResponse:
+    """The page of a link: who asks, about whom. Nothing is answered by opening it."""
+    try:
+        found = actions.invitation_find(principal, code)
+    except NotFound:
+        return render(request, "desk/invitation.html", {"principal": principal}, status=404)
+    kept = Legacy.objects.visible_to(principal).filter(pk=found.legacy_id).exists()
+    context = {"principal": principal, "invitation": found, "code": code, "kept": kept}
+    return render(request, "desk/invitation.html", context)
+
+
+@require_POST
+@for_person
+def answer(request: PageRequest, principal: Principal, code: str, answer: str) -> HttpResponse:
+    """Accept, decline or block, and go to the legacy or back to where it was answered."""
+    back = came_from(request, reverse("home"))
+    try:
+        if answer == "accept":
+            member = actions.invitation_accept(principal, code)
+            messages.success(request, "You keep this legacy too from now on. You can leave it at any time.")
+            return redirect("legacy-page", member.legacy_id)
+        decide, said = _REFUSALS[answer]
+        decide(principal, code)
+    except NotFound:
+        messages.error(request, "This invitation can't be answered any more: it was revoked, or its time is over.")
+        return redirect(back)
+    except Refused as error:
+        messages.error(request, error.detail)
+        return redirect(back)
+    messages.success(request, said)
+    return redirect(back)
+
+
+_REFUSALS: dict[str, tuple[Callable[[Principal, str], None], str]] = {
+    "decline": (actions.invitation_decline, "Declined. Nobody is told."),
+    "block": (
+        actions.invitation_block,
+        "Blocked: you get no invitation to that legacy again, nor any by whoever sent it. Nobody is told.",
+    ),
+}
+
+
+@require_POST
+@for_person
+def unblock(request: PageRequest, principal: Principal, block_id: int) -> HttpResponse:
+    """Let invitations through again."""
+    actions.invitation_unblock(principal, block_id)
+    messages.success(request, "They can invite you again.")
+    return redirect("invitation-list")
+
+
+urlpatterns = [
+    path("invitations/", invitations, name="invitation-list"),
+    path("invitations/blocks/<int:block_id>/lift/", unblock, name="invitation-lift"),
+    path("invitations/<str:code>/", invitation, name="invitation-page"),
+    *(
+        path(f"invitations/<str:code>/{each}/", answer, {"answer": each}, name=f"invitation-{each}-page")
+        for each in ("accept", "decline", "block")
+    ),
+]
