@@ -114,6 +114,25 @@ def collect_my_data(page: Any) -> None:
     page.reload()
 
 
+def open_blocking(page: Any) -> None:
+    """Open what blocking comes to."""
+    page.get_by_text("Block …").first.click()
+
+
+def invite_somebody(page: Any) -> None:
+    """Make an invitation, and see its link."""
+    page.get_by_label("User name").fill("grandson")
+    page.get_by_role("button", name="Make an invitation").click()
+    page.get_by_role("heading", name="The invitation is made").wait_for()
+
+
+def invite_and_look(page: Any) -> None:
+    """Make an invitation, and see it among those that nobody has accepted; open what leaving comes to."""
+    invite_somebody(page)
+    page.get_by_role("link", name="Back to").click()
+    page.get_by_text("Leave …").click()
+
+
 def open_text(page: Any) -> None:
     """Open what a fact says, for a reason, with what can be decided about it."""
     more = page.locator("#header-inner a").filter(has_text="more_horiz")
@@ -156,6 +175,11 @@ PAGES = [
     Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
     Page("legacy-removed", "/legacies/{legacy}/?show=gone"),
     Page("bulk", "/facts/", act=tick_two),
+    Page("home-invited", "/", person=STAFF),
+    Page("invitations", "/invitations/", person=STAFF, act=open_blocking),
+    Page("invitation", "/invitations/{invitation}/", person=STAFF),
+    Page("legacy-members", "/legacies/{legacy}/members/", act=invite_and_look),
+    Page("legacy-invited", "/legacies/{legacy}/members/", act=invite_somebody),
     Page("fact", "/facts/{fact}/", readme=[PHONE]),
     Page("preferences", "/preferences/"),
     Page("my-data", "/my-data/"),
@@ -198,6 +222,7 @@ def demo_served() -> Iterator[str]:
     call_command("migrate", database="owner", verbosity=0)
     call_command("seed_demo", if_empty=True, stdout=sys.stderr)
     give_staff_work()
+    ask_staff()
     show_agents()
     with override_settings(
         STORAGES={**settings.STORAGES, "staticfiles": plain},
@@ -291,6 +316,20 @@ def say_it_twice() -> None:
             memory_add(person, NewMemory(content, category), insist=True)
 
 
+def ask_staff() -> None:
+    """Staff are asked to keep one legacy, and have blocked whoever asked them about another."""
+    from accounts.actions import invitation_block, legacy_create
+    from accounts.models import Invitation, User
+    from accounts.queries import principal_for_person
+
+    if Invitation.objects.filter(inviter__username="ines").exists():
+        return
+    staff, other, third = (principal_for_person(User.objects.get(username=name).pk) for name in (STAFF, OTHER, "ines"))
+    _, (blocked,) = legacy_create(other, "Somebody else", [STAFF])
+    invitation_block(staff, blocked.code)
+    legacy_create(third, "Great-uncle Bento, the clockmaker of Braga", [STAFF])
+
+
 def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:
     """Write a picture of each page for each width and scheme."""
     from playwright.sync_api import sync_playwright
@@ -330,7 +369,7 @@ def keep(tab: Any, file: Path) -> None:
 
 def places() -> dict[str, str]:
     """What the placeholders in addresses stand for."""
-    from accounts.models import Legacy
+    from accounts.models import Invitation, Legacy
     from facts.models import LegacyFact
     from memories.models import Memory, Place, Proposal
 
@@ -341,7 +380,8 @@ def places() -> dict[str, str]:
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
     return {
-        "legacy": str(Legacy.objects.get().pk),
+        "legacy": str(Legacy.objects.get(memberships__user__username=PERSON).pk),
+        "invitation": str(Invitation.objects.filter(inviter__username="ines")[0].pk),
         "fact": str(fact.pk) if fact else "",
         "held_back": str(held_back.pk) if held_back else "",
         "memory": memory.pk if memory else "",
