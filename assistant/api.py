@@ -11,7 +11,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
 from accounts.principals import Principal
@@ -21,7 +20,7 @@ from web.idempotency import WritesOnce
 from web.json import read_nothing
 
 from .imports import api as imports
-from .jobs import find_job, latest_job
+from .jobs import Job, latest_job
 from .learn import api as extraction
 from .learn import summarizing as actions
 from .recall.query import api as querying
@@ -124,18 +123,6 @@ class Command(WritesOnce[Principal]):
 def _answer_command(answer: CommandAnswer) -> Response:
     waits = answer.data.get("outcome") == "waiting"
     return Response(CommandAnswerSerializer(answer).data, status=202 if waits else 200)
-
-
-class Job(APIView):
-    """A background job."""
-
-    @extend_schema(responses=JobSerializer)
-    def get(self, request: Request, job_id: UUID) -> Response:
-        """Read how far a job is, or how it ended, for whoever sees what it works on.
-
-        What is wrong with a file that was sent says GET import/{id}/.
-        """
-        return Response(JobSerializer(find_job(principal_of(request), job_id)).data)
 
 
 urlpatterns = [

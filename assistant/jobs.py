@@ -1,4 +1,4 @@
-"""Who sees which background job: whoever sees what it works on."""
+"""Background jobs: who sees which, and reading one over REST."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
+from accounts.authentication import principal_of
 from accounts.principals import Principal
 from conversations.models import Conversation, ConversationImport
 from journal.exceptions import NotFound
@@ -19,6 +24,7 @@ from .imports.actions import JOB as IMPORT_JOB
 from .imports.actions import UNDO_JOB
 from .learn.actions import JOB as EXTRACT_JOB
 from .learn.summarizing import JOB as SUMMARIZE_JOB
+from .serializers import JobSerializer
 
 _WORKS_ON: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
     SUMMARIZE_JOB: Conversation.objects.visible_to,
@@ -49,3 +55,15 @@ def _sees(principal: Principal, job: JobRun) -> bool:
     if job.kind not in _WORKS_ON:
         return principal.may_decide
     return _WORKS_ON[job.kind](principal).filter(pk=job.subject_id).exists()
+
+
+class Job(APIView):
+    """A background job."""
+
+    @extend_schema(responses=JobSerializer)
+    def get(self, request: Request, job_id: UUID) -> Response:
+        """Read how far a job is, or how it ended, for whoever sees what it works on.
+
+        What is wrong with a file that was sent says GET import/{id}/.
+        """
+        return Response(JobSerializer(find_job(principal_of(request), job_id)).data)
