@@ -8,7 +8,6 @@ from .agents import (
     principal_for_key,
 )
 from .invitations import (
-    Sent,
     invitation_accept,
     invitation_block,
     invitation_decline,
@@ -18,9 +17,8 @@ from .invitations import (
     invitations_tidy,
     member_invite,
 )
-from .legacies import legacy_create, legacy_rename
+from .legacies import Sent, legacy_create, legacy_rename, member_detach, member_set_role
 from .linking import identity_link, identity_unlink, link_code_create, link_code_withdraw
-from .members import member_detach, member_set_role
 from .people import identity_rename, preferences_set, user_create, user_resolve, user_set_active
 
 __all__ = [

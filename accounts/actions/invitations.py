@@ -6,31 +6,20 @@ names are somebody's. All that changes an invitation holds the ledger of its leg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 
-from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotFound, TooMany
+from journal.actions import ledger_write
+from journal.exceptions import Conflict, NotFound
 
 from .. import policy
 from ..models import Invitation, InvitationBlock, Member
 from ..principals import Principal
-from .members import must_own, note_member
+from .legacies import Sent, invite, must_own, note_invitation, note_member
 
 _DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """An invitation that was just made, and its code, which can't be shown again."""
-
-    invitation: Invitation
-    code: str
 
 
 def member_invite(principal: Principal, legacy_id: UUID, name: str = "", role: str = Member.Role.MEMBER) -> Sent:
@@ -51,38 +40,6 @@ def member_invite(principal: Principal, legacy_id: UUID, name: str = "", role: s
     return sent
 
 
-def invite(
-    write: LedgerWrite, principal: Principal, legacy_id: UUID, names: Sequence[str], role: str = Member.Role.MEMBER
-) -> list[Sent]:
-    """Make invitations inside a transaction that holds the ledgers of the owner and of the legacy.
-
-    ``names`` are in their normal form, or empty. Raises TooMany (429) when the person has sent as many in a day as
-    ``INVITATIONS_PER_DAY`` allows.
-    """
-    user_id, now = policy.must_act_for(principal), timezone.now()
-    lately = Invitation.objects.filter(inviter_id=user_id, created_at__gt=now - _DAY).count()
-    if lately + len(names) > settings.INVITATIONS_PER_DAY:
-        raise TooMany(
-            f"A person invites {settings.INVITATIONS_PER_DAY} people in a day at most.", code="too_many_invitations"
-        )
-    issuer = policy.issuer_of_names(principal)
-    before = Invitation.objects.filter(legacy_id=legacy_id, issuer=issuer, name__in=[name for name in names if name])
-    before.filter(state__in=Invitation.OUTSTANDING).update(state=Invitation.State.REVOKED, ended_at=now)
-    ends = now + timedelta(days=settings.INVITATION_DAYS)
-    common = {"legacy_id": legacy_id, "inviter_id": user_id, "role": role, "created_at": now, "expires_at": ends}
-    sent = []
-    for name in names:
-        code = policy.new_code(policy.INVITATION_CHARACTERS)
-        kept = policy.fingerprint(policy.INVITATION, policy.clean_code(code, policy.INVITATION_CHARACTERS))
-        invitation = Invitation(**common, issuer=issuer if name else "", name=name, code_hmac=kept)
-        sent.append(Sent(invitation, code))
-    Invitation.objects.bulk_create(each.invitation for each in sent)
-    for each in sent:
-        for ledger_id in (user_id, legacy_id):
-            _note(write, ledger_id, "INVITE", each.invitation)
-    return sent
-
-
 def invitation_revoke(principal: Principal, legacy_id: UUID, invitation_id: UUID) -> None:
     """End an invitation that is outstanding. Owners may, whichever of them sent it.
 
@@ -99,7 +56,7 @@ def invitation_revoke(principal: Principal, legacy_id: UUID, invitation_id: UUID
             raise _not_found()
         _end(invitation, Invitation.State.REVOKED)
         for ledger_id in (user_id, legacy_id):
-            _note(write, ledger_id, "DELETE", invitation)
+            note_invitation(write, ledger_id, "DELETE", invitation)
 
 
 def invitation_find(principal: Principal, code: str) -> Invitation:
@@ -187,20 +144,16 @@ def _decline(principal: Principal, code: str, *, block: bool) -> None:
         if invitation.state == Invitation.State.OPEN:
             _end(invitation, Invitation.State.DECLINED, user_id)
             if not block:
-                _note(write, user_id, "DECLINE", invitation)
+                note_invitation(write, user_id, "DECLINE", invitation)
         if block:
             InvitationBlock.objects.create(user_id=user_id, legacy_id=legacy_id, inviter_id=invitation.inviter_id)
-            _note(write, user_id, "BLOCK", invitation)
+            note_invitation(write, user_id, "BLOCK", invitation)
 
 
 def _end(invitation: Invitation, state: str, answered_by: UUID | None = None) -> None:
     invitation.state, invitation.ended_at = state, timezone.now()
     invitation.answered_by_id = answered_by or invitation.answered_by_id
     invitation.save(update_fields=["state", "ended_at", "answered_by"])
-
-
-def _note(write: LedgerWrite, ledger_id: UUID, event: str, invitation: Invitation) -> None:
-    write.change(ledger_id, event, "invitation", invitation.pk, legacy=str(invitation.legacy_id), role=invitation.role)
 
 
 def _not_found() -> NotFound:

@@ -319,7 +319,11 @@ class TestAccepting:
         for what in ("accept", "decline", "block"):
             refused = answer(api(other_agent), code, what)
             assert (refused.status_code, refused.json()["code"]) == (403, "not_yours_to_decide")
-        assert answer(api(with_key(other_agent, ["read", "write", "admin"])), code).status_code == 200
+        deciding = api(with_key(other_agent, ["read", "write", "admin"]))
+        Agent.objects.filter(pk=other_agent.pk).update(role="planner")
+        assert answer(deciding, code).status_code == 403
+        Agent.objects.filter(pk=other_agent.pk).update(role="")
+        assert answer(deciding, code).status_code == 200
         assert legacy.members.filter(pk=stranger.pk).exists()
 
     def test_a_service_with_admin_accepts_for_whom_it_names_who_need_not_have_been_there(self, service, api):
