@@ -38,7 +38,7 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
     name, too many members or what can't be anybody's name, NotAllowed, NotYoursToDecide, TooMany (429).
     """
     user_id = policy.must_write(principal)
-    name = policy.clean_name(name, 200)
+    name = policy.clean_shown_name(name)
     policy.check_member_count(members)
     if members:
         policy.must_decide_for_all(principal)
@@ -57,7 +57,7 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
 def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
     """Give a legacy another name. Raises NotFound, NotAllowed (403) for a member who is no owner, Refused (400)."""
     policy.must_write(principal)
-    name = policy.clean_name(name, 200)
+    name = policy.clean_shown_name(name)
     must_own(principal, legacy_id)  # Before the lock, so that a stranger takes nobody's; again under it.
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)

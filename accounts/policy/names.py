@@ -11,7 +11,8 @@ from confusable_homoglyphs import confusables
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 
-from journal.exceptions import Refused
+from journal.exceptions import Gated, Refused
+from language.gates import find_instructions, first_sensitive
 
 from ..principals import Principal
 
@@ -116,3 +117,21 @@ def clean_name(name: str, longest: int) -> str:
     if not 1 <= len(name) <= longest or "\x00" in name:
         raise Refused(f"A name has 1 to {longest} characters.", code="bad_name")
     return name
+
+
+def clean_shown_name(name: str) -> str:
+    """The name of a legacy in its stored form. Raise Refused, or Gated (422) whoever gives it: others read it too."""
+    name = clean_name(name, 200)
+    check_sensitive(name)
+    reason = find_instructions(name)
+    if reason:
+        raise Gated(f"The name was refused because it {reason}.")
+    return name
+
+
+def check_sensitive(text: str) -> None:
+    """Raise Gated with the kind of the first sensitive thing in a text. The error does not hold the value."""
+    found = first_sensitive(text)
+    if found is not None:
+        article = "an" if found.kind[0] in "aeiouAEIOU" else "a"
+        raise Gated(f"The text holds {article} {found.kind}. Such data is not stored.", kind=found.kind)

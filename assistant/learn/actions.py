@@ -22,7 +22,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.categories import load as load_categories
-from accounts.policy import must_decide, must_write
+from accounts.policy import check_sensitive, must_decide, must_write
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
@@ -43,7 +43,7 @@ from language.backends import get_model
 from language.base import ExtractionRequest, LanguageError, LanguageModel, MemoryCandidate
 from memories.actions import memories_decline
 from statements.actions import suppression_add
-from statements.policy import check_form, check_sensitive
+from statements.policy import check_form
 from statements.wording import Embedded
 
 from .learning import Found, Part, find_memories, learns_memories, note_failure, note_refusals

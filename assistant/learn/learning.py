@@ -15,7 +15,7 @@ from conversations.models import Conversation, Message
 from journal.actions import note_operation
 from language.base import EpisodeCandidate, LanguageModel, MemoryCandidate, ToolRequest, ToolRound, Usage, Utterance
 from language.fencing import without_fences
-from statements.policy import mask_sensitive
+from language.gates import mask_sensitive
 
 from . import tools
 from .knowing import known_memories

@@ -13,13 +13,14 @@ from typing import Literal
 from accounts.principals import Principal
 from journal.exceptions import Gated, Refused
 from language.base import EpisodeCandidate, KnownMemory, MemoryCandidate, ToolCall, ToolResult
+from language.gates import is_masked
 from language.offline.rewrite import in_third_person
 from memories.actions import admit_new
 from memories.models import Kind
 from memories.policy import writing as filing
 from memories.records import NewMemory
 from retrieval.text import SIMPLE, detect_config, list_words
-from statements.policy import LONGEST_EXTRACTED, check_form, check_third_person, is_masked
+from statements.policy import LONGEST_EXTRACTED, check_form, check_third_person
 
 from . import tools
 

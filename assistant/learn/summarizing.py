@@ -44,8 +44,8 @@ from journal.models import JobRun
 from journal.queue import enqueue
 from language.backends import get_embedder, get_model
 from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Vectors
+from language.gates import mask_sensitive
 from memories.models import Memory
-from statements.policy import mask_sensitive
 
 from . import actions as extracting
 from .learning import (

@@ -16,8 +16,9 @@ from journal.actions import LedgerWrite, note_operation
 from journal.exceptions import Gated
 from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
+from language.gates import is_masked, mask_sensitive
 from statements.models import Suppression
-from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person, is_masked, mask_sensitive
+from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person
 from statements.policy.resembling import RESEMBLES
 from statements.querysets import Against
 from statements.wording import Embedded, Wording

@@ -10,10 +10,10 @@ from typing import Any
 from accounts import categories, policy
 from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
+from language.gates import find_instructions
 from retrieval.text import SIMPLE, detect_config, list_words
+from statements.policy import admit
 from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters, check_third_person
-from statements.policy.gates import admit, find_instructions
-from statements.policy.sensitive import check_sensitive
 
 from ..models import Kind, Memory
 from ..records import NewMemory
@@ -190,7 +190,7 @@ def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:
     text = check_characters(text)
     _check_length(name, text, longest)
     if text:
-        check_sensitive(text)
+        policy.check_sensitive(text)
         reason = "" if own_word else find_instructions(text)
         if reason:
             raise Gated(f"The {name} was refused because it {reason}.")

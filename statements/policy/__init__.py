@@ -1,25 +1,56 @@
 """Pure gates that a text passes before it is stored, and the fingerprint by which it is known again. No database."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accounts.policy import REASON_CHARACTERS, check_sensitive
+from language.gates import find_instructions
+
 from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person, fingerprint, fingerprints
-from .gates import Admitted, admit, find_instructions, reason_to_hold_back
-from .sensitive import Sensitive, check_sensitive, clean_reason, find_sensitive, is_masked, mask_sensitive
 
 __all__ = [
     "LONGEST",
     "LONGEST_EXTRACTED",
     "SHORTEST",
     "Admitted",
-    "Sensitive",
     "admit",
     "check_form",
-    "check_sensitive",
     "check_third_person",
     "clean_reason",
-    "find_instructions",
-    "find_sensitive",
     "fingerprint",
     "fingerprints",
-    "is_masked",
-    "mask_sensitive",
     "reason_to_hold_back",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A text that may be stored, in its stored form. With ``held_back`` it is quarantined for that reason."""
+
+    content: str
+    held_back: str = ""
+
+
+def admit(text: str, *, own_word: bool, longest: int = LONGEST) -> Admitted:
+    """Pass a text through the gates before it is written.
+
+    The person's own wording (``own_word``) passes form and sensitive data only: what somebody says of themselves or of
+    theirs is theirs to say. Raises Gated (422) with the reason, which never holds the value.
+    """
+    content = check_form(text, longest=longest)
+    check_sensitive(content)
+    return Admitted(content, "" if own_word else reason_to_hold_back(content))
+
+
+def reason_to_hold_back(content: str) -> str:
+    """Why a text is kept out of prompts, as a sentence for its author; empty when it need not be."""
+    reason = find_instructions(content)
+    return f"Held back because it {reason}." if reason else ""
+
+
+def clean_reason(reason: str) -> str:
+    """Why something is not so, in its stored form, cut to what fits. Raises Gated (422) for sensitive data."""
+    reason = " ".join(reason.replace("\x00", " ").split())[:REASON_CHARACTERS]
+    check_sensitive(reason)
+    return reason

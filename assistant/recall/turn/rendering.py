@@ -8,7 +8,7 @@ from typing import Any
 
 from conversations.searching import TurnRow
 from language.fencing import as_data, as_said
-from statements.policy import find_instructions
+from language.gates import find_instructions
 
 from .pieces import who_said
 

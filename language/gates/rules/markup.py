@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from .base import EXFILTRATION, MARKER, OVERRIDE, Rule
+from .base import COMMAND, EXFILTRATION, MARKER, OVERRIDE, Rule
 
 MARKUP = [
+    Rule(
+        COMMAND,
+        ("ki", "ia", " ai", "assist", "asist", "model", "chatbot", "ии", "ассист"),
+        r"(?:^|[.!?:\n(\"'*#-]\s*)(?:lieb(?:e[rs]?)|hallo|hey|achtung|an die|cher|chere|querid[oa]|estimad[oa]"
+        r"|prezad[oa]|car[oa]|ciao|hola|ola"
+        r"|gentile|beste|kara|kare|kjaere|hej|hei|rakas|hyva|уважаем\w+|дорог\w+|drog[ai]|mily|mila|sevgili"
+        r"|sayin|kedves|draga|attention|atencion"
+        r"|atencao|attenzione|uwaga|pozor|внимание)\s+(?:\w+\s+)?(?:ki|ia|ai|assistent\w*|asistent\w*|assistant"
+        r"|asistan\w*|modell?\w*|sprachmodell"
+        r"|chatbot|ии|ассистент|неиросеть)\b\s*[,:!]",
+    ),
     Rule(
         MARKER,
         (
@@ -13,7 +24,7 @@ MARKUP = [
             "[inst",
             "[/inst",
             "<<",
-            "###",
+            "##",
             "[system",
             "[assistant",
             "[user",
@@ -22,7 +33,8 @@ MARKUP = [
             "[human",
             "【",
         ),
-        r"<\|[^|<>]{1,40}\|>|\[/?inst\]|<</?sys>>|#{2,}\s*(?:instruction|system|response|assistant|user|human|new task"
+        r"#{2,}\s?\w+\s?#{2,}|<\|[^|<>]{1,40}\|>|\[/?inst\]|<</?sys>>|#{2,}\s*(?:instruction|system|response"
+        r"|assistant|user|human|new task"
         r"|task|prompt|end)\s*(?::|$|\n|#)"
         r"|[\[【](?:/?system|assistant|/?user|human|admin|developer)(?:\s(?:message|note|prompt|instructions?|override"
         r"|notice))?[\]】]",

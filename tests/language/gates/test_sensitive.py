@@ -7,8 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stdnum import luhn
 
+from accounts.policy import check_sensitive
 from journal.exceptions import Gated
-from statements import policy
+from language import gates
 
 from .labelled import VALUES, labelled
 
@@ -21,9 +22,9 @@ DIGITS = ["0123456789", "０１２３４５６７８９", "٠١٢٣٤٥٦٧٨٩"
 
 @pytest.mark.parametrize(("kind", "text"), REFUSED)
 def test_it_is_refused_and_the_reason_names_its_kind(kind, text):
-    assert kind in {found.kind for found in policy.find_sensitive(text)}
+    assert kind in {found.kind for found in gates.find_sensitive(text)}
     with pytest.raises(Gated) as refusal:
-        policy.check_sensitive(text)
+        check_sensitive(text)
     assert refusal.value.status == 422
     assert refusal.value.code == "gate"
     assert refusal.value.extra == {"kind": refusal.value.extra["kind"]}
@@ -33,34 +34,34 @@ def test_it_is_refused_and_the_reason_names_its_kind(kind, text):
 
 @pytest.mark.parametrize(("kind", "text"), REFUSED)
 def test_masking_leaves_nothing_that_the_gate_finds_and_names_the_kind(kind, text):
-    masked = policy.mask_sensitive(f"Rosa baked bread. {text}")
-    assert policy.find_sensitive(masked) == []
+    masked = gates.mask_sensitive(f"Rosa baked bread. {text}")
+    assert gates.find_sensitive(masked) == []
     assert masked.startswith("Rosa baked bread.")
     assert " removed]" in masked
 
 
 @pytest.mark.parametrize("text", SET["passed"])
 def test_what_a_biography_is_full_of_passes(text):
-    assert policy.find_sensitive(text) == []
-    assert policy.mask_sensitive(text) == text
+    assert gates.find_sensitive(text) == []
+    assert gates.mask_sensitive(text) == text
 
 
 def test_the_error_holds_no_value():
     for name, value in VALUES.items():
         with pytest.raises(Gated) as refusal:
-            policy.check_sensitive(f"Hers was {value} until May.")
+            check_sensitive(f"Hers was {value} until May.")
         assert value not in f"{refusal.value!r} {refusal.value.detail} {refusal.value.extra}", name
 
 
 def test_a_finding_says_where_in_the_original_it_stands():
     text = "Роза: ４１１１\u200b １１１１ １１１１ １１１１, да"
-    (found,) = policy.find_sensitive(text)
+    (found,) = gates.find_sensitive(text)
     assert text[found.start : found.end] == "４１１１\u200b １１１１ １１１１ １１１１"
-    assert policy.mask_sensitive(text) == "Роза: [payment card number removed], да"
+    assert gates.mask_sensitive(text) == "Роза: [payment card number removed], да"
 
 
 def test_findings_that_overlap_are_masked_as_one():
-    masked = policy.mask_sensitive(f"password: {VALUES['github']} and 4111 1111 1111 1111")
+    masked = gates.mask_sensitive(f"password: {VALUES['github']} and 4111 1111 1111 1111")
     assert masked.count("removed]") == 2
     assert "ghp_" not in masked
     assert "4111" not in masked
@@ -84,7 +85,7 @@ BODY = "aB3dE5gH7jK9mN2pQ4rS"
 )
 @pytest.mark.parametrize("before", [0, 995, 31_000])
 def test_a_token_is_masked_to_its_end_wherever_it_stands(token, before):
-    masked = policy.mask_sensitive(f"{'bees ' * (before // 5)}It was {token} in May, she said.")
+    masked = gates.mask_sensitive(f"{'bees ' * (before // 5)}It was {token} in May, she said.")
     assert BODY[:8] not in masked
     assert "1f_" not in masked
     assert masked.startswith("bees " * (before // 5) + "It was ")
@@ -92,7 +93,7 @@ def test_a_token_is_masked_to_its_end_wherever_it_stands(token, before):
 
 
 def test_what_stands_right_behind_a_token_stays():
-    assert policy.mask_sensitive(f"鍵はghp_{BODY}{BODY[:16]}です。") == "鍵は[access token removed]です。"
+    assert gates.mask_sensitive(f"鍵はghp_{BODY}{BODY[:16]}です。") == "鍵は[access token removed]です。"
 
 
 @st.composite
@@ -117,7 +118,7 @@ def cards(draw, valid=True):
     st.sampled_from(["", ".", " she said", "です"]),
 )
 def test_a_valid_card_number_is_refused_in_any_grouping(number, before, after):
-    assert "payment card number" in {found.kind for found in policy.find_sensitive(before + number + after)}
+    assert "payment card number" in {found.kind for found in gates.find_sensitive(before + number + after)}
 
 
 @settings(deadline=None)
@@ -125,15 +126,15 @@ def test_a_valid_card_number_is_refused_in_any_grouping(number, before, after):
 def test_a_number_with_a_wrong_check_digit_is_no_card(number):
     # As one run: a group of its digits, standing alone, can be a shorter card's.
     number = "".join(filter(str.isdecimal, number))
-    assert "payment card number" not in {found.kind for found in policy.find_sensitive(f"It was {number}.")}
+    assert "payment card number" not in {found.kind for found in gates.find_sensitive(f"It was {number}.")}
 
 
 @settings(deadline=None)
 @given(st.text(max_size=500))
 def test_masking_is_total_and_final(text):
-    masked = policy.mask_sensitive(text)
-    assert policy.find_sensitive(masked) == []
-    assert policy.mask_sensitive(masked) == masked
+    masked = gates.mask_sensitive(text)
+    assert gates.find_sensitive(masked) == []
+    assert gates.mask_sensitive(masked) == masked
 
 
 @settings(deadline=None)
@@ -141,13 +142,13 @@ def test_masking_is_total_and_final(text):
     st.lists(st.sampled_from([text for _, text in REFUSED]), min_size=2, max_size=4), st.sampled_from([" ", ". ", ""])
 )
 def test_masking_is_final_for_several_at_once(texts, between):
-    assert policy.find_sensitive(policy.mask_sensitive(between.join(texts))) == []
+    assert gates.find_sensitive(gates.mask_sensitive(between.join(texts))) == []
 
 
 @settings(deadline=None)
 @given(st.text(string.digits + " .-/", max_size=200))
 def test_runs_of_digits_are_read_in_time(text):
-    for found in policy.find_sensitive(text):
+    for found in gates.find_sensitive(text):
         assert 0 <= found.start < found.end <= len(text)
 
 
@@ -160,4 +161,4 @@ def test_runs_of_digits_are_read_in_time(text):
 )
 def test_a_refusal_is_said_in_good_english(text, said):
     with pytest.raises(Gated, match=said):
-        policy.check_sensitive(text)
+        check_sensitive(text)

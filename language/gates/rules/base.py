@@ -7,7 +7,6 @@ of which a text must hold one for the pattern to be tried; they keep the gate fa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,17 +43,17 @@ class Rule:
     def _before(self) -> re.Pattern[str] | None:
         return re.compile(rf"(?:{_folded_pattern(self.after)})$") if self.after else None
 
-    @cached_property
-    def _needs(self) -> tuple[str, ...]:
-        return tuple(folded(need) for need in self.needs)
+    def matches(self, text: str) -> bool:
+        """Whether a folded text matches that holds one of ``needs``."""
+        return any(
+            self._before is None or self._before.search(text[max(0, match.start() - 40) : match.start()]) is None
+            for match in self._compiled.finditer(text)
+        )
 
-    def holds(self, text: str) -> bool:
-        """Whether a folded text, with a blank before and after it, matches."""
-        return any(need in text for need in self._needs) and any(self._matches(text[1:-1]))
 
-    def _matches(self, text: str) -> Iterator[bool]:
-        for match in self._compiled.finditer(text):
-            yield self._before is None or self._before.search(text[max(0, match.start() - 40) : match.start()]) is None
+def any_of(listed: str) -> tuple[str, ...]:
+    """What a rule needs, told in one string with a bar between."""
+    return tuple(listed.split("|"))
 
 
 # Where a command begins: at the start, after a mark, or after a word that introduces one.

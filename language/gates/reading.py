@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from string import ascii_lowercase
 
 from confusable_homoglyphs.confusables import confusables_data
 
+from .disguises import decoded, respelled
+
 # Not all of them are format characters to Unicode: fillers and the grapheme joiner are drawn as nothing too.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u3164\uffa0\u2800") | {chr(code) for code in range(0xFE00, 0xFE10)}
-_STROKES = str.maketrans("łøđħıßæœ", "lodhisao")
-_LEET = str.maketrans("0134578@$!", "oieastbasi")
+_STROKES = str.maketrans(
+    {**dict(zip("łøđħıßæœðɔƃ", "lodhisaodcg", strict=True)), **dict.fromkeys("’ʼ‘`´", chr(39)), "þ": "th"}
+)
 
+_BOXED_LETTER = re.compile(
+    r"(?:(?:CROSSED )?NEGATIVE .*|REGIONAL .*|PARENTHESIZED .*|LATIN LETTER SMALL CAPITAL|LATIN .* TURNED) ([A-Z])"
+)
+_BRAILLE = dict(
+    zip(
+        b"\x01\x03\x09\x19\x11\x0b\x1b\x13\x0a\x1a\x05\x07\x0d\x1d\x15\x0f\x1f\x17\x0e\x1e%':-=5",
+        ascii_lowercase,
+        strict=True,
+    )
+)
+"""Letters by their dots, the first of which is the lowest bit."""
+
+_FOLDED_CATEGORIES = {"Zs": " ", "Pd": "-"}
+_BLANKS = re.compile(" {2,}")
 _BESIDE_LATIN = re.compile("[a-z][^\x00-\x7f]|[^\x00-\x7f][a-z]")
-_LETTERS_APART = re.compile(r"(?<![^\W\d_])[^\W\d_](?:[ ._\-*|/·]{1,3}[^\W\d_](?![^\W\d_])){5,}")
-_LEET_WORD = re.compile(r"(?<![\w@$])(?=[a-z@$!0-9]*[a-z])(?=[a-z]*[0134578@$!])[a-z@$!0134578]{3,}(?![\w@$])")
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{24,}={0,2}(?![A-Za-z0-9+/_=-])")
 
 
 class _Table(dict[int, str]):
@@ -57,15 +70,20 @@ def plain(text: str) -> Reading:
 
 def _read(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cf" or character in _INVISIBLE or "\U000e0100" <= character <= "\U000e01ef":
+    if category in {"Cf", "Me"} or character in _INVISIBLE or "\U000e0100" <= character <= "\U000e01ef":
         return ""
     if category == "Nd":
         return str(unicodedata.digit(character))
-    if category == "Zs":
-        return " "
-    if category == "Pd" or character == "−":
-        return "-"
-    return unicodedata.normalize("NFKC", character)
+    if category in _FOLDED_CATEGORIES or character == "−":
+        return _FOLDED_CATEGORIES.get(category, "-")
+    name = unicodedata.name(character, "")
+    letter = _BOXED_LETTER.fullmatch(name)
+    if letter:
+        return letter[1]
+    if name.startswith("BRAILLE PATTERN DOTS"):
+        return _BRAILLE.get(ord(character) - 0x2800, " ")
+    form = unicodedata.normalize("NFKC", character)
+    return " " if category == "So" and form == character else form
 
 
 def folded(text: str) -> str:
@@ -85,41 +103,25 @@ _BARE = _Table(_bare)
 
 
 def views(text: str) -> Iterator[str]:
-    """The ways to read a text: as it is, then with look-alikes, spaced letters and base64 undone. All folded.
+    """The ways to read a text: as it is, with look-alikes replaced, respelled and decoded. All are folded.
 
     Only ways that differ from the first are given.
     """
     first = plain(text).text
-    base = folded(first)
+    base = _folded_line(first)
     yield base
-    if _BESIDE_LATIN.search(base):
+    if not base.isascii() and _BESIDE_LATIN.search(base):
         latin = base.translate(_lookalikes())
         if latin != base:
             yield latin
             base = latin
-    yield from _letters_joined(base)
-    unleet = _LEET_WORD.sub(lambda word: word.group().translate(_LEET), base)
-    if unleet != base:
-        yield unleet
-    for found in _BASE64.finditer(first):
-        decoded = _decoded(found.group())
-        if decoded:
-            yield folded(plain(decoded).text)
+    yield from respelled(base)
+    for said in decoded(first):
+        yield _folded_line(plain(said).text)
 
 
-def _letters_joined(text: str) -> Iterator[str]:
-    for run in _LETTERS_APART.finditer(text):
-        yield "".join(character for character in run.group() if character.isalpha())
-
-
-def _decoded(blob: str) -> str:
-    """What a base64 blob says, when it is text."""
-    blob = blob.rstrip("=").replace("-", "+").replace("_", "/")
-    try:
-        text = base64.b64decode(blob + "=" * (-len(blob) % 4)).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
-        return ""
-    return text if text.isprintable() or not any(ord(character) < 9 for character in text) else ""
+def _folded_line(text: str) -> str:
+    return _BLANKS.sub(" ", folded(text))
 
 
 @cache

@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from accounts.policy import REASON_CHARACTERS
-from journal.exceptions import Gated
-
 from .numbers import find_accounts, find_cards, find_ids
+from .passwords import find_passwords
 from .reading import Reading, plain
-from .secrets import find_passwords, find_private_keys, find_tokens
+from .secrets import find_private_keys, find_tokens
 
 _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
     ("private key", find_private_keys),
@@ -41,12 +39,9 @@ def find_sensitive(text: str) -> list[Sensitive]:
     return list(_found(reading)) if reading.text else []
 
 
-def check_sensitive(text: str) -> None:
-    """Raise Gated with the kind of the first sensitive thing in a text. The error does not hold the value."""
-    found = next(_found(plain(text)), None)
-    if found is not None:
-        article = "an" if found.kind[0] in "aeiouAEIOU" else "a"
-        raise Gated(f"The text holds {article} {found.kind}. Such data is not stored.", kind=found.kind)
+def first_sensitive(text: str) -> Sensitive | None:
+    """The first sensitive thing that is found, which need not be the first in the text."""
+    return next(_found(plain(text)), None)
 
 
 def mask_sensitive(text: str) -> str:
@@ -85,10 +80,3 @@ def _apart(found: list[Sensitive]) -> list[Sensitive]:
         else:
             joined.append(each)
     return joined[::-1]
-
-
-def clean_reason(reason: str) -> str:
-    """Why something is not so, in its stored form, cut to what fits. Raises Gated (422) for sensitive data."""
-    reason = " ".join(reason.replace("\x00", " ").split())[:REASON_CHARACTERS]
-    check_sensitive(reason)
-    return reason

@@ -9,7 +9,7 @@ EUROPEAN = [
     Rule(
         OVERRIDE,
         ("ignorier", "vergiss", "vergessen sie", "missacht", "beacht", "uberschreib", "umgeh", "verwirf", "befolg"),
-        r"\b(?:ignorier(?:e|t| sie|en sie)|vergiss|vergesst|vergessen sie|missachte(?:n sie)?|uberschreibe|umgehe"
+        r"\b(?:ignorier(?:e| sie|en sie)|vergiss|vergesst|vergessen sie|missachte(?:n sie)?|uberschreibe|umgehe"
         r"|verwirf|befolge(?:n sie)? (?:nicht|keine)|beachte(?:n sie)? (?:nicht|keine))"
         r"\b[^.]{0,40}\b(?:vorherig\w*|bisherig\w*|obig\w*|fruher\w*|vorangegangen\w*|vorigen?|alle[rn]?|deine[rn]?"
         r"|ihre[rn]?|system\w*|ursprunglich\w*)\b[^.]{0,30}\b(?:anweisung\w*|instruktion\w*|befehl\w*|vorgabe\w*"
@@ -70,7 +70,8 @@ EUROPEAN = [
             "desormais",
             "a partir de maintenant",
         ),
-        rf"{GO}(?:tu es|vous etes) (?:maintenant|desormais|dorenavant|a present)\b|{GO}(?:desormais|dorenavant"
+        rf"{GO}(?:tu es|vous etes) (?:maintenant|desormais|dorenavant|a present)\b(?! (?:chez|dans|a la|au|en"
+        rf"|marie|grand))|{GO}(?:desormais|dorenavant"
         rf"|a partir de maintenant),? (?:tu|vous|reponds|repondez)\b|{GO}(?:agis(?:sez)?|comporte-toi"
         rf"|comportez-vous) (?:comme|en tant que)\b|{GO}fai(?:s|tes) semblant d",
     ),
@@ -267,7 +268,7 @@ EUROPEAN = [
         r"|systemow\w*)\b[^.]{0,30}\b(?:instrukcj\w*|polecen\w*|zasad\w*|wytyczn\w*|regul\w*|prompt\w*|instrukc\w*"
         r"|pokyn\w*|pravidl\w*)"
         r"|(?:onceki|yukaridaki|tum|butun|sistem|simdiye kadarki)\b[^.]{0,25}(?:talimat|komut|kural|yonerge"
-        r"|istem)\w*[^.]{0,15}(?:yok say|gormezden gel|unut|dikkate alma|goz ardi et)(?!t|ti|di|du|mis|mus)",
+        r"|istem)\w*[^.]{0,15}(?:yok say|gormezden gel|unut|dikkate alma|goz ardi et)(?!t|ti|di|du|mis|mus|ur|ar)",
     ),
     Rule(
         PERSONA,

@@ -1,0 +1,71 @@
+"""The gate for text that is aimed at a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .reading import folded, views
+from .rules import HIDDEN, RULES, Order, Rule
+
+_BLANKS_OF_NO_WIDTH = re.compile("[\u200b\u2060-\u2064\ufeff\u180e\u3164\u115f\u1160\uffa0\u034f]")
+# Scripts that mark the ends of words with a blank of no width.
+_WITHOUT_BLANKS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+_JOINED_LATIN = re.compile("[a-zA-Z][\u200c\u200d]+[a-zA-Z]")
+_VARIATIONS = re.compile("[\U000e0100-\U000e01ef]|[\ufe00-\ufe0f]{2}")
+
+
+def find_instructions(text: str) -> str:
+    """Say what makes a text look as if it were aimed at a model ("tells a model to …"); empty when nothing does.
+
+    It is kept out of every prompt until a person has looked at it. This is a net, not a proof: what slips through still
+    stands in a prompt as fenced and escaped data.
+    """
+    if not text.isascii() and _hides(text):
+        return HIDDEN
+    for view in views(text):
+        rule = next(matching(view), None)
+        if rule is not None:
+            return rule.kind
+    return ""
+
+
+def _hides(text: str) -> bool:
+    if _VARIATIONS.search(text) or len(_JOINED_LATIN.findall(text)) >= 2:
+        return True
+    return len(_BLANKS_OF_NO_WIDTH.findall(text)) >= 3 and not _WITHOUT_BLANKS.search(text)
+
+
+_GRAM = 4
+"""Characters of the parts of a text that rules are found by."""
+
+
+def _by_gram() -> tuple[dict[str, list[tuple[str, int]]], list[tuple[str, int]]]:
+    """The needs of all rules with the rule's number, under one of their grams each, and those too short for one.
+
+    Among its grams a need takes the one that is under the fewest yet: then few needs are looked for in vain.
+    """
+    long: dict[str, list[tuple[str, int]]] = {}
+    short = []
+    for number, rule in enumerate(RULES):
+        for need in map(folded, rule.needs):
+            grams = [need[start : start + _GRAM] for start in range(len(need) - _GRAM + 1)]
+            if grams:
+                long.setdefault(min(grams, key=lambda gram: len(long.get(gram, ()))), []).append((need, number))
+            else:
+                short.append((need, number))
+    return long, short
+
+
+_LONG, _SHORT = _by_gram()
+
+
+def matching(text: str) -> Iterator[Rule | Order]:
+    """The rules that a folded text matches, in their order. No rule is tried that needs what the text does not hold."""
+    padded = f" {text} "
+    grams = {padded[start : start + _GRAM] for start in range(len(padded) - _GRAM + 1)}
+    needs = [need for gram in _LONG.keys() & grams for need in _LONG[gram]]
+    numbers = {number for need, number in (*needs, *_SHORT) if need in padded}
+    for number in sorted(numbers):
+        if RULES[number].matches(text):
+            yield RULES[number]
