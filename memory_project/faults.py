@@ -79,8 +79,8 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
             f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {s.MODEL_TIMEOUT_MAX_SECONDS}",
         ),
         (
-            1 <= s.WEB_THREADS <= s.DATABASES["default"]["OPTIONS"]["pool"]["max_size"],
-            "WEB_THREADS must be from 1 to DATABASE_POOL_SIZE: a request that works holds a connection",
+            1 <= s.WEB_THREADS < s.DATABASES["default"]["OPTIONS"]["pool"]["max_size"],
+            "WEB_THREADS must be 1 or more and less than DATABASE_POOL_SIZE: health has a connection of its own",
         ),
         (s.KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
         (1 <= s.EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),

@@ -16,10 +16,13 @@ EXTRACTED_PER_USER_AND_DAY = env.int("EXTRACTED_PER_USER_AND_DAY", default=200)
 EXTRACTION_ROUNDS = env.int("EXTRACTION_ROUNDS", default=3)
 EXTRACTION_CONTEXT_MESSAGES = 6
 HOLD_SECONDS = 86_400
-# How long a client may take to send a request, but for files, which have a minute for each part.
+# How long a client may take to send a request, and a file, and to read what the server has ready for it.
 REQUEST_SECONDS = 30
+UPLOAD_SECONDS = 3_600
+ANSWER_SECONDS = 30
 # What one caller may do at once in one process; what else they send waits.
 WEB_THREADS_PER_CALLER = 4
+UPLOADS_PER_CALLER = 2
 # A stream of updates ends by itself, so that whoever follows it is asked who they are now and then.
 UPDATES_STREAM_SECONDS = 30
 UPDATES_STREAMS_PER_PERSON = 10

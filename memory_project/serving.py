@@ -69,6 +69,7 @@ class Application(ASGIHandler):
         self._turns = Turns(settings.WEB_THREADS_PER_CALLER)
         # Callers are what requests claim, so one address leaves threads to others whatever it claims.
         self._addresses = Turns(max(1, settings.WEB_THREADS - settings.WEB_THREADS_PER_CALLER))
+        self._uploads = Turns(settings.UPLOADS_PER_CALLER)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -99,7 +100,7 @@ class Application(ASGIHandler):
                 scope = _with_length(scope, body.tell())
                 body.seek(0)
                 caller = _caller(scope)
-                async with self._turns.take(caller), self._addresses.take(caller[0]):
+                async with self._turn(caller):
                     response = await self._answered(scope, body)
             await self._send(response, receive, send)
 
@@ -107,16 +108,24 @@ class Application(ASGIHandler):
         """Read the body; whether the client is still there.
 
         A body over ``MAX_BODY_BYTES`` is read only where files are taken, from somebody who is known; else the view
-        refuses the request without it. Raises TooLarge, TimeoutError.
+        refuses the request without it. It has longer, and each caller sends few at once. Raises TooLarge, TimeoutError.
         """
         most, declared = settings.MAX_BODY_BYTES, int(_header(scope, b"content-length") or 0)
-        if declared > most or (_header(scope, b"transfer-encoding") and await self._in_thread(_takes_files, scope)):
-            if not await self._in_thread(_may_upload, scope):
-                return True
-            most += settings.IMPORT_MAX_BYTES
-            if declared > most:
-                return True  # The view says so.
-            limit.reschedule(None)  # gunicorn waits a minute for each part.
+        if declared <= most and not (_header(scope, b"transfer-encoding") and _takes_files(scope)):
+            return await self._take_in(receive, body, most)
+        limit.reschedule(asyncio.get_running_loop().time() + settings.UPLOAD_SECONDS)
+        caller = _caller(scope)
+        async with self._turn(caller):
+            may_upload = await self._in_thread(_may_upload, scope)
+        if not may_upload:
+            return True
+        most += settings.IMPORT_MAX_BYTES
+        if declared > most:
+            return True  # The view says so.
+        async with self._uploads.take(caller[:2]):  # By now it is known that the key or the session is one.
+            return await self._take_in(receive, body, most)
+
+    async def _take_in(self, receive: Receive, body: Any, most: int) -> bool:
         read = 0
         while True:
             message = await receive()
@@ -129,6 +138,12 @@ class Application(ASGIHandler):
             body.write(part)
             if not message.get("more_body"):
                 return True
+
+    @asynccontextmanager
+    async def _turn(self, caller: tuple[str, str, str]) -> AsyncIterator[None]:
+        """A turn of the caller's, and of the address's."""
+        async with self._turns.take(caller), self._addresses.take(caller[0]):
+            yield
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         loop = asyncio.get_running_loop()

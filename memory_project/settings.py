@@ -58,7 +58,7 @@ DATABASES = {"default": _database(_database_url), "owner": _database(env.str("DA
 DATABASES["default"]["OPTIONS"]["options"] += " -c plan_cache_mode=force_generic_plan"
 DATABASES["default"]["OPTIONS"]["pool"] = {
     "min_size": 1,
-    "max_size": env.int("DATABASE_POOL_SIZE", default=16),
+    "max_size": env.int("DATABASE_POOL_SIZE", default=17),
     "timeout": 3,
 }
 # Not behind a pooler that hands a connection to another process between transactions and does not know of them.

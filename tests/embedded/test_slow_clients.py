@@ -27,6 +27,13 @@ BODY_BEGUN = (
     b'Content-Length: 5000\r\n\r\n{"content": "The user'
 )
 
+SCHEMA, SCHEMAS = b"GET /api/schema/?format=json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 60
+FILE_BEGUN = (
+    b"POST /api/v1/import/ HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer KEY\r\nX-Keepsake-User: files\r\n"
+    b"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000000\r\n\r\n--b\r\n"
+)
+DEAF, FILES_BEGUN = 10, 40
+
 
 class Web:
     """Calls of one service key to a copy's web server, for the people whom it names."""
@@ -49,6 +56,19 @@ class Web:
         seconds = time.perf_counter() - began
         connection.close()
         return answer.status, json.loads(read), seconds
+
+    def stop_reading(self):
+        """Ask for more than the system buffers, and read none of it. Returns the port of the client."""
+        client = self.connect()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.sendall(SCHEMA * SCHEMAS)
+        return client.getsockname()[1]
+
+    def begin_a_file(self):
+        """Announce a file, with the key, and send its first line only."""
+        client = self.connect()
+        client.sendall(FILE_BEGUN.replace(b"KEY", self.key.encode()))
+        return client
 
     def conversation(self, person):
         status, made, _ = self.call(person, "POST", "conversations/", {})
@@ -82,6 +102,8 @@ def test_slow_clients_and_many_streams_keep_nobody_waiting(var, port, record_pro
         workers = workers_of(var)
         idle = [web.call("other", "GET", "memories/")[2] for _ in range(20)]
 
+        deaf = [web.stop_reading() for _ in range(DEAF)]
+        begun = [web.begin_a_file() for _ in range(FILES_BEGUN)]
         half_sent = [web.connect(timeout=2 * limits.REQUEST_SECONDS) for _ in range(HALF_SENT)]
         for number, client in enumerate(half_sent):
             client.sendall(HEAD_ONLY if number % 2 else BODY_BEGUN)
@@ -122,6 +144,18 @@ def test_slow_clients_and_many_streams_keep_nobody_waiting(var, port, record_pro
         # Who has not said what they want by then is not waited for.
         assert half_sent[0].recv(4096).startswith(b"HTTP/1.1 408")
         assert half_sent[1].recv(4096) == b""
+        # Nor is who reads nothing: the connection is gone, with what was buffered.
+        until = time.monotonic() + 2 * limits.ANSWER_SECONDS
+        while held := connected(var) & set(deaf):
+            assert time.monotonic() < until, len(held)
+            threading.Event().wait(0.5)
+        assert connected(var) >= {client.getsockname()[1] for client in begun}
+
+
+def connected(var):
+    """The ports of the clients that the web server still holds."""
+    found = (each for worker in workers_of(var) for each in worker.net_connections("tcp"))
+    return {each.raddr.port for each in found if each.raddr}
 
 
 def workers_of(var):

@@ -3,7 +3,9 @@
 import asyncio
 import io
 import threading
+import time
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -14,6 +16,7 @@ from structlog.contextvars import get_contextvars
 from accounts import authentication
 from accounts.scope import current_principal
 from memory_project.serving import Application, Turns
+from memory_project.worker import PatientProtocol
 from tests import factories
 
 UPLOAD, PAGE = "/api/v1/import/", "/import/"
@@ -149,6 +152,81 @@ def test_a_large_file_of_somebody_known_is_read(application, settings):
     assert (client.status, client.read) == (413, 0)
     wrong = {**told, "authorization": f"Bearer {key[:-1]}"}
     assert served(application, UPLOAD, b"x" * 400, content_length="3600", **wrong).read == 0
+
+
+@pytest.fixture
+def upload(settings):
+    """``upload(*parts, ends=True)`` is the request of somebody known who sends a file."""
+    settings.MAX_BODY_BYTES = 1_000
+    key = factories.AgentKeyFactory(scopes=["read", "write", "admin"]).credential
+    told = {"method": "POST", "authorization": f"Bearer {key}", "content_length": "3600"}
+    return lambda *parts, ends=True: Client(UPLOAD, *parts, ends=ends, **told)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_does_not_come_is_not_waited_for_for_ever(application, settings, upload):
+    settings.UPLOAD_SECONDS = 0.5
+    client = async_to_sync(upload(b"x" * 400, ends=False).served_by)(application)
+    assert (client.status, b"too_slow" in client.body, client.read) == (408, True, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_caller_sends_two_files_at_once(application, upload):
+    async def run():
+        slow = [upload(b"x" * 400, ends=False) for _ in range(2)]
+        others = [upload(*[b"x" * 400] * 9) for _ in range(3)]
+        tasks = [asyncio.create_task(client.served_by(application)) for client in slow]
+        while not all(client.read for client in slow):
+            await asyncio.sleep(0.01)
+        waiting = [asyncio.create_task(client.served_by(application)) for client in others]
+        while len(application._uploads._turns) != 1 or sum(application._uploads._here.values()) < 5:
+            await asyncio.sleep(0.01)
+        assert not any(client.read for client in others)
+        for client in slow:
+            client.gone.set()
+        await asyncio.gather(*tasks, *waiting)
+        assert {client.read for client in others} == {9}
+        assert not application._uploads._turns
+
+    async_to_sync(asyncio.wait_for)(run(), 20)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_asking_whether_somebody_may_send_a_file_takes_a_turn(application, settings, monkeypatch):
+    """Or whoever announces many files would have all threads."""
+    settings.MAX_BODY_BYTES = 1_000
+    let_go, begun = threading.Event(), threading.Semaphore(0)
+    monkeypatch.setattr("memory_project.serving._may_upload", lambda scope: begun.release() or not let_go.wait(20))
+
+    async def run():
+        many = [Client(UPLOAD, method="POST", authorization=KEY, content_length="5000") for _ in range(30)]
+        tasks = [asyncio.create_task(client.served_by(application)) for client in many]
+        for _ in range(settings.WEB_THREADS_PER_CALLER):
+            await asyncio.to_thread(begun.acquire, timeout=10)
+        while sum(application._turns._here.values()) < 30:
+            await asyncio.sleep(0.01)
+        assert not begun.acquire(blocking=False)
+        let_go.set()
+        await asyncio.gather(*tasks)
+
+    async_to_sync(asyncio.wait_for)(run(), 20)
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_client_that_reads_nothing_is_cut_off(settings, reads):
+    settings.ANSWER_SECONDS = 0.1
+    cut = threading.Event()
+
+    async def run():
+        protocol = PatientProtocol(MagicMock(loop=asyncio.get_running_loop()))
+        protocol.transport = SimpleNamespace(abort=cut.set)
+        protocol.pause_writing()
+        if reads:
+            protocol.resume_writing()
+        await asyncio.sleep(0.3)
+
+    async_to_sync(run)()
+    assert cut.is_set() is not reads
 
 
 @pytest.mark.django_db(transaction=True)
@@ -298,6 +376,30 @@ def test_health_is_told_while_no_thread_is_free(application, path, status):
         application._threads.submit(let_go.wait, 20)
     try:
         assert served(application, path).status == status
+    finally:
+        let_go.set()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_health_is_told_while_every_thread_has_a_connection(application, settings):
+    pool = connections["default"].pool
+    connections["default"].close()  # That of the test itself, which no server has.
+    let_go, held = threading.Event(), threading.Barrier(settings.WEB_THREADS + 1)
+
+    def hold():
+        connections["default"].ensure_connection()
+        held.wait(20)
+        let_go.wait(20)
+        connections["default"].close()
+
+    for _ in range(settings.WEB_THREADS):
+        application._threads.submit(hold)
+    held.wait(20)
+    try:
+        assert pool.get_stats()["pool_size"] == settings.WEB_THREADS
+        began = time.monotonic()
+        assert served(application, "/health/ready").status == 200
+        assert time.monotonic() - began < 1
     finally:
         let_go.set()
 
