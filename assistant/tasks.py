@@ -8,7 +8,7 @@ from celery import shared_task
 
 from .imports import actions, run
 from .learn import actions as learn
-from .learn import summarizing
+from .learn import rewriting, summarizing
 from .recall import search
 from .takeout import export_actions
 
@@ -23,6 +23,12 @@ def maybe_summarize(conversation_id: str) -> None:
 def extract_messages(conversation_id: str) -> None:
     """Read the messages of a conversation that are to be read by themselves for what to remember."""
     learn.extract_messages(UUID(conversation_id))
+
+
+@shared_task(name="assistant.rewrite_chunks")
+def rewrite_chunks(conversation_id: str) -> None:
+    """Write the summaries of a conversation anew of which something was withheld."""
+    rewriting.rewrite_chunks(UUID(conversation_id))
 
 
 @shared_task(name="assistant.finish_idle")

@@ -17,14 +17,17 @@ from web.idempotency import WritesOnce
 from web.pagination import Cursor
 
 from . import actions
-from .models import Conversation, ConversationChunk, Message
-from .querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet
+from .models import Conversation, ConversationChunk, Message, Withheld
+from .querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet, WithheldQuerySet
 from .serializers import (
     AppendSerializer,
     ChunkSerializer,
     ConversationSerializer,
     MessageSerializer,
     MessagesSerializer,
+    WithheldPassagesSerializer,
+    WithheldSerializer,
+    WithholdSerializer,
 )
 
 
@@ -109,6 +112,52 @@ class Chunks(ListAPIView):
         return chunks.order_by("message_range_start")
 
 
+class WithheldList(WritesOnce[Principal], ListAPIView):
+    """Words that the person took out of the record."""
+
+    serializer_class = WithheldSerializer
+    queryset = Withheld.objects.none()
+
+    def get_queryset(self) -> WithheldQuerySet:
+        """Those that can still be given back, the latest first."""
+        return _withheld(principal_of(self.request)).order_by("-created_at", "id")
+
+    @extend_schema(request=WithholdSerializer, responses={201: WithheldPassagesSerializer})
+    def post(self, request: Request) -> Response:
+        """Take passages out of the record: nobody is shown them, and nothing is learned from them.
+
+        Answers with what was taken out of the messages named. What the assistant said of it later goes along. Needs a
+        session or a key with the scope admin.
+        """
+        principal = self.caller(request)
+        body = WithholdSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        places = [actions.Place(**each) for each in body.validated_data["passages"]]
+        causes = [actions.Cause(name, str(body.validated_data[name])) for name in ("memory", "fact")
+                  if name in body.validated_data]  # fmt: skip
+        ids = actions.passages_withhold(principal, places, next(iter(causes), None))
+        return Response(self.render_result(principal, [str(pk) for pk in ids]), status=201)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """What is withheld of the messages."""
+        rows = _withheld(principal).filter(message_id__in=object_ids).order_by("message__index", "start")
+        return WithheldPassagesSerializer({"withheld": rows}).data
+
+
+class WithheldDetail(WritesOnce[Principal]):
+    """Words that the person took out of the record."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, withheld_id: UUID) -> Response:
+        """Put words back, with all that went with them. Needs a session or a key with the scope admin."""
+        actions.withheld_give_back(principal_of(request), withheld_id)
+        return Response(status=204)
+
+
+def _withheld(principal: Principal) -> WithheldQuerySet:
+    return Withheld.objects.visible_to(principal).kept().passages().select_related("message")
+
+
 def _visible(principal: Principal, conversation_id: UUID) -> Conversation:
     return get_object_or_404(Conversation.objects.visible_to(principal), pk=conversation_id)
 
@@ -118,4 +167,6 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/", ConversationDetail.as_view(), name="conversation"),
     path("conversations/<uuid:conversation_id>/messages/", Messages.as_view(), name="messages"),
     path("conversations/<uuid:conversation_id>/chunks/", Chunks.as_view(), name="chunks"),
+    path("withheld/", WithheldList.as_view(), name="withheld"),
+    path("withheld/<uuid:withheld_id>/", WithheldDetail.as_view(), name="withheld-detail"),
 ]

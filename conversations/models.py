@@ -17,7 +17,14 @@ from django.utils import timezone
 from accounts.models import Agent, Legacy, User
 from retrieval.fields import Searchable
 
-from .querysets import OPEN_IMPORTS, ChunkQuerySet, ConversationQuerySet, ImportQuerySet, MessageQuerySet
+from .querysets import (
+    OPEN_IMPORTS,
+    ChunkQuerySet,
+    ConversationQuerySet,
+    ImportQuerySet,
+    MessageQuerySet,
+    WithheldQuerySet,
+)
 
 
 class ConversationImport(models.Model):
@@ -285,7 +292,8 @@ class Message(Searchable):
 class ConversationChunk(Searchable):
     """A summary of messages ``message_range_start`` (included) to ``message_range_end`` (excluded).
 
-    Never stored without its vector. Ranges of a conversation can neither repeat nor overlap.
+    Never stored without its vector. Ranges of a conversation can neither repeat nor overlap. Since ``hidden_since``
+    something is withheld, or given back, of what it sums up: nobody reads it until a job has written it anew.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -299,6 +307,7 @@ class ConversationChunk(Searchable):
     message_range_start = models.PositiveIntegerField()
     message_range_end = models.PositiveIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
+    hidden_since = models.DateTimeField(null=True)
 
     objects = ChunkQuerySet.as_manager()
 
@@ -334,10 +343,63 @@ class ConversationChunk(Searchable):
             models.Index(
                 fields=["user", "legacy", "embedding_model"],
                 include=["id", "conversation", "search_config", "embedding"],
-                condition=Q(private=False),
-                name="chunk_vectors",
+                condition=Q(private=False, hidden_since__isnull=True),
+                name="chunk_readable_vectors",
+            ),
+            models.Index(
+                fields=["hidden_since"], condition=Q(hidden_since__isnull=False), name="chunk_to_be_written_anew"
             ),
         ]
 
     def __str__(self) -> str:
         return f"chunk {self.message_range_start}-{self.message_range_end} of {self.conversation_id}"
+
+
+class Withheld(models.Model):
+    """Words that a person took out of the record: ``text`` is ``start`` to ``end`` of a text as it was said.
+
+    The text is that of a message, of a conversation's title, or a quotation of a message; ``object_type`` says which,
+    ``object_id`` whose. Several causes may take the same words; they stand again when none is left. ``message`` is the
+    one that they were said in; a title is withheld with a message that it repeats. ``digest`` is the keyed digest of
+    the whole text, by which an import knows it again. After ``erase_at`` the text is gone for good, and the row stays
+    for the digest and for the positions of what else is withheld there.
+    """
+
+    class Cause(models.TextChoices):
+        MEMORY = "memory"
+        FACT = "fact"
+        MESSAGE = "message"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="+")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    object_type = models.CharField(max_length=60)
+    object_id = models.CharField(max_length=36)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    text = models.TextField()
+    digest = models.CharField(max_length=64)
+    cause_type = models.CharField(max_length=10, choices=Cause.choices)
+    cause_id = models.CharField(max_length=36)
+    created_at = models.DateTimeField(default=timezone.now)
+    erase_at = models.DateTimeField()
+
+    objects = WithheldQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["object_type", "object_id", "start", "end", "cause_type", "cause_id"], name="withheld_once"
+            ),
+            models.CheckConstraint(condition=Q(end__gt=F("start")), name="withheld_not_empty"),
+            models.CheckConstraint(condition=Q(cause_type__in=["memory", "fact", "message"]), name="withheld_cause"),
+        ]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="withheld_by_user"),
+            models.Index(fields=["user", "cause_type", "cause_id"], name="withheld_by_cause"),
+            models.Index(fields=["erase_at"], condition=~Q(text=""), name="withheld_to_be_erased"),
+        ]
+
+    def __str__(self) -> str:
+        return f"withheld words {self.id}"

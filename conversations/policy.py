@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from uuid import UUID
 
 from django.conf import settings
+from django.utils.crypto import salted_hmac
 
 from accounts.principals import Principal
 from journal.exceptions import Refused
@@ -65,6 +67,13 @@ def heading(speaker: str, at: datetime) -> str:
 def passage(content: str, speaker: str, at: datetime) -> str:
     """What is embedded of a message: its heading and its content."""
     return f"{heading(speaker, at)}: {content}"
+
+
+def digests(user_id: UUID, text: str) -> list[str]:
+    """The keyed digests by which a text that was withheld is known again: the current key's, then earlier keys'."""
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    macs = (salted_hmac("conversations.withheld", f"{user_id}:{text}", secret=key, algorithm="sha256") for key in keys)
+    return [each.hexdigest() for each in macs]
 
 
 def is_storable(text: str) -> bool:

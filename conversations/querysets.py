@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 from uuid import UUID
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         ConversationChunk,
         ConversationImport,
         Message,
+        Withheld,
     )
 
 OPEN_IMPORTS = ("waiting", "checking", "writing", "reading", "undoing")
@@ -155,6 +157,14 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
 
     source = "chunks"
 
+    def visible_to(self, principal: Principal) -> Self:
+        """The same, but none of which something was withheld since it was written."""
+        return super().visible_to(principal).filter(hidden_since__isnull=True)
+
+    def hidden(self) -> ChunkQuerySet:
+        """Those that are to be written anew, since what they sum up has changed."""
+        return self.filter(hidden_since__isnull=False)
+
     def with_times(self) -> ChunkQuerySet:
         """Each with ``first_at`` and ``last_at``, when the messages that it sums up were said."""
         said = apps.get_model("conversations", "Message").objects.filter(
@@ -169,6 +179,28 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
 
 def _reads_others(principal: Principal, source: str) -> bool:
     return source in principal.sources and principal.recalls_record
+
+
+class WithheldQuerySet(models.QuerySet["Withheld"]):
+    """Words that people took out of the record."""
+
+    def visible_to(self, principal: Principal) -> WithheldQuerySet:
+        """Their person's own, for whoever decides for them; nobody else's, staff included."""
+        if principal.kind == "staff" or principal.user_id is None or not principal.may_decide:
+            return self.none()
+        return self.filter(user_id=principal.user_id)
+
+    def kept(self) -> WithheldQuerySet:
+        """Those that can still be given back."""
+        return self.exclude(text="")
+
+    def passages(self) -> WithheldQuerySet:
+        """What was said; not the titles and the quotations that went with it."""
+        return self.filter(object_type="message")
+
+    def because_of(self, cause_type: str, ids: Iterable[object]) -> WithheldQuerySet:
+        """What was taken out because of these memories, facts or messages."""
+        return self.filter(cause_type=cause_type, cause_id__in=[str(each) for each in ids])
 
 
 def _apart(now: datetime) -> Q:

@@ -10,7 +10,8 @@ from rest_framework import serializers
 from web.json import ExactSerializer
 
 from .actions import NewMessage
-from .models import Conversation, ConversationChunk, Message
+from .actions.withholding import MOST_PASSAGES
+from .models import Conversation, ConversationChunk, Message, Withheld
 
 
 class ConversationSerializer(ExactSerializer, serializers.ModelSerializer[Conversation]):
@@ -103,3 +104,50 @@ class ChunkSerializer(serializers.ModelSerializer[ConversationChunk]):
     class Meta:
         model = ConversationChunk
         fields = ["id", "content", "written_by", "message_range_start", "message_range_end", "created_at"]
+
+
+class PassageSerializer(ExactSerializer):
+    """Where something was said, and the words that say it; without them all of the message is meant."""
+
+    conversation = serializers.UUIDField(source="conversation_id")
+    index = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+    quote = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
+
+
+class WithholdSerializer(ExactSerializer):
+    """What is to be taken out of the record. With a ``memory`` or a ``fact`` it comes back when that is restored."""
+
+    passages = serializers.ListField(child=PassageSerializer(), min_length=1, max_length=MOST_PASSAGES)
+    memory = serializers.CharField(max_length=8, required=False)
+    fact = serializers.UUIDField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take one reason at most."""
+        if "memory" in attrs and "fact" in attrs:
+            raise serializers.ValidationError("Send memory or fact, not both.")
+        return attrs
+
+
+class WithheldSerializer(serializers.ModelSerializer[Withheld]):
+    """Words that were taken out of a message, until they are erased for good."""
+
+    conversation = serializers.UUIDField(source="conversation_id")
+    index = serializers.IntegerField(source="message.index")
+
+    class Meta:
+        model = Withheld
+        fields = ["id", "conversation", "index", "text", "cause_type", "cause_id", "created_at", "erase_at"]
+
+
+class WithheldPassagesSerializer(serializers.Serializer[Any]):
+    """What withholding answers: all that is withheld now of the messages that were named."""
+
+    withheld = WithheldSerializer(many=True)
+
+
+class AlsoSaidSerializer(serializers.Serializer[Any]):
+    """Where else the same was said."""
+
+    conversation = serializers.UUIDField(source="conversation_id")
+    index = serializers.IntegerField()
+    quote = serializers.CharField()

@@ -20,3 +20,9 @@ def index_messages(conversation_id: str | None = None) -> None:
         actions.messages_index(UUID(conversation_id))
     else:
         actions.messages_index(seconds=settings.INDEX_SLICE_SECONDS)
+
+
+@shared_task(name="conversations.erase_withheld")
+def erase_withheld() -> None:
+    """Erase withheld words whose days are over."""
+    actions.withheld_erase()

@@ -75,9 +75,7 @@ class Many(ABC, Generic[Id]):
         """Count what a decision would change, and change nothing."""
 
     @abstractmethod
-    def decide(
-        self, principal: Principal, wanted: Mapping[Id, int | None], decision: str, reason: str
-    ) -> BulkResult[Id]:
+    def decide(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
         """Take a decision."""
 
     @abstractmethod
@@ -126,11 +124,9 @@ class ManyFacts(Many[UUID]):
         """``facts_weigh``."""
         return facts.facts_weigh(principal, wanted, decision)
 
-    def decide(
-        self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str, reason: str
-    ) -> BulkResult[UUID]:
+    def decide(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
         """``facts_decide``."""
-        return facts.facts_decide(principal, wanted, decision, reason=reason)
+        return facts.facts_decide(principal, wanted, decision)
 
     def contents(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
         """What these facts say."""
@@ -165,11 +161,9 @@ class ManyMemories(Many[str]):
         """``memories_weigh``."""
         return memories.memories_weigh(principal, wanted, decision)
 
-    def decide(
-        self, principal: Principal, wanted: Mapping[str, int | None], decision: str, reason: str
-    ) -> BulkResult[str]:
+    def decide(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
         """``memories_decide``."""
-        return memories.memories_decide(principal, wanted, decision, reason=reason)
+        return memories.memories_decide(principal, wanted, decision)
 
     def contents(self, principal: Principal, ids: Sequence[str]) -> list[str]:
         """What these memories say."""
@@ -217,7 +211,7 @@ def apply_bulk(request: PageRequest, principal: Principal, many: Many[Any]) -> H
     decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
     chosen = many.read(request.POST.get("chosen", "").split())
     try:
-        result = many.decide(principal, chosen, decision, request.POST.get("reason", "").strip())
+        result = many.decide(principal, chosen, decision)
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)

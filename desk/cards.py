@@ -94,7 +94,6 @@ class Card:
     purge_at: datetime | None = None
     longest: int = LONGEST
     edit_approves: bool = False
-    takes_reason: bool = True
     outcome: Done | Refusal | None = None
     quotations: Sequence[Quotation] = ()
     passages: Sequence[Passage] = ()

@@ -39,6 +39,7 @@ from .page import PageRequest, came_from, for_person, origin_of
 from .review.queue import Item
 from .review.session import ReviewSession
 from .review.views import answer_decision, answer_gone, queue_of
+from .withheld.views import with_also_said
 
 Outcome = Done | Refusal
 
@@ -170,6 +171,8 @@ def _change(
 
     def noted() -> Done:
         done = undoable(principal, change)
+        if decision == "dont_keep":
+            done = with_also_said(principal, done, kind.noun, pk)
         ReviewSession(request.session).note(done, item=Item(kind.noun, pk), queue=queue_of(request))
         return done
 
@@ -199,6 +202,8 @@ def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, out
     if isinstance(outcome, Done):
         # A message carries one string beside its text: here the address that undoes the decision.
         messages.success(request, outcome.text, extra_tags=outcome.undo)
+        if outcome.also:
+            return redirect(outcome.also.page)
         return redirect(f"{back}#{kind.noun}-{row.pk}" if listed else back)
     if listed:
         return kind.show_list(request, principal, listed, row, outcome)

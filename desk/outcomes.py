@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.db.models import QuerySet
@@ -14,21 +14,39 @@ from journal.exceptions import NotFound, Refused
 from journal.steps import revisions_of
 from memories.models import MemoryVersion
 
+KEPT_OUT = "Not kept: it is in no prompt, is not learned again, and its words are withheld from what was said."
+"""What is said when something and its words are not to be kept."""
+
 Typed = Mapping[str, str]
 """The fields of a form as they were typed, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlsoSaid:
+    """Where else was said what is not to be kept: the words, each with the title of its conversation.
+
+    ``where`` says in how many places, ``address`` takes the form that withholds them, ``page`` shows them.
+    """
+
+    address: str
+    page: str
+    where: str
+    said: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """What was just done to something, in one word and in a sentence, and the address that undoes it.
 
-    What is not ``undoable`` has changed nothing that anybody would want undone.
+    What is not ``undoable`` has changed nothing that anybody would want undone. ``also`` tells of something that is not
+    to be kept where else it was said.
     """
 
     word: str
     text: str
     undo: str = ""
     undoable: bool = True
+    also: AlsoSaid | None = None
 
 
 @dataclass(frozen=True, slots=True)

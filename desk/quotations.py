@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from django.db.models import Q
 
 from accounts.principals import Principal
 from conversations.models import Message
+from conversations.passages import find_all
 
 CONTEXT_CHARACTERS = 180
 QUOTED_TURNS = 3
@@ -77,17 +77,11 @@ def excerpt(content: str, quote: str, context: int = CONTEXT_CHARACTERS) -> Exce
     It is quoted as the message has it, which may differ in case and white space. Where the message does not hold it,
     nothing is quoted: the message's beginning stands alone.
     """
-    found = _find(quote, content)
+    found = next(iter(find_all(quote, content)), None)
     if found is None:
         return Excerpt(shorten(content, 2 * context), "", "")
     start, end = found.span()
     return Excerpt(_tail(content[:start].lstrip(), context), found[0], _head(content[end:].rstrip(), context))
-
-
-def _find(quote: str, content: str) -> re.Match[str] | None:
-    """Where the content has these words; as they are spelled, if it has them so."""
-    words = r"\s+".join(re.escape(word) for word in quote.split())
-    return (re.search(words, content) or re.search(words, content, re.IGNORECASE)) if words else None
 
 
 def shorten(text: str, length: int) -> str:

@@ -22,4 +22,5 @@ urlpatterns = [
     path("", include("desk.decisions")),
     path("", include("desk.places.views")),
     path("", include("desk.importing.views")),
+    path("", include("desk.withheld.views")),
 ]

@@ -17,7 +17,9 @@ from accounts.api import MemberDetail
 from accounts.authentication import principal_of
 from accounts.models import Legacy
 from accounts.principals import Principal
+from conversations.serializers import AlsoSaidSerializer
 from journal.exceptions import NotFound
+from statements.models import Refusal
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
@@ -32,6 +34,7 @@ from web.json import read_nothing
 from . import actions
 from .filters import FactFilters
 from .models import FactVersion, LegacyFact
+from .queries import also_said
 from .querysets import FactQuerySet
 from .serializers import (
     EditFactSerializer,
@@ -39,6 +42,7 @@ from .serializers import (
     FactSerializer,
     FactVersionSerializer,
     NewFactSerializer,
+    RejectedFactSerializer,
     RejectSerializer,
     VisibilitySerializer,
 )
@@ -146,14 +150,25 @@ class FactApprove(_Decision):
 class FactReject(_Decision):
     """Rejecting."""
 
-    @extend_schema(request=RejectSerializer, responses=FactSerializer, parameters=[IF_MATCH])
+    @extend_schema(request=RejectSerializer, responses=RejectedFactSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, fact_id: UUID) -> Response:
-        """Say that a fact is not so. It leaves every prompt and does not come back by itself."""
+        """Refuse a fact. It leaves every prompt and does not come back by itself.
+
+        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells where the
+        same was said besides: `POST withheld/` withholds that too.
+        """
         principal = self.caller(request)
         body = RejectSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        actions.fact_reject(principal, fact_id, body.validated_data["reason"], version=seen_version(request))
-        return _answer(principal, fact_id)
+        reason = body.validated_data["reason"]
+        actions.fact_reject(principal, fact_id, reason, version=seen_version(request))
+        found = also_said(principal, fact_id) if reason == Refusal.DONT_KEEP else []
+        shown = _show(principal, fact_id) | {"also_said": AlsoSaidSerializer(found, many=True).data}
+        return with_etag(shown, version=shown["version"])
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The fact; where else it was said is told once."""
+        return super().render_result(principal, object_ids) | {"also_said": []}
 
 
 class FactRestore(_Decision):

@@ -9,7 +9,6 @@ from django.conf import settings
 
 from accounts import policy
 from accounts.principals import Principal
-from conversations.policy import is_storable
 from journal.exceptions import NotAllowed, Refused
 from language.base import Comparison
 
@@ -59,12 +58,6 @@ def check_visibility(visibility: str) -> None:
     """Raise Refused for anything but private and shared."""
     if visibility not in Visibility.values:
         raise Refused("The visibility is private or shared.", code="bad_visibility")
-
-
-def check_reason(reason: str) -> None:
-    """Raise Refused for a reason that holds a character which can't be stored."""
-    if not is_storable(reason):
-        raise Refused("The reason holds a character that can't be stored.", code="bad_reason")
 
 
 def relation(existing: str, new: str, similarity: float, verdict: Comparison) -> str | None:

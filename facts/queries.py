@@ -9,9 +9,11 @@ from uuid import UUID
 from django.conf import settings
 
 from accounts.principals import Principal
+from conversations.echoes import SaidAgain, said_again
 from language.base import Comparison, Vectors
 from retrieval.search import nearest
 from statements.policy import fingerprints
+from statements.wording import Embedded
 
 from . import policy
 from .models import LegacyFact
@@ -73,3 +75,12 @@ def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:
     # Also what waits for the person and an agent may not see: it must not be added a second time.
     own = LegacyFact.objects.filter(user_id=principal.user_id) if principal.user_id else LegacyFact.objects.none()
     return own.filter(legacy_id=legacy_id).present()
+
+
+def also_said(principal: Principal, fact_id: UUID) -> list[SaidAgain]:
+    """Where else its author said what a fact says that they don't want kept. The legacy's name alone says nothing."""
+    fact = LegacyFact.objects.mine(principal).filter(pk=fact_id).select_related("legacy").first()
+    if fact is None:
+        return []
+    text, names = Embedded.of_row(fact), [fact.legacy.name]
+    return said_again(principal, ("fact", fact.pk), fact.content, text.vector, text.embedding_model, names=names)

@@ -9,6 +9,8 @@ from rest_framework import serializers
 
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
+from conversations.serializers import AlsoSaidSerializer
+from statements.models import Refusal
 from web.history import ChangeSerializer
 from web.json import NEWEST, ExactSerializer
 
@@ -151,9 +153,18 @@ class VisibilitySerializer(ExactSerializer):
 
 
 class RejectSerializer(ExactSerializer):
-    """Why a fact is not so; the person's own note."""
+    """Why: it is not true, or it is not to be kept, and then the words behind it are withheld too."""
 
-    reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
+
+
+class RejectedFactSerializer(FactSerializer):
+    """A fact that was rejected. ``also_said``: where else the person said what is not to be kept."""
+
+    also_said = AlsoSaidSerializer(many=True)
+
+    class Meta(FactSerializer.Meta):
+        fields = [*FactSerializer.Meta.fields, "also_said"]
 
 
 class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):

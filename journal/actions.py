@@ -72,6 +72,13 @@ class LedgerWrite:
         """Note what else a change touches, as it was before: it goes with the next step."""
         self.touched.setdefault(what, []).append(before)
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Change other objects inside the change of one: what that one touches goes with its own step."""
+        touched, self.touched = self.touched, {}
+        yield
+        self.touched = touched
+
     def undoable(self, ledger_id: uuid.UUID, object_type: str, object_id: object, before: Mapping[str, Any]) -> None:
         """Keep how an object stood before it was changed. Not what staff decide, nor what has a way back of its own.
 

@@ -126,6 +126,8 @@ class Change(models.Model):
         INVITE = "INVITE"
         DECLINE = "DECLINE"
         BLOCK = "BLOCK"
+        WITHHOLD = "WITHHOLD"
+        GIVE_BACK = "GIVE_BACK"
         JOIN = "JOIN"
         LEAVE = "LEAVE"
         ROLE = "ROLE"

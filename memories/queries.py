@@ -12,6 +12,7 @@ from django.db.models.functions import Left
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
+from conversations.echoes import SaidAgain, said_again
 from conversations.models import Conversation, Message
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Ledger
@@ -159,3 +160,12 @@ def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:
     """What a refusal tells of a memory that stands in the way: ``memory`` in brief, nothing of one that is hidden."""
     seen = Memory.objects.visible_to(principal).filter(pk=memory.pk).exists()
     return {"memory": writing.brief(memory)} if seen else {}
+
+
+def also_said(principal: Principal, memory_id: str) -> list[SaidAgain]:
+    """Where else the person said what a memory says that they don't want kept."""
+    memory = Memory.objects.visible_to(principal).filter(pk=memory_id).first()
+    if memory is None:
+        return []
+    text = Embedded.of_row(memory)
+    return said_again(principal, ("memory", memory.pk), memory.content, text.vector, text.embedding_model)

@@ -124,6 +124,7 @@ CELERY_BEAT_SCHEDULE = {
     "tidy-plans": {"task": "memories.tidy_plans", "schedule": timedelta(minutes=2)},
     "purge-memories": {"task": "memories.purge", "schedule": crontab(minute=27, hour=3)},
     "tidy-invitations": {"task": "accounts.tidy_invitations", "schedule": crontab(minute=47, hour=3)},
+    "erase-withheld": {"task": "conversations.erase_withheld", "schedule": crontab(minute=57, hour=3)},
     "trim": {"task": "journal.trim", "schedule": crontab(minute=37, hour=3)},
 }
 
@@ -310,6 +311,7 @@ SPECTACULAR_SETTINGS = {
         "ProposalKind": "memories.models.Proposal.Kind",
         "PlanState": "memories.models.MemoryPlan.State",
         "PlanItemState": "memories.models.MemoryPlanItem.State",
+        "RefusalReason": "statements.models.Refusal",
         "ProposalState": "memories.models.Proposal.State",
         "TurnFormat": [(name, name) for name in ("anthropic", "openai", "gemini", "text", "json")],
         "QuerySource": [(source, source) for source in ("memories", "facts", "chunks", "turns")],

@@ -53,6 +53,16 @@ class Statement(Searchable):
         abstract = True
 
 
+class Refusal(models.TextChoices):
+    """Why a person refuses a statement: it was read wrongly, or it is theirs and not to be used.
+
+    What is not to be kept is withheld: the words that it was learned from leave the record too.
+    """
+
+    NOT_TRUE = "not_true", "Not true"
+    DONT_KEEP = "dont_keep", "Not to be kept"
+
+
 UPKEEP = frozenset({"index_not_before", "index_attempts", "embedding", "embedding_model"})
 
 

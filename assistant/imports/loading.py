@@ -9,7 +9,8 @@ from uuid import UUID
 from accounts.principals import Principal
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.imports.records import ParsedConversation
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Withheld
+from conversations.policy import digests
 
 APPEND_BATCH = 100
 
@@ -47,13 +48,15 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
         Message.objects.visible_to(principal)
         .filter(conversation=conversation)
         .order_by("index")
-        .values_list("role", "speaker", "content", "at")[: len(parsed.messages)]
+        .values_list("pk", "role", "speaker", "content", "at")[: len(parsed.messages)]
     )
+    withheld = dict(Withheld.objects.filter(conversation=conversation).passages().values_list("message_id", "digest"))
     stored = 0
     for stored, (row, message) in enumerate(zip(rows.iterator(), parsed.messages, strict=False), start=1):
-        role, speaker, content, at = row
-        said = (message.role, message.speaker, message.content, message.at or at)
-        if said != (role, speaker, content, at):
+        pk, role, speaker, content, at = row
+        # Of what the person took out of a message only the digest of the whole is left to compare with.
+        same = content == message.content or withheld.get(pk) in digests(conversation.user_id, message.content)
+        if not same or (role, speaker, at) != (message.role, message.speaker, message.at or at):
             return Step(parsed, conversation.pk, objection=f"its message {stored - 1} differs from the one stored")
     return Step(parsed, conversation.pk, stored)
 

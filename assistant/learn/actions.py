@@ -26,7 +26,7 @@ from accounts.policy import check_sensitive, must_decide, must_write
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import messages_mark
+from conversations.actions import Cause, messages_mark, words_give_back, words_withhold
 from conversations.models import Conversation, Message
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound, Refused
@@ -172,7 +172,7 @@ def _write(
         messages_mark(locked, list(messages), processed=learns, reading_due=None)
         if not learns:
             return Counter()
-        teaching = {index: message for index, message in messages.items() if index in part.said}
+        teaching = {index: message for index, message in part.still_so(messages).items() if index in part.said}
         left = settings.EXTRACTED_PER_USER_AND_DAY - learned_today(locked.user_id)
         most = min(settings.EXTRACTED_PER_USER_MESSAGE * len(teaching), left)
         writer = PlanWriter(write, principal, locked, teaching, found.written_by, most)
@@ -201,7 +201,7 @@ def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Mes
 
 
 def message_decline(principal: Principal, conversation_id: UUID, index: int, candidate: str = "") -> Message:
-    """Never learn from a message: the person does not want it remembered.
+    """Withhold a message: the person does not want it remembered.
 
     What was learned from it alone, and nobody has looked at, is archived and can't be learned again. ``candidate`` is
     what the person was asked about, in the words in which it would have been remembered: that can't be learned from
@@ -214,9 +214,9 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
         if text is not None:
             suppression_add(write, message.user_id, text, message.pk)
         if not message.declined:
-            marking.set(declined=True, held_until=None, reading_due=None)
-            write.change(message.user_id, "REJECT", "message", message.pk, conversation_id=conversation_id)
             memories_decline(write, message)
+            words_withhold(write, message.user_id, Cause("message", str(message.pk)), [(message.pk, "")])
+            message.refresh_from_db()
     return message
 
 
@@ -230,9 +230,14 @@ def message_release(principal: Principal, conversation_id: UUID, index: int) -> 
         message = marking.message
         if message.declined:
             must_decide(principal)
-        if message.declined or message.held_until is not None:
+            words_give_back(marking.write, message.user_id, "message", [message.pk])
+            message.refresh_from_db()
+            released = not message.declined
+        else:
+            released = message.held_until is not None
+        if released:
             due = None if message.processed else timezone.now()
-            marking.set(declined=False, held_until=None, reading_due=due)
+            marking.set(held_until=None, reading_due=due)
             if due:
                 enqueue(TASK, conversation_id)
     return message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -41,13 +41,14 @@ class Part:
     """A part of a conversation as it is read.
 
     ``said`` holds by index the user's messages that may teach something, ``others`` why others can't, ``at`` when each
-    was said. A part that only says again what came out of memory has no messages.
+    was said, ``read`` what was read. A part that only says again what came out of memory has no messages.
     """
 
     messages: tuple[Utterance, ...]
     said: dict[int, str]
     others: dict[int, str]
     at: dict[int, datetime]
+    read: dict[int, str]
     legacy_name: str | None = None
 
     @classmethod
@@ -64,8 +65,13 @@ class Part:
                 if each.index not in teaching
             },
             at={each.index: each.at for each in read},
+            read={each.index: each.content for each in read},
             legacy_name=conversation.legacy.name if conversation.legacy else None,
         )
+
+    def still_so(self, messages: Mapping[int, Message]) -> dict[int, Message]:
+        """Those of the messages that read as they did: nothing was withheld of them meanwhile."""
+        return {index: each for index, each in messages.items() if self.read.get(index) == as_read(each)}
 
     @property
     def most(self) -> int:

@@ -26,8 +26,8 @@ from accounts.models import Member
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import chunk_write, conversation_close
-from conversations.models import Conversation, Message
+from conversations.actions import chunk_write, chunks_hide, conversation_close
+from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import PreparedFact, prepare_extracted, record_extracted
 from facts.models import LegacyFact
 from journal.actions import ledger_write, note_operation
@@ -143,13 +143,12 @@ class _Batch:
     def read(cls, lease: Lease, conversation: Conversation, start: int, end: int) -> _Batch:
         """Read the messages."""
         now = timezone.now()
-        messages = _open_messages(conversation, start, end, now)
+        messages = open_messages(conversation, start, end, now)
         return cls(lease, conversation, start, end, now, Part.of(conversation, list(messages.values()), _teaches))
 
     def still_open(self) -> dict[int, Message]:
         """Those of the messages that were read from which something may still be learned."""
-        messages = _open_messages(self.conversation, self.start, self.end, self.now)
-        return {index: message for index, message in messages.items() if index in self.part.at}
+        return self.part.still_so(open_messages(self.conversation, self.start, self.end, self.now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ def _summarize_batch(lease: Lease, principal: Principal, conversation: Conversat
 def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
     """Ask the model and the embedder about a batch; ``reads`` says whether for memories too. Raises LanguageError."""
     conversation = batch.conversation
-    extraction = _extract(principal, conversation, batch.part)
+    extraction = summarize_part(principal, conversation, batch.part)
     embedder = get_embedder()
     vector = embedder.embed_passages([extraction.summary])[0]
     facts: list[PreparedFact] = []
@@ -234,6 +233,8 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
             end=end,
         )
         messages = batch.still_open()
+        if len(messages) < len(batch.part.at):  # The summary may tell what was withheld meanwhile.
+            chunks_hide(ConversationChunk.objects.filter(conversation=locked, message_range_start=start))
         said = [message for message in messages.values() if message.role == Message.Role.USER]
         left = min(
             settings.EXTRACTED_PER_USER_MESSAGE * len(said),
@@ -260,7 +261,7 @@ def _note_cap(conversation: Conversation, over: int) -> None:
         note_operation("extract", "cap", "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
 
 
-def _open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
+def open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
     """The messages of a range that may be summed up, by index."""
     found = Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).without_vectors()
     return {message.index: message for message in found.order_by("index") if message.is_open(now)}
@@ -278,7 +279,7 @@ def _learns_facts(principal: Principal, conversation: Conversation) -> bool:
     return Member.objects.filter(legacy_id=conversation.legacy_id, user_id=conversation.user_id).exists()
 
 
-def _extract(principal: Principal, conversation: Conversation, part: Part) -> Extraction:
+def summarize_part(principal: Principal, conversation: Conversation, part: Part) -> Extraction:
     """Ask the model about a batch and keep of its answer what the messages support.
 
     Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
@@ -379,7 +380,11 @@ def sweep() -> dict[str, int]:
     unread = extracting.unread_conversations(SWEEP_LIMIT)
     for conversation_id in unread:
         enqueue("assistant.extract_messages", conversation_id)
+    hidden = ConversationChunk.objects.hidden().order_by("hidden_since").values_list("conversation_id", flat=True)
+    for conversation_id in set(hidden[:SWEEP_LIMIT]):
+        enqueue("assistant.rewrite_chunks", conversation_id)
     return {
+        "hidden": len(hidden),
         "unread": len(unread),
         "conversations": len(conversations),
         "messages": int(unindexed),

@@ -1,6 +1,10 @@
-"""Changes to conversations. The record itself in ``record``; vectors, chunks and staff's reading in ``derived``."""
+"""Changes to conversations.
 
-from .derived import chunk_open, chunk_write, message_open, messages_index
+The record itself in ``record``; vectors, chunks and staff's reading in ``derived``; what people take out of the record
+in ``withholding``.
+"""
+
+from .derived import chunk_open, chunk_rewrite, chunk_write, message_open, messages_index
 from .record import (
     NewMessage,
     Pin,
@@ -13,20 +17,41 @@ from .record import (
     messages_append,
     messages_mark,
 )
+from .withholding import (
+    Cause,
+    Place,
+    chunks_hide,
+    follows_withholding,
+    passages_withhold,
+    withheld_erase,
+    withheld_give_back,
+    words_give_back,
+    words_withhold,
+)
 
 __all__ = [
+    "Cause",
     "NewMessage",
     "Pin",
+    "Place",
     "check_messages",
     "chunk_open",
+    "chunk_rewrite",
     "chunk_write",
+    "chunks_hide",
     "conversation_close",
     "conversation_create",
     "conversation_pin",
     "conversation_remove",
     "conversation_told",
+    "follows_withholding",
     "message_open",
     "messages_append",
     "messages_index",
     "messages_mark",
+    "passages_withhold",
+    "withheld_erase",
+    "withheld_give_back",
+    "words_give_back",
+    "words_withhold",
 ]

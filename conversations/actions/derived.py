@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 import structlog
@@ -102,6 +102,39 @@ def chunk_write(
     return chunk
 
 
+def chunk_rewrite(
+    principal: Principal,
+    chunk: ConversationChunk,
+    *,
+    content: str,
+    written_by: str,
+    embedding: Vectors,
+    embedding_model: str,
+) -> bool:
+    """Let a hidden summary be read again, in other words. Returns False when what it sums up has changed since.
+
+    ``chunk`` is how the summary was read when the words were worked out.
+    """
+    prepared = prepare(content)
+    with ledger_write(principal.actor, chunk.user_id) as write:
+        still = ConversationChunk.objects.filter(pk=chunk.pk, hidden_since=chunk.hidden_since)
+        written = still.update(
+            content=content,
+            written_by=written_by,
+            embedding=embedding,
+            embedding_model=embedding_model,
+            search_text=prepared.text,
+            search_config=prepared.config,
+            search_length=prepared.length,
+            hidden_since=None,
+        )
+        if written:
+            write.count(chunk.user_id, chunk_terms=prepared.length - chunk.search_length)
+            where = chunk.conversation_id
+            write.change(chunk.user_id, "UPDATE", "chunk", chunk.pk, conversation_id=where)
+    return bool(written)
+
+
 _TAKE_UNINDEXED = """
 UPDATE conversations_message m
 SET index_not_before = %(now)s + make_interval(secs => %(lease)s), index_attempts = index_attempts + 1
@@ -111,7 +144,7 @@ WHERE m.id IN (
       AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s)
     ORDER BY index_not_before LIMIT %(batch)s
     FOR UPDATE SKIP LOCKED)
-RETURNING m.id, m.content, m.speaker, m.at, m.index_attempts
+RETURNING m.id, m.content, m.speaker, m.at, m.index_attempts, m.index_not_before
 """
 
 
@@ -134,26 +167,37 @@ def messages_index(
     ends = None if seconds is None else time.monotonic() + seconds
     while (ends is None or time.monotonic() < ends) and (batch := _take_unindexed(conversation_id)):
         try:
-            vectors = embedder.embed_passages([text for _, text, _ in batch])
+            vectors = embedder.embed_passages([each.passage for each in batch])
         except EmbedderUnavailable as error:
-            longest = min(3_600, 30 * 2 ** min(max(attempts for _, _, attempts in batch), 8))
+            longest = min(3_600, 30 * 2 ** min(max(each.attempts for each in batch), 8))
             later = timezone.now() + timedelta(seconds=longest)
-            Message.objects.filter(pk__in=[pk for pk, _, _ in batch]).update(index_not_before=later)
+            Message.objects.filter(pk__in=[each.pk for each in batch]).update(index_not_before=later)
             note_operation("worker", "index", "error", thread_id=conversation_id or "")
             log.warning("messages_not_indexed", count=len(batch), error=type(error).__name__)
             return indexed
         rows = [
-            Message(pk=pk, embedding=vector, embedding_model=embedder.name)
-            for (pk, _, _), vector in zip(batch, vectors, strict=True)
+            Message(pk=each.pk, embedding=vector, embedding_model=embedder.name)
+            for each, vector in zip(batch, vectors, strict=True)
         ]
-        Message.objects.bulk_update(rows, ["embedding", "embedding_model"])
+        # What was withheld meanwhile has another time to try, and is embedded as it reads now.
+        as_taken = Message.objects.filter(index_not_before=batch[0].lease_until)
+        as_taken.bulk_update(rows, ["embedding", "embedding_model"])
         indexed += len(rows)
         progress(len(rows))
     return indexed
 
 
-def _take_unindexed(conversation_id: UUID | None) -> list[tuple[UUID, str, int]]:
-    """Take a batch of messages: their ids, what is to be embedded, and how often that was tried."""
+class _Unindexed(NamedTuple):
+    """A message that was taken: what is to be embedded of it, and how often that was tried."""
+
+    pk: UUID
+    passage: str
+    attempts: int
+    lease_until: datetime
+
+
+def _take_unindexed(conversation_id: UUID | None) -> list[_Unindexed]:
+    """Take a batch of messages, all until the same moment."""
     values: dict[str, str | int | datetime | None] = {
         "now": timezone.now(),
         "conversation": str(conversation_id) if conversation_id else None,
@@ -163,6 +207,6 @@ def _take_unindexed(conversation_id: UUID | None) -> list[tuple[UUID, str, int]]
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_UNINDEXED, values)
         return [
-            (pk, policy.passage(content, speaker, at), attempts)
-            for pk, content, speaker, at, attempts in cursor.fetchall()
+            _Unindexed(pk, policy.passage(content, speaker, at), attempts, lease_until)
+            for pk, content, speaker, at, attempts, lease_until in cursor.fetchall()
         ]

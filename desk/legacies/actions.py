@@ -12,8 +12,9 @@ from facts import actions
 from facts.models import FactVersion, LegacyFact
 from facts.policy import standing
 from journal.exceptions import NotFound
+from statements.models import Refusal
 
-from ..outcomes import Done, Typed, seen_version
+from ..outcomes import KEPT_OUT, Done, Typed, seen_version
 
 Visibility = LegacyFact.Visibility
 
@@ -83,7 +84,11 @@ def _edit(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None
 
 
 def _reject(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
-    return actions.fact_reject(principal, fact.pk, typed.get("reason", "").strip(), version=seen)
+    return actions.fact_reject(principal, fact.pk, version=seen)
+
+
+def _dont_keep(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    return actions.fact_reject(principal, fact.pk, Refusal.DONT_KEEP, version=seen)
 
 
 def _delete(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
@@ -101,7 +106,8 @@ _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
     "share": (_share, "Shared", "Shared with the other members."),
     "unshare": (_unshare, "Unshared", "Not shared any more: only you see it."),
     "edit": (_edit, "Saved", "Saved in your words."),
-    "reject": (_reject, "Rejected", "Rejected: it is in no prompt and is not extracted again."),
+    "reject": (_reject, "Not true", "Rejected as not true: it is in no prompt and is not learned again."),
+    "dont_keep": (_dont_keep, "Not kept", KEPT_OUT),
     "delete": (_delete, "Deleted", f"Deleted. It can be restored for {settings.ARCHIVE_DAYS} days."),
     "restore": (_restore, "Restored", "Restored. Only you see it."),
 }

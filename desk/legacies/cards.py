@@ -43,11 +43,11 @@ def offers_for(fact: LegacyFact, *, kept: bool) -> list[str]:
     if fact.state == State.HIDDEN:
         return ["delete"]
     if fact.state == State.QUARANTINED:
-        return ["edit", "reject", "delete"]
+        return ["edit", "reject", "dont_keep"]
     offers = ["approve"] if is_waiting(fact) else []
     if kept:
         offers.append("unshare" if fact.visibility == Visibility.SHARED else "share")
-    return [*offers, "edit", "reject", "delete"]
+    return [*offers, "edit", "reject", "dont_keep"]
 
 
 def make_cards(
@@ -85,7 +85,7 @@ def make_cards(
             purge_at=fact.purge_at,
             offers=offers_for(fact, kept=fact.legacy_id in kept) if _is_mine(fact, principal) else [],
             edits=("content", "category"),
-            stored={"content": fact.content, "category": fact.category, "reason": ""},
+            stored={"content": fact.content, "category": fact.category},
             quotations=list(quote(fact.evidence.all(), messages)),
             related=list(_related(fact, principal, names)),
             outcome=outcomes.get(fact.pk),

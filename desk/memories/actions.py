@@ -15,16 +15,18 @@ from journal.records import DONE
 from memories import actions
 from memories.models import Memory, MemoryVersion
 from memories.records import NewMemory
+from statements.models import Refusal
 
 from ..cards import last_day
-from ..outcomes import Done, Typed, seen_version
+from ..outcomes import KEPT_OUT, Done, Typed, seen_version
 
 State = Memory.State
 
 _PRESENT = {State.PROPOSED, "waiting", "reviewed"}
 _SAID = {
     "approve": ("Approved", "Approved."),
-    "reject": ("Rejected", "Rejected: it is in no prompt and is not extracted again."),
+    "reject": ("Not true", "Rejected as not true: it is in no prompt and is not learned again."),
+    "dont_keep": ("Not kept", KEPT_OUT),
     "archive": (
         "Archived",
         f"Archived: it is in no prompt and is not learned again. It can be restored for {settings.ARCHIVE_DAYS} days.",
@@ -53,7 +55,14 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
     if decision not in _SAID:
         raise NotFound("There is no such decision.")
     wanted = {memory.pk: seen_version(typed)}
-    result = actions.memories_decide(principal, wanted, decision, reason=typed.get("reason", ""))
+    # Here one is looked at by itself, and what is put away so goes with the words that it was learned from.
+    withheld = decision in {"dont_keep", "archive"}
+    result = actions.memories_decide(
+        principal,
+        wanted,
+        "reject" if decision == "dont_keep" else decision,
+        reason=Refusal.DONT_KEEP if withheld else Refusal.NOT_TRUE,
+    )
     outcome = result.outcomes[memory.pk]
     if outcome == "nothing_to_do":
         return Done("Unchanged", "Nothing to change.")

@@ -33,6 +33,7 @@ _GONE_BECAUSE = {
     Why.REPLACED: "Replaced by another",
     Why.MERGED: "Merged into another",
     Why.STAFF: "Refused by a moderator",
+    Why.WITHHELD: "Made of words that are withheld",
 }
 _RELATIONS = {
     (Relation.Type.SUPERSEDES, True): "Replaces",
@@ -49,11 +50,11 @@ def offers_for(memory: Memory) -> list[str]:
     if memory.state in GONE:
         return ["restore"]
     if memory.state == State.QUARANTINED:
-        return ["reject", "archive"]
+        return ["reject", "dont_keep"]
     if memory.state == State.PROPOSED:
-        return ["approve", "edit", "reject", "archive"]
+        return ["approve", "edit", "reject", "dont_keep"]
     offers = ["approve"] if memory.reviewed_at is None else []
-    return [*offers, "unpin" if memory.pinned else "pin", "edit", "reject", "archive"]
+    return [*offers, "unpin" if memory.pinned else "pin", "edit", "reject", "dont_keep"]
 
 
 def make_memory_cards(
@@ -101,7 +102,6 @@ def card_of(
         stored={
             "content": memory.content,
             "correction": "",
-            "reason": "",
             "category": memory.category,
             "subject": memory.subject,
             "topics": ", ".join(memory.topics),

@@ -12,9 +12,10 @@ from accounts.principals import Principal
 from journal.exceptions import Conflict, NotFound
 from memories import actions
 from memories.models import Memory, Place, Proposal
+from statements.models import Refusal
 
 from ..memories import actions as memory_actions
-from ..outcomes import Done, Typed, seen_version
+from ..outcomes import KEPT_OUT, Done, Typed, seen_version
 from .queue import Item
 
 State = Memory.State
@@ -45,7 +46,7 @@ def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -
 
     Raises NotFound for a decision or an item that there is not, Refused as the actions do; nothing was changed then.
     """
-    if decision not in {"approve", "edit", "reject"}:
+    if decision not in {"approve", "edit", "reject", "dont_keep"}:
         raise NotFound("There is no such decision.")
     if item.kind == "memory":
         return _about_memory(principal, _memory(principal, item), decision, typed)
@@ -75,7 +76,7 @@ def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
         raise Conflict("This memory does not wait any more.", code="wrong_state", state=Proposal.State.LAPSED)
     given = _given(typed, {"content": memory.content, "category": memory.category, "subject": memory.subject})
     if decision != "edit" or not given:
-        done = memory_actions.decide_memory(principal, memory, "reject" if decision == "reject" else "approve", typed)
+        done = memory_actions.decide_memory(principal, memory, "approve" if decision == "edit" else decision, typed)
         as_it_was = decision == "edit" and done.word != "Unchanged"
         return Done(done.word, "Approved as it was.") if as_it_was else done
     actions.memory_approve(principal, memory.pk, **given, version=seen_version(typed))
@@ -83,8 +84,11 @@ def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
 
 
 def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typed: Typed) -> Done:
+    if decision == "dont_keep":
+        actions.proposal_reject(principal, proposal.pk, Refusal.DONT_KEEP)
+        return Done("Not kept", KEPT_OUT)
     if decision == "reject":
-        actions.proposal_reject(principal, proposal.pk, typed.get("reason", ""))
+        actions.proposal_reject(principal, proposal.pk)
         return Done("Rejected", _REJECTED[Kind(proposal.kind)])
     given = _given(typed, _as_proposed(principal, proposal)) if decision == "edit" else {}
     actions.proposal_approve(principal, proposal.pk, values=given, version=seen_version(typed) or None)

@@ -127,7 +127,7 @@ def _change(
     subject = str(values.get("subject", memory.subject))
     outdated = memory.version != proposal.memory_version
     notices = [_LOST] if lost else [_OUTDATED] if outdated else []
-    decisions = ["approve", "edit", "reject"] if update else ["approve", "reject"]
+    decisions = ["approve", "edit", "reject", "dont_keep"] if update else ["approve", "reject"]
     return replace(
         card,
         content=content,
@@ -138,7 +138,6 @@ def _change(
         ],
         **_proposed(proposal, removes=not update),
         offers=["reject"] if lost else decisions,
-        takes_reason=False,
         stored={**card.stored, "content": content, "category": category, "subject": subject},
         pieces=diff_of_memories(memory.content, values["content"]) if "content" in values else [],
         changes=list(_changes(memory, values)),
@@ -180,8 +179,7 @@ def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done |
         offers=["reject"] if lost else decisions,
         edits=("name", "notes"),
         edit_approves=True,
-        takes_reason=False,
-        stored={"name": name, "notes": notes, "reason": ""},
+        stored={"name": name, "notes": notes},
         notes="" if pieces else notes,
         notices=[_LOST] if lost else [],
         pieces=pieces,
@@ -205,7 +203,7 @@ def _item(principal: Principal, item: Item, memory: Memory, outcome: Done | Refu
         memory=None,
         reason="",
         purge_at=None,
-        offers=["approve", "edit", "reject"],
+        offers=["approve", "edit", "reject", "dont_keep"],
         edits=("content", "category") if memory.field else ("content", "category", "subject"),
         edit_approves=True,
     )

@@ -21,8 +21,9 @@ from journal.exceptions import Conflict, NotFound
 from memories.models import MemoryVersion
 
 from ..cards import memory_categories
-from ..outcomes import Done, Refusal, attempt, undoable
+from ..outcomes import AlsoSaid, Done, Refusal, attempt, undoable
 from ..page import PageRequest, came_from, for_person
+from ..withheld.views import with_also_said
 from . import actions
 from .items import make_item
 from .queue import KINDS, MOST_COUNTED, Item, Queue
@@ -51,8 +52,8 @@ def answer_decision(
         return show_queue(request, principal, at, said=outcome.text, refusal=outcome)
     if not request.htmx:
         messages.success(request, outcome.text)
-        return redirect(f"{reverse('review')}{at.query}#item")
-    answer = show_queue(request, principal, at, said=outcome.text)
+        return redirect(outcome.also.page if outcome.also else f"{reverse('review')}{at.query}#item")
+    answer = show_queue(request, principal, at, said=outcome.text, also=outcome.also)
     return replace_url(answer, reverse("review") + at.query)
 
 
@@ -70,6 +71,7 @@ def show_queue(
     *,
     said: str | None,
     refusal: Refusal | None = None,
+    also: AlsoSaid | None = None,
 ) -> HttpResponse:
     """The queue's panel alone for htmx, else in its page. ``said`` is announced, with where one is now."""
     place = queue.place(principal)
@@ -91,6 +93,7 @@ def show_queue(
         "where": "queue",
         "everywhere": True,
         "decided": decisions.decided(principal),
+        "also": also,
         "said": said,
         # When what was decided about waits no more, another item is shown, and the reason stands above that.
         "notice": refusal.text if refusal and about is None else "",
@@ -129,6 +132,8 @@ def decide(request: PageRequest, principal: Principal, key: str, decision: str) 
     def change(item: Item) -> Done:
         typed = request.POST.dict()
         done = undoable(principal, lambda: actions.decide_item(principal, item, decision, typed))
+        if decision == "dont_keep" and item.kind == "memory":
+            done = with_also_said(principal, done, item.kind, item.pk)
         ReviewSession(request.session).note(done, item=item, queue=queue_of(request))
         return done
 

@@ -10,13 +10,14 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Member
-from accounts.policy import REASON_CHARACTERS, must_decide
+from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.queue import enqueue
 from journal.records import DONE, BulkResult
 from statements.actions import PRESENT, going
 from statements.actions.many import Logged, Move, check_decision, lift_resembled, move_many, suppress_many, weighed
+from statements.models import Refusal
 
 from .. import policy
 from ..models import FACT, LegacyFact
@@ -44,9 +45,7 @@ def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decisio
     return BulkResult(_weighed(user_id, wanted, facts, decision))
 
 
-def facts_decide(
-    principal: Principal, wanted: Mapping[UUID, int | None], decision: str, *, reason: str = ""
-) -> BulkResult[UUID]:
+def facts_decide(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
     """Carry out one decision for many facts of the person: approve, reject, share, unshare or delete.
 
     ``wanted`` holds the version that the person saw by the fact's id, or None for whichever it has. What can't be
@@ -57,10 +56,9 @@ def facts_decide(
     about since), ``nothing_to_do`` (it stands so already), ``wrong_state``, ``not_a_member``, ``similar_exists``.
 
     Raises NotYoursToDecide, Refused (400) for an unknown decision (``unknown_decision``) or more than 1,000 facts
-    (``too_many``) or a reason that can't be stored (``bad_reason``).
+    (``too_many``).
     """
     user_id = _check(principal, wanted, decision)
-    policy.check_reason(reason)
     legacies = set(_own(principal, wanted).order_by().values_list("legacy_id", flat=True).distinct())
     with ledger_write(principal.actor, user_id, *legacies) as write:
         first = write.ledgers[user_id].rev + 1
@@ -68,7 +66,7 @@ def facts_decide(
         outcomes = _weighed(user_id, wanted, facts.values(), decision)
         chosen = [facts[fact_id] for fact_id, outcome in outcomes.items() if outcome == DONE]
         now = timezone.now()
-        moves = [_move(fact, decision, reason[:REASON_CHARACTERS], now) for fact in chosen]
+        moves = [_move(fact, decision, now) for fact in chosen]
         if decision in {"reject", "delete"}:
             suppress_many(FACT, moves)
         else:
@@ -109,12 +107,12 @@ def _weighed(
     return weighed(wanted, facts, _FROM[decision], policy.standing, against)
 
 
-def _move(fact: LegacyFact, decision: str, reason: str, now: datetime) -> Move[LegacyFact]:
+def _move(fact: LegacyFact, decision: str, now: datetime) -> Move[LegacyFact]:
     """What a decision comes to for one fact."""
     approve = active(now)
     share = {"visibility": Visibility.SHARED, **compared(now), "reviewed_at": fact.reviewed_at or now}
     if decision == "reject":
-        return Move(fact, going(State.REJECTED, now, reason), [Logged("REJECT")])
+        return Move(fact, going(State.REJECTED, now, Refusal.NOT_TRUE.label), [Logged("REJECT")])
     if decision == "delete":
         return Move(fact, going(State.ARCHIVED, now, fact.state_reason), [Logged("DELETE")])
     if decision == "approve":

@@ -14,11 +14,13 @@ from accounts.actions import member_detach
 from accounts.models import Member
 from accounts.policy import must_decide
 from accounts.principals import Principal
+from conversations.actions import Cause, words_give_back, words_withhold
 from conversations.models import Conversation
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
 from statements.actions import GONE, check_state, erase, resemblance_lift, suppression_add, suppression_remove
-from statements.policy import clean_reason, reason_to_hold_back
+from statements.models import Refusal
+from statements.policy import reason_to_hold_back
 from statements.wording import Embedded
 
 from .. import policy
@@ -76,29 +78,33 @@ def approve(change: FactWrite) -> None:
     change.log("APPROVE")
 
 
-def fact_reject(principal: Principal, fact_id: UUID, reason: str = "", *, version: int | None = None) -> LegacyFact:
-    """Say that a fact is not so: it leaves every prompt, and extraction can't bring it back.
+def fact_reject(
+    principal: Principal, fact_id: UUID, reason: str = Refusal.NOT_TRUE, *, version: int | None = None
+) -> LegacyFact:
+    """Refuse a fact: it leaves every prompt, and extraction can't bring it back.
 
-    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Refused (400) for a reason that can't be stored,
-    Gated (422) for one with sensitive data, Conflict (409 ``wrong_state``).
+    With the reason ``dont_keep`` the words that it was learned from are withheld. It can be restored for 30 days.
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
     """
     must_decide(principal)
-    policy.check_reason(reason)
+    refusal = Refusal(reason)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.QUARANTINED)
     with fact_write(principal, rows, fact_id, *states, version=version) as change:
-        reject(change, reason)
+        reject(change, refusal.label)
+        if refusal == Refusal.DONT_KEEP:
+            _withhold(change)
     return change.fact
 
 
 def reject(change: FactWrite, reason: str) -> None:
-    """Reject a fact that is locked already."""
-    change.leave(State.REJECTED, reason=clean_reason(reason))
+    """Reject a fact that is locked already. ``reason`` is a sentence for its author."""
+    change.leave(State.REJECTED, reason=reason)
     _suppress(change)
     change.log("REJECT")
 
 
 def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
-    """Archive a fact. It can be restored for 30 days, then it is purged; extraction can't bring it back.
+    """Archive a fact, and withhold its words. It can be restored for 30 days; extraction can't bring it back.
 
     Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
     """
@@ -108,6 +114,7 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
         change.leave(State.ARCHIVED)
         _suppress(change)
         change.log("DELETE")
+        _withhold(change)
     return change.fact
 
 
@@ -124,6 +131,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
         twin = same_words(principal, fact.legacy_id, fact.content)
         if twin is not None:
             raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
+        words_give_back(change.write, fact.user_id, "fact", [fact.pk])
         suppression_remove(
             change.write, fact.user_id, texts=[fact.content], object_id=fact.pk, legacy_id=fact.legacy_id
         )
@@ -142,6 +150,11 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
 def _suppress(change: FactWrite) -> None:
     fact = change.fact
     suppression_add(change.write, fact.user_id, Embedded.of_row(fact), fact.pk, legacy_id=fact.legacy_id)
+
+
+def _withhold(change: FactWrite) -> None:
+    said = FactEvidence.objects.filter(fact=change.fact).values_list("message_id", "quote")
+    words_withhold(change.write, change.fact.user_id, Cause("fact", str(change.fact.pk)), said)
 
 
 def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None:

@@ -16,13 +16,14 @@ from django.utils import timezone
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
+from conversations.actions import words_give_back
 from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
 from statements.actions import GONE, PRESENT, coming, going
 from statements.actions.many import MOST_AT_ONCE, Logged, Move, check_decision, lift_resembled, suppress_many, weighed
 from statements.actions.suppressions import suppressions_remove
-from statements.policy import clean_reason
+from statements.models import Refusal
 
 from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, Proposal, Relation
@@ -34,6 +35,7 @@ from .many import Slots, block_tokens, change_many, narrow
 from .proposing import propose_archives
 from .single import author
 from .transitions import states_before
+from .withholding import withhold
 
 # The states that a decision starts from, and the standings that it leaves a memory in.
 _FROM: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
@@ -118,27 +120,30 @@ def memories_weigh(principal: Principal, wanted: Mapping[str, int | None], decis
 
 
 def memories_decide(
-    principal: Principal, wanted: Mapping[str, int | None], decision: str, *, reason: str = ""
+    principal: Principal, wanted: Mapping[str, int | None], decision: str, *, reason: str = Refusal.NOT_TRUE
 ) -> BulkResult[str]:
     """Carry out one decision of the person about many memories: approve, reject, archive, restore, pin or unpin.
 
     ``wanted`` holds the version that the person saw by the memory's id, or None for whichever it has. What can't be
     done is left out and counted, never a reason to stop. Everything happens in one transaction, under one lock, with
-    consecutive revisions, those of memories that make room or give way included.
+    consecutive revisions, those of memories that make room or give way included. With the reason ``dont_keep`` the
+    words behind what goes are withheld.
 
     Codes of what was left out: ``not_there``, ``changed`` (another wording since), ``nothing_to_do`` (it stands so
     already), ``wrong_state``, and for what is restored ``similar_exists`` and ``field_exists``. Raises
-    NotYoursToDecide, Refused (400 ``unknown_decision``, ``too_many``), Gated (422, for the reason; ``budget`` when
-    pinned ones alone have no room).
+    NotYoursToDecide, Refused (400 ``unknown_decision``, ``too_many``), Gated (422 ``budget``, when pinned ones alone
+    have no room).
     """
     user_id = _check(principal, wanted, decision)
-    because = clean_reason(reason)
+    refusal = Refusal(reason)
     with ledger_write(principal.actor, user_id) as write:
         first = write.ledgers[user_id].rev + 1
         memories = _read(principal, wanted)
         outcomes = _weighed(wanted, memories, decision)
         chosen = [memory for memory in memories if outcomes[memory.pk] == DONE]
-        outcomes |= _DECIDE[decision](_Deciding(write, principal, user_id, because), chosen)
+        outcomes |= _DECIDE[decision](_Deciding(write, principal, user_id, refusal), chosen)
+        if refusal == Refusal.DONT_KEEP and decision in {"reject", "archive"}:
+            withhold(write, user_id, [memory.pk for memory in chosen])
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("memory", *result.ids)
     return result
@@ -226,7 +231,7 @@ class _Deciding:
     write: LedgerWrite
     principal: Principal
     user_id: UUID
-    reason: str
+    refusal: Refusal
     now: datetime = field(default_factory=timezone.now)
 
     def approve(self, memories: Sequence[Memory]) -> dict[str, str]:
@@ -267,7 +272,7 @@ class _Deciding:
         moves = []
         for memory in memories:
             was = {} if memory.state == State.ACTIVE else {"was": memory.state}
-            reason = self.reason or memory.state_reason
+            reason = memory.state_reason or self.refusal.label
             target = going(State.REJECTED, self.now, reason, deleted_why=Why.REJECTED)
             moves.append(Move(memory, target, [Logged("REJECT", was)]))
         suppress_many(MEMORY, moves)
@@ -292,6 +297,7 @@ class _Deciding:
             else:
                 back.append((memory, held_back))
         stood = suppressions_remove(Memory, [memory.pk for memory, _ in back])
+        words_give_back(self.write, self.user_id, "memory", [memory.pk for memory, _ in back])
         moves = []
         for memory, held_back in back:
             state, reason = (State.QUARANTINED, memory.state_reason) if held_back else (State.ACTIVE, "")

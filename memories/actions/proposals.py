@@ -15,9 +15,11 @@ from django.utils import timezone
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.scope import working_for
+from conversations.actions import Cause, words_withhold
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
+from statements.models import Refusal
 from statements.wording import Embedded
 
 from .. import queries
@@ -29,7 +31,7 @@ from .editing import refile
 from .places import place_approve, place_refuse
 from .proposing import end, log_proposal, moment
 from .single import MemoryWrite, author, memory_under_lock, relink
-from .transitions import approve_so, put_away, reject
+from .transitions import approve_so, put_away, refuse
 
 _APPROVED: dict[str, set[str]] = {
     Proposal.Kind.CREATE: {"content", "category", "subject"},
@@ -97,12 +99,13 @@ def proposal_approve(
     return proposal
 
 
-def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -> Proposal:
+def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refusal.NOT_TRUE) -> Proposal:
     """Refuse a proposed change. Words that were proposed can't be learned again.
 
-    ``reason`` is kept with a memory that is rejected so. Raises NotYoursToDecide, NotFound, Conflict (409
+    With the reason ``dont_keep`` the words that say it are withheld. Raises NotYoursToDecide, NotFound, Conflict (409
     ``wrong_state``).
     """
+    refusal = Refusal(reason)
     accounts_policy.must_decide(principal)
     seen = _read(principal, proposal_id)
     text = Embedded.of(seen.values["content"]) if "content" in seen.values else None
@@ -110,7 +113,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -
         if proposal.kind == Proposal.Kind.CREATE:
             rows = Memory.objects.visible_to(principal)
             with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
-                reject(change, Why.REJECTED, reason)
+                refuse(change, refusal)
             proposal.refresh_from_db()
         else:
             if text is not None:
@@ -120,6 +123,9 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = "") -
             log_proposal(write, "REJECT", proposal)
             write.undoable(proposal.user_id, "proposal", proposal.pk, {"state": proposal.state})
             end(proposal, Proposal.State.REJECTED, timezone.now())
+            if refusal == Refusal.DONT_KEEP:
+                said = proposal.evidence.values_list("message_id", "quote")
+                words_withhold(write, proposal.user_id, Cause("memory", str(proposal.memory_id or proposal.pk)), said)
     return proposal
 
 

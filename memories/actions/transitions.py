@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
+from conversations.actions import words_give_back
 from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
 from journal.actions import LedgerWrite
@@ -27,7 +28,7 @@ from statements.actions import (
     suppression_check,
     suppression_remove,
 )
-from statements.policy import clean_reason
+from statements.models import Refusal
 from statements.wording import Embedded
 
 from .. import queries
@@ -39,6 +40,7 @@ from ..records import Changed
 from .editing import put_filing
 from .proposing import end, end_create, log_proposal, propose_create, propose_instead
 from .single import MemoryWrite, author, memory_changing, memory_write, relink
+from .withholding import withhold
 
 _LEAVING = ("DELETE", "REJECT", "TTL", "EVICT", "MERGE")
 
@@ -74,15 +76,17 @@ def memory_approve(
     return change.memory
 
 
-def memory_reject(principal: Principal, memory_id: str, reason: str = "", *, version: int | None = None) -> Memory:
-    """Say that a memory is not so: it leaves every prompt and can't be learned again.
+def memory_reject(
+    principal: Principal, memory_id: str, reason: str = Refusal.NOT_TRUE, *, version: int | None = None
+) -> Memory:
+    """Refuse a memory: it leaves every prompt and can't be learned again.
 
-    It can be restored for 30 days. Raises NotYoursToDecide, NotFound, Gated (422, for the reason), Conflict (409
-    ``version_conflict``, ``wrong_state``).
+    With the reason ``dont_keep`` the words that it was learned from are withheld. It can be restored for 30 days.
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_decide(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id, *PRESENT, version=version) as change:
-        reject(change, Why.REJECTED, reason)
+        refuse(change, Refusal(reason))
     return change.memory
 
 
@@ -103,9 +107,9 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: i
 def memory_archive(principal: Principal, memory_id: str, *, version: int | None = None) -> Changed:
     """Archive a memory. It can be restored for 30 days, then it is purged.
 
-    What the person archives themselves can't be learned again. An agent's archive waits while the person reviews
-    before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound, Conflict (409
-    ``version_conflict``, ``wrong_state``).
+    What the person archives themselves can't be learned again, and its words are withheld. An agent's archive waits
+    while the person reviews before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound,
+    Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_remember(principal)
     own_word = principal.speaks_as_person
@@ -166,7 +170,7 @@ def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
     declined = []
     for memory in _learned_from(message.user_id, said).without_vectors():
         with memory_changing(write, memory) as change:
-            put_away(change, Why.PERSON, conversation_id=message.conversation_id)
+            put_away(change, Why.PERSON, withholds=False, conversation_id=message.conversation_id)
         declined.append(memory.pk)
     return declined
 
@@ -255,8 +259,11 @@ def displace(write: LedgerWrite, memory: Memory) -> None:
         put_away(change, Why.REPLACED)
 
 
-def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", **meta: Any) -> None:
-    """Archive a memory. It can be restored until it is purged."""
+def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds: bool = True, **meta: Any) -> None:
+    """Archive a memory. It can be restored until it is purged.
+
+    What the person puts away themselves is withheld, unless its words are by other means (``withholds``).
+    """
     memory = change.memory
     meta |= {"why": why} | ({} if memory.state == State.ACTIVE else {"was": memory.state})
     if memory.state == State.PROPOSED:
@@ -265,15 +272,24 @@ def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", **meta: An
         change.suppress()
     change.leave(State.ARCHIVED, why, reason=memory.state_reason)
     change.log(event, **meta)
+    if why == Why.PERSON and withholds:
+        withhold(change.write, memory.user_id, [memory.pk])
+
+
+def refuse(change: MemoryWrite, reason: Refusal) -> None:
+    """Do what the person's refusal of a memory that is locked already comes to."""
+    reject(change, Why.REJECTED, change.memory.state_reason or reason.label)
+    if reason == Refusal.DONT_KEEP:
+        withhold(change.write, change.memory.user_id, [change.memory.pk])
 
 
 def reject(change: MemoryWrite, why: str, reason: str) -> None:
-    """Say that a memory is not so: it can't be learned again."""
+    """Say that a memory is not so: it can't be learned again. ``reason`` is a sentence for its person."""
     memory = change.memory
     meta: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
     end_create(change, Proposal.State.REJECTED)
     change.suppress()
-    change.leave(State.REJECTED, why, reason=clean_reason(reason) or memory.state_reason)
+    change.leave(State.REJECTED, why, reason=reason or memory.state_reason)
     change.log("REJECT", **meta)
 
 
@@ -284,6 +300,7 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
     """
     memory = change.memory
     held_back = state_before(memory) == State.QUARANTINED
+    words_give_back(change.write, memory.user_id, "memory", [memory.pk])
     _must_fit(principal, memory, active=not waits and not held_back)
     suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
     if memory.expires_at is not None and memory.expires_at <= change.now:

@@ -15,7 +15,9 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
+from conversations.serializers import AlsoSaidSerializer
 from journal.models import IdempotencyRecord
+from statements.models import Refusal
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
@@ -26,8 +28,8 @@ from web.etags import (
 from web.history import History
 from web.json import read_nothing
 
-from .. import actions
-from ..models import MemoryEvidence, MemoryVersion
+from .. import actions, queries
+from ..models import Memory, MemoryEvidence, MemoryVersion
 from ..querysets import MemoryVersionQuerySet
 from ..records import Updated
 from ..serializers import (
@@ -40,12 +42,13 @@ from ..serializers import (
     MemorySerializer,
     MemoryVersionSerializer,
     PinSerializer,
+    RejectedMemorySerializer,
     RejectMemorySerializer,
     RevertSerializer,
     RewordedMemorySerializer,
     RewordSerializer,
 )
-from .answers import ChangesMemory, answer_change, answer_memory, find_memory
+from .answers import ChangesMemory, answer_change, answer_memory, find_memory, show_memory
 from .proposals import find_proposal
 
 
@@ -170,16 +173,31 @@ class MemoryReject(ChangesMemory):
 
     @extend_schema(
         request=RejectMemorySerializer,
-        responses={200: MemorySerializer, 409: MemoryConflictSerializer},
+        responses={200: RejectedMemorySerializer, 409: MemoryConflictSerializer},
         parameters=[IF_MATCH],
     )
     def post(self, request: Request, memory_id: str) -> Response:
-        """Say that a memory is not so: it can't be learned again. Needs a session or a key with the scope admin."""
+        """Refuse a memory: it can't be learned again. Needs a session or a key with the scope admin.
+
+        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells where the
+        same was said besides: `POST withheld/` withholds that too.
+        """
         principal = self.caller(request)
         body = RejectMemorySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         decided = {"version": seen_version(request), **body.validated_data}
-        return answer_memory(principal, actions.memory_reject(principal, memory_id, **decided))
+        memory = actions.memory_reject(principal, memory_id, **decided)
+        shown = show_memory(principal, memory) | {"also_said": self.also_said(principal, memory, decided["reason"])}
+        return with_etag(shown, version=memory.version)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The memory; where else it was said is told once."""
+        return super().render_result(principal, object_ids) | {"also_said": []}
+
+    def also_said(self, principal: Principal, memory: Memory, reason: str) -> Any:
+        """Where the same was said besides, when it is not to be kept."""
+        found = queries.also_said(principal, memory.pk) if reason == Refusal.DONT_KEEP else []
+        return AlsoSaidSerializer(found, many=True).data
 
 
 @extend_schema_view(get=extend_schema(responses=MemoryHistorySerializer))

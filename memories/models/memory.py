@@ -96,6 +96,7 @@ class Memory(Worded, Statement):
         REPLACED = "replaced"
         MERGED = "merged"
         STAFF = "staff"
+        WITHHELD = "withheld"
 
     id = models.CharField(primary_key=True, max_length=ID_CHARACTERS, default=new_memory_id, editable=False)
     # memory_vectors begins with the user.

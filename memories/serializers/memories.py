@@ -13,6 +13,8 @@ from rest_framework import serializers
 from accounts.models import Agent
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
+from conversations.serializers import AlsoSaidSerializer
+from statements.models import Refusal
 from web.history import ChangeSerializer
 from web.json import NEWEST, ExactSerializer
 
@@ -297,10 +299,19 @@ class ApproveMemorySerializer(ExactSerializer):
 
 
 class RejectMemorySerializer(ExactSerializer):
-    """Why it is not so; the person's own note."""
+    """Why: it is not true, or it is not to be kept, and then the words behind it are withheld too."""
 
-    reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
     version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+
+
+class RejectedMemorySerializer(MemorySerializer):
+    """A memory that was rejected. ``also_said``: where else the person said what is not to be kept."""
+
+    also_said = AlsoSaidSerializer(many=True)
+
+    class Meta(MemorySerializer.Meta):
+        fields = [*MemorySerializer.Meta.fields, "also_said"]
 
 
 class BulkDeleteSerializer(ExactSerializer):

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
+from statements.models import Refusal
 from web.json import NEWEST, ExactSerializer
 
 from ..models import Memory, Proposal
@@ -95,9 +96,9 @@ class ApproveProposalSerializer(ExactSerializer):
 
 
 class RejectProposalSerializer(ExactSerializer):
-    """Why not; the person's own note."""
+    """Why: it is not true, or it is not to be kept, and then the words behind it are withheld too."""
 
-    reason = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
 
 
 class ChangedMemorySerializer(MemorySerializer):

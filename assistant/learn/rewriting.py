@@ -1,0 +1,94 @@
+"""Writing summaries anew when words were taken out of what they sum up, or put back. Nothing is learned by it."""
+
+from __future__ import annotations
+
+from functools import partial
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as
+from conversations.actions import chunk_rewrite
+from conversations.echoes import Said
+from conversations.models import Conversation, ConversationChunk, Withheld
+from conversations.passages import Original
+from conversations.querysets import ChunkQuerySet
+from journal.leases import claim_job, finish_job, open_job, working
+from journal.queue import enqueue
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable, LanguageError
+
+from .learning import Part, note_failure
+from .summarizing import NOTHING_NEW, open_messages, summarize_part
+
+JOB = "rewrite"
+TASK = "assistant.rewrite_chunks"
+
+
+def rewrite_chunks(conversation_id: UUID) -> int:
+    """Write the hidden summaries of a conversation from what is left of its messages. Returns how many.
+
+    One worker at a time does so; the others return 0. With the model away the sentences go that have words in common
+    with what is withheld; with the embedder away the summaries stay hidden and are tried again later.
+    """
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    if conversation is None or not _hidden(conversation_id).exists():
+        return 0
+    job = claim_job(
+        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
+    )
+    if job is None:
+        return 0
+    written = 0
+    with working(
+        job,
+        lease_seconds=settings.BATCH_LEASE_SECONDS,
+        expected=(EmbedderUnavailable,),
+        failed=partial(note_failure, conversation, JOB),
+    ) as lease:
+        while (chunk := _hidden(conversation_id).order_by("message_range_start").first()) is not None:
+            with acting_as(principal_for_job(conversation.user_id)) as principal:
+                _rewrite(principal, conversation, chunk)
+            written += 1
+            lease.keep(written)
+        finish_job(job, chunks=written)
+    # What was hidden while the job ended is found by the next one.
+    if _hidden(conversation_id).exists():
+        enqueue(TASK, conversation_id)
+    return written
+
+
+def _hidden(conversation_id: UUID) -> ChunkQuerySet:
+    return ConversationChunk.objects.hidden().filter(conversation_id=conversation_id)
+
+
+def _rewrite(principal: Principal, conversation: Conversation, chunk: ConversationChunk) -> None:
+    """Write one summary. It stays hidden when something was withheld or put back again meanwhile."""
+    start, end = chunk.message_range_start, chunk.message_range_end
+    messages = open_messages(conversation, start, end, timezone.now())
+    part = Part.of(conversation, list(messages.values()), lambda message: False)
+    try:
+        extraction = summarize_part(principal, conversation, part)
+        summary, written_by = extraction.summary, extraction.model
+    except LanguageError:
+        summary, written_by = _without_withheld(conversation, chunk), chunk.written_by
+    embedder = get_embedder()
+    vector = embedder.embed_passages([summary])[0]
+    chunk_rewrite(
+        principal, chunk, content=summary, written_by=written_by, embedding=vector, embedding_model=embedder.name
+    )
+
+
+def _without_withheld(conversation: Conversation, chunk: ConversationChunk) -> str:
+    """The summary without the sentences that have words in common with what is withheld of its messages."""
+    rows = Withheld.objects.filter(conversation=conversation).kept().passages()
+    within = rows.filter(message__index__gte=chunk.message_range_start, message__index__lt=chunk.message_range_end)
+    names = [conversation.legacy.name] if conversation.legacy else []
+    said = Said(list(within.values_list("text", flat=True)), ["user", *names])
+    original = Original(chunk.content)
+    sentences = [original.words(span) for span in original.sentences()]
+    left = [each for each, words in zip(sentences, said.stems(sentences), strict=True) if not words & said.words]
+    return " ".join(left) or NOTHING_NEW

@@ -1,0 +1,17 @@
+"""Registers the room with Django."""
+
+from django.apps import AppConfig
+
+
+class ConversationsConfig(AppConfig):
+    """What was said, and what people took out of it."""
+
+    name = "conversations"
+
+    def ready(self) -> None:
+        """Tell undo how words are taken out and given back."""
+        from journal.undo import undoable  # noqa: PLC0415 - models are there only now
+
+        from .actions.withholding import messages_put_back  # noqa: PLC0415
+
+        undoable("message", messages_put_back)

@@ -1,0 +1,132 @@
+"""What says again what is withheld: later turns of the assistant, and what was said elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.postgres.search import SearchQuery
+from django.db import connection
+from django.db.models import Q
+from django.db.models.functions import Length
+from pgvector.django import CosineDistance
+
+from accounts.principals import Principal
+from language.base import Vectors
+from retrieval.text import SIMPLE, detect_config, list_words
+
+from .models import Message, Withheld
+from .passages import Original
+from .querysets import MessageQuerySet
+
+AGAIN_SIMILARITY = 0.9
+"""From this cosine similarity of a short message to a statement on, it is offered as saying the same.
+
+Measured with the bundled embedder; docs/withholding.md has the figures.
+"""
+SHORT_CHARACTERS = 300
+"""The vector of a longer message stands for too much else."""
+MOST_OFFERED = 20
+_MOST_LOOKED_AT = 200
+_STEMS = """
+SELECT tsvector_to_array(to_tsvector(%s::regconfig, said.text))
+FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.number
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAgain:
+    """A message that says the same elsewhere, and the words of it that do."""
+
+    message_id: UUID
+    conversation_id: UUID
+    index: int
+    quote: str
+
+
+class Said:
+    """The words that are withheld, as stems of their language; ``names`` don't count, since all else holds them too."""
+
+    def __init__(self, texts: Sequence[str], names: Iterable[str] = ()) -> None:
+        found = detect_config(" ".join(texts))
+        self.config = "english" if found == SIMPLE else found
+        *said, named = self.stems([*texts, " ".join(names)])
+        self.each = [words for words in (each - named for each in said) if words]
+        self.words = frozenset().union(*self.each)
+
+    def stems(self, texts: Sequence[str]) -> list[frozenset[str]]:
+        """The words of each text that are not too common to count, stemmed; in one statement."""
+        with connection.cursor() as cursor:
+            cursor.execute(_STEMS, [self.config, [" ".join(list_words(text)) for text in texts]])
+            return [frozenset(row[0]) for row in cursor.fetchall()]
+
+    def in_part(self, rows: MessageQuerySet) -> MessageQuerySet:
+        """Those of the messages that hold a word which begins as one of these does."""
+        query = " | ".join(f"'{word}':*" for word in sorted(self.words))
+        # They are stemmed already, and the vectors of all languages are searched alike.
+        return rows.filter(search=SearchQuery(query, config="simple", search_type="raw")) if query else rows.none()
+
+    def is_echoed_by(self, words: frozenset[str]) -> bool:
+        """Whether a sentence of the assistant gives away what was withheld: rather one too many than one too few."""
+        shared = len(words & self.words)
+        return shared >= 2 or (shared == 1 and (len(words) <= 3 or len(self.words) <= 2))
+
+    def is_said_by(self, words: frozenset[str]) -> bool:
+        """Whether a sentence says one of them."""
+        return any(_is_same(each, words) for each in self.each)
+
+
+def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:
+    shared = len(said & words)
+    if len(said) == 1:
+        return shared == 1
+    return shared >= 2 and (shared >= 0.6 * len(said) or shared >= 0.6 * len(words))
+
+
+def said_again(
+    principal: Principal,
+    cause: tuple[str, object],
+    statement: str,
+    vector: Vectors | None,
+    embedding_model: str,
+    *,
+    names: Iterable[str] = (),
+) -> list[SaidAgain]:
+    """Where the person's conversations say again what a statement says that is not to be kept; the latest first.
+
+    In the words of the statement or of what was withheld because of it (``cause``: its type and id), or in meaning.
+    ``names`` don't count as words. At most 20 are found, in five statements.
+    """
+    rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
+    withheld = list(rows.values_list("message_id", "text"))
+    said = Said([statement, *(text for _, text in withheld)], ["user", *names])
+    return _elsewhere(principal, said, vector, embedding_model, {message_id for message_id, _ in withheld})
+
+
+def _elsewhere(
+    principal: Principal, said: Said, vector: Vectors | None, embedding_model: str, but: Collection[UUID]
+) -> list[SaidAgain]:
+    rows = Message.objects.visible_to(principal).filter(declined=False, role__in=["user", "assistant"])
+    rows = rows.exclude(pk__in=but)
+    by_words = said.in_part(rows).order_by("-at").values_list("pk", flat=True)[:_MOST_LOOKED_AT]
+    near: set[UUID] = set()
+    if vector is not None:
+        short = rows.alias(length=Length("content")).filter(
+            embedding_model=embedding_model, length__lte=SHORT_CHARACTERS
+        )
+        distance = CosineDistance("embedding", vector)
+        nearest = short.order_by(distance).annotate(distance=distance).values_list("pk", "distance")[:MOST_OFFERED]
+        near = {pk for pk, apart in nearest if 1 - apart >= AGAIN_SIMILARITY}
+    found = list(rows.filter(Q(pk__in=[*by_words, *near])).only("conversation_id", "index", "content").order_by("-at"))
+    places = [(row, span) for row in found for span in Original(row.content).sentences()]
+    stems = said.stems([row.content[span.start : span.end] for row, span in places]) if places else []
+    quotes: dict[UUID, str] = {}
+    for (row, span), words in zip(places, stems, strict=True):
+        if said.is_said_by(words):
+            quotes.setdefault(row.pk, row.content[span.start : span.end])
+    return [
+        SaidAgain(row.pk, row.conversation_id, row.index, quotes.get(row.pk, row.content))
+        for row in found
+        if row.pk in quotes or row.pk in near
+    ][:MOST_OFFERED]

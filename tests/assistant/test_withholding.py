@@ -1,0 +1,411 @@
+"""A no binds the words: what is not to be kept leaves the record, whoever quotes it follows, and it can come back."""
+
+import json
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.queries import principal_for_person
+from assistant.imports.loading import plan_step
+from assistant.learn.actions import message_decline, message_release
+from assistant.learn.rewriting import rewrite_chunks
+from assistant.recall.turn import prepare_turn
+from conversations.actions import (
+    NewMessage,
+    Place,
+    chunk_write,
+    messages_append,
+    messages_index,
+    passages_withhold,
+    withheld_erase,
+    withheld_give_back,
+)
+from conversations.imports.records import ParsedConversation
+from conversations.models import Conversation, ConversationChunk, Message, Withheld
+from conversations.passages import MARK, Original, Span, merged
+from facts.actions import fact_delete, fact_reject, fact_restore
+from facts.models import FactEvidence, LegacyFact
+from journal.actions import ledger_write
+from journal.models import Change, Ledger
+from journal.undo import undo
+from language.backends import get_embedder
+from language.base import ModelUnavailable
+from memories.actions import memories_decide, memory_add, memory_archive, memory_reject, memory_restore
+from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
+from memories.records import NewMemory
+from statements.models import Refusal
+from tests import factories
+from tests.memories.rows import remember
+
+pytestmark = pytest.mark.django_db
+CELLO = "I play the cello in an orchestra."
+SAID = f"Good morning! {CELLO} Shall we begin?"
+ECHO = "How nice that you play the cello. Let us begin."
+
+
+def me(person):
+    return principal_for_person(person.pk)
+
+
+def say(person, *contents, conversation=None, **kwargs):
+    """A conversation in which the person and the assistant take turns."""
+    conversation = conversation or factories.ConversationFactory(user=person, **kwargs)
+    roles = ("user", "assistant")
+    messages = [NewMessage(roles[n % 2], content) for n, content in enumerate(contents)]
+    messages_append(me(person), conversation.pk, messages)
+    return conversation
+
+
+def learned(person, conversation, content="The user plays the cello.", quote=CELLO, index=0, **columns):
+    """A memory with evidence in a conversation."""
+    (memory,) = remember(person, content, **columns)
+    message = Message.objects.get(conversation=conversation, index=index)
+    MemoryEvidence.objects.create(version=MemoryVersion.objects.get(memory=memory), message=message, quote=quote)
+    return memory
+
+
+def record(conversation):
+    return list(Message.objects.filter(conversation=conversation).order_by("index").values_list("content", flat=True))
+
+
+def summed_up(person, conversation, content, start=0, end=2):
+    (vector,) = get_embedder().embed_passages([content])
+    with ledger_write(me(person).actor, person.pk) as write:
+        conversation.refresh_from_db()
+        chunk = {"content": content, "written_by": "test", "start": start, "end": end}
+        return chunk_write(write, conversation, embedding=vector, embedding_model=get_embedder().name, **chunk)
+
+
+def dont_keep(person, memory):
+    return memory_reject(me(person), memory.pk, Refusal.DONT_KEEP)
+
+
+# --- What is taken out -------------------------------------------------------------------------------------------
+
+
+def test_the_sentences_that_hold_the_quote_are_withheld_with_the_assistants_echo(owner):
+    conversation = say(owner, SAID, ECHO)
+    dont_keep(owner, learned(owner, conversation))
+    assert record(conversation) == [f"Good morning! {MARK} Shall we begin?", f"{MARK} Let us begin."]
+
+
+def test_what_was_read_wrongly_stays_in_the_record(owner):
+    conversation = say(owner, SAID, ECHO)
+    memory_reject(me(owner), learned(owner, conversation).pk)
+    assert record(conversation) == [SAID, ECHO]
+
+
+def test_a_quote_that_is_not_found_takes_the_whole_message(owner):
+    conversation = say(owner, SAID)
+    dont_keep(owner, learned(owner, conversation, quote="I am a cellist"))
+    assert record(conversation) == [MARK]
+    assert Message.objects.get(conversation=conversation).declined
+
+
+@pytest.mark.parametrize("columns", [{"kind": "episodic", "category": "event"}, {"kind": "insight"}, {}])
+def test_what_was_made_of_others_withholds_nothing_itself(owner, columns):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation, **columns)
+    if not columns:
+        (source,) = remember(owner, "The user has a cello.")
+        Relation.objects.create(user=owner, from_memory=memory, to_memory=source, type="derived_from", strength=1)
+    dont_keep(owner, memory)
+    assert record(conversation) == [SAID]
+
+
+def test_what_was_made_of_a_source_leaves_use_with_it(owner):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    told = learned(owner, conversation, "They talked about the cello.", kind="episodic", category="event")
+    (merged_one, unrelated) = remember(owner, "The user makes music.", "The user has a dog.")
+    for one, other in ((merged_one, memory), (told, merged_one)):
+        Relation.objects.create(user=owner, from_memory=one, to_memory=other, type="derived_from", strength=1)
+    dont_keep(owner, memory)
+    gone = dict(Memory.objects.filter(user=owner).values_list("pk", "deleted_why"))
+    assert gone == {memory.pk: "rejected", told.pk: "withheld", merged_one.pk: "withheld", unrelated.pk: ""}
+    rev = Ledger.objects.get(pk=owner.pk).rev
+    assert not undo(me(owner), rev, rev).left
+    assert set(Memory.objects.filter(user=owner).values_list("state", flat=True)) == {"active"}
+
+
+@pytest.mark.parametrize("way", ["delete", "page", "bulk"])
+def test_a_delete_by_the_person_withholds_and_a_bulk_delete_does_not(owner, way):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    if way == "delete":
+        memory_archive(me(owner), memory.pk)
+    elif way == "page":
+        memories_decide(me(owner), {memory.pk: None}, "archive", reason=Refusal.DONT_KEEP)
+    else:
+        memories_decide(me(owner), {memory.pk: None}, "archive")
+    assert (CELLO in record(conversation)[0]) == (way == "bulk")
+
+
+def test_a_declined_message_is_withheld_and_released_again(owner):
+    conversation = say(owner, SAID, ECHO)
+    message_decline(me(owner), conversation.pk, 0)
+    assert record(conversation)[0] == MARK
+    message = message_release(me(owner), conversation.pk, 0)
+    assert not message.declined
+    assert message.reading_due
+    assert record(conversation) == [SAID, ECHO]
+
+
+def test_my_fact_takes_my_words_and_another_members_stay(owner, member, legacy):
+    words = "She sailed her own boat."
+    mine, theirs = (say(person, words, legacy=legacy) for person in (owner, member))
+    fact = factories.LegacyFactFactory(
+        legacy=legacy, user=owner, content="She sailed her own boat.", visibility="shared"
+    )
+    FactEvidence.objects.create(fact=fact, message=mine.messages.get(), quote=words)
+    fact_reject(me(owner), fact.pk, Refusal.DONT_KEEP)
+    assert (record(mine), record(theirs)) == ([MARK], [words])
+    assert LegacyFact.objects.get(pk=fact.pk).visibility == "private"
+    fact_restore(me(owner), fact.pk)
+    assert record(mine) == [words]
+    fact_delete(me(owner), fact.pk)
+    assert record(mine) == [MARK]
+
+
+# --- What follows ------------------------------------------------------------------------------------------------
+
+
+def test_search_text_tokens_counts_title_and_quotes_change_at_once(owner):
+    conversation = say(owner, SAID, title="The cello in the orchestra")
+    messages_index(conversation.pk)
+    memory, other = learned(owner, conversation), learned(owner, conversation, "The user is musical.")
+    before = Ledger.objects.get(pk=owner.pk).turn_terms
+    dont_keep(owner, memory)
+    message = Message.objects.get(conversation=conversation)
+    assert "cello" not in message.search_text
+    assert message.embedding is None
+    assert Ledger.objects.get(pk=owner.pk).turn_terms == message.search_length < before
+    assert Conversation.objects.get(pk=conversation.pk).title == MARK
+    assert set(MemoryEvidence.objects.filter(message=message).values_list("quote", flat=True)) == {MARK}
+    assert Memory.objects.get(pk=other.pk).state == "active"
+
+
+def test_nothing_that_an_agent_is_given_says_it_any_more(owner, api):
+    conversation = say(owner, SAID, ECHO, title="My cello")
+    memory = learned(owner, conversation)
+    summed_up(owner, conversation, "They spoke of the cello.")
+    messages_index(conversation.pk)
+    dont_keep(owner, memory)
+    client = api(owner)
+    for place in (f"{conversation.pk}/messages/", f"{conversation.pk}/chunks/", f"{conversation.pk}/", ""):
+        assert "cello" not in client.get(f"/api/v1/conversations/{place}").content.decode()
+    question = {"query": "Which instrument does the user play?", "sources": ["memories", "chunks", "turns"]}
+    assert "cello" not in client.post("/api/v1/memories/query/", question, format="json").content.decode()
+    running = factories.ConversationFactory(user=owner)
+    for asked in (running, conversation):
+        made = prepare_turn(me(owner), asked.pk, "Which instrument do I play?")
+        assert "cello" not in json.dumps([made.system, made.messages], default=str)
+
+
+def test_clients_that_keep_a_copy_are_told(owner, api):
+    conversation = say(owner, SAID)
+    before = Ledger.objects.get(pk=owner.pk).rev
+    dont_keep(owner, learned(owner, conversation))
+    told = api(owner).get(f"/api/v1/changes/?after={before}").json()["results"]
+    message = Message.objects.get(conversation=conversation)
+    assert ("WITHHOLD", "message", str(message.pk)) in [(r["event"], r["object_type"], r["object"]) for r in told]
+    assert "cello" not in json.dumps(told)
+
+
+def test_a_summary_is_hidden_at_once_and_written_anew_from_what_is_left(owner):
+    conversation = say(owner, SAID, ECHO)
+    chunk = summed_up(owner, conversation, "They spoke of the cello.")
+    dont_keep(owner, learned(owner, conversation))
+    assert not ConversationChunk.objects.visible_to(me(owner)).exists()
+    learned_before = Memory.objects.filter(user=owner).count()
+    assert rewrite_chunks(conversation.pk) == 1
+    chunk = ConversationChunk.objects.visible_to(me(owner)).get(pk=chunk.pk)
+    assert "cello" not in f"{chunk.content} {chunk.search_text}"
+    assert (chunk.message_range_start, chunk.message_range_end) == (0, 2)
+    assert Memory.objects.filter(user=owner).count() == learned_before
+    assert Ledger.objects.get(pk=owner.pk).chunk_terms == chunk.search_length
+    assert rewrite_chunks(conversation.pk) == 0
+
+
+def test_with_the_model_away_the_sentences_go_that_share_its_words(owner, monkeypatch):
+    conversation = say(owner, SAID, ECHO)
+    chunk = summed_up(owner, conversation, "They said good morning. The user plays a cello! It began at nine.")
+    dont_keep(owner, learned(owner, conversation))
+
+    def away(*_):
+        raise ModelUnavailable("away")
+
+    monkeypatch.setattr("assistant.learn.rewriting.summarize_part", away)
+    rewrite_chunks(conversation.pk)
+    chunk.refresh_from_db()
+    assert chunk.content == "They said good morning. It began at nine."
+
+
+def test_a_vector_made_of_the_words_before_is_not_stored(owner, monkeypatch):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    embedder = get_embedder()
+    embed = embedder.embed_passages
+
+    def meanwhile(texts):
+        if CELLO in texts[0]:
+            dont_keep(owner, memory)
+        return embed(texts)
+
+    monkeypatch.setattr(type(embedder), "embed_passages", lambda self, texts: meanwhile(texts))
+    messages_index(conversation.pk)
+    (wanted,) = embed([f"{timezone.now():%-d %B %Y}: {record(conversation)[0]}"])
+    assert np.asarray(Message.objects.get(conversation=conversation).embedding) @ wanted > 0.99
+
+
+def test_an_import_that_is_run_again_brings_nothing_back(owner):
+    at = timezone.now()
+    conversation = factories.ConversationFactory(user=owner, channel="jsonl", external_id="a")
+    messages_append(me(owner), conversation.pk, [NewMessage("user", SAID, at=at), NewMessage("assistant", ECHO, at=at)])
+    dont_keep(owner, learned(owner, conversation))
+    said = (NewMessage("user", SAID, at=at), NewMessage("assistant", ECHO, at=at), NewMessage("user", "More.", at=at))
+    parsed = ParsedConversation("a", "", said)
+    step = plan_step(me(owner), parsed, channel="jsonl", legacy_id=None)
+    assert (step.missing, step.objection) == (1, "")
+    Withheld.objects.update(erase_at=at)
+    withheld_erase()
+    assert plan_step(me(owner), parsed, channel="jsonl", legacy_id=None).missing == 1
+    other = ParsedConversation("a", "", (NewMessage("user", f"{SAID}!", at=at), *said[1:]))
+    assert plan_step(me(owner), other, channel="jsonl", legacy_id=None).objection
+
+
+# --- The way back ------------------------------------------------------------------------------------------------
+
+
+def test_restoring_gives_everything_back_without_a_model(owner):
+    conversation = say(owner, SAID, ECHO, title="My cello")
+    memory = learned(owner, conversation)
+    before = Ledger.objects.get(pk=owner.pk).turn_terms
+    dont_keep(owner, memory)
+    memory_restore(me(owner), memory.pk)
+    assert record(conversation) == [SAID, ECHO]
+    assert Conversation.objects.get(pk=conversation.pk).title == "My cello"
+    assert MemoryEvidence.objects.get(message__conversation=conversation).quote == CELLO
+    assert Ledger.objects.get(pk=owner.pk).turn_terms == before
+    assert not Withheld.objects.exists()
+
+
+def test_words_with_two_causes_come_back_with_the_last(owner):
+    conversation = say(owner, SAID, ECHO)
+    one, other = learned(owner, conversation), learned(owner, conversation, "The user is in an orchestra.")
+    dont_keep(owner, one)
+    dont_keep(owner, other)
+    memory_restore(me(owner), one.pk)
+    assert record(conversation)[0] == f"Good morning! {MARK} Shall we begin?"
+    memory_restore(me(owner), other.pk)
+    assert record(conversation) == [SAID, ECHO]
+    assert set(MemoryEvidence.objects.values_list("quote", flat=True)) == {CELLO}
+
+
+def test_undo_and_undoing_that(owner):
+    conversation = say(owner, SAID, ECHO)
+    memory = learned(owner, conversation)
+    first = Ledger.objects.get(pk=owner.pk).rev + 1
+    dont_keep(owner, memory)
+    undone = undo(me(owner), first, first)
+    assert not undone.left
+    assert record(conversation) == [SAID, ECHO]
+    assert Memory.objects.get(pk=memory.pk).state == "active"
+    assert not undo(me(owner), undone.first, undone.last).left
+    assert record(conversation) == [f"Good morning! {MARK} Shall we begin?", f"{MARK} Let us begin."]
+    assert Memory.objects.get(pk=memory.pk).state == "rejected"
+
+
+def test_after_its_days_the_words_are_gone_for_good(owner):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    dont_keep(owner, memory)
+    assert withheld_erase() == 0
+    Withheld.objects.update(erase_at=timezone.now() - timedelta(seconds=1))
+    assert withheld_erase() == Withheld.objects.count()
+    memory_restore(me(owner), memory.pk)
+    assert MARK in record(conversation)[0]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT string_agg(w::text, '') FROM conversations_withheld w")
+        assert "cello" not in cursor.fetchone()[0]
+
+
+def test_a_sentence_beside_erased_words_is_withheld_and_given_back(owner):
+    conversation = say(owner, SAID)
+    dont_keep(owner, learned(owner, conversation))
+    Withheld.objects.update(erase_at=timezone.now())
+    withheld_erase()
+    (message,) = passages_withhold(me(owner), [Place(conversation.pk, 0, "Good morning")])
+    assert record(conversation) == [f"{MARK} {MARK} Shall we begin?"]
+    row = Withheld.objects.get(message=message, cause_type="message", object_type="message")
+    withheld_give_back(me(owner), row.pk)
+    assert record(conversation) == [f"Good morning! {MARK} Shall we begin?"]
+
+
+# --- Elsewhere ---------------------------------------------------------------------------------------------------
+
+
+def test_what_was_said_elsewhere_is_offered_and_withheld_at_one_press(owner, api):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    elsewhere = say(owner, "My orchestra lets me play the cello alone.", "Splendid.", "I play chess, too.")
+    client = api(owner)
+    answer = client.post(f"/api/v1/memories/{memory.pk}/reject/", {"reason": "dont_keep"}, format="json")
+    also = [{"conversation": str(elsewhere.pk), "index": 0, "quote": "My orchestra lets me play the cello alone."}]
+    assert answer.json()["also_said"] == also
+    body = {"passages": also, "memory": memory.pk}
+    assert client.post("/api/v1/withheld/", body, format="json").status_code == 201
+    assert record(elsewhere) == [MARK, "Splendid.", "I play chess, too."]
+    memory_restore(me(owner), memory.pk)
+    assert record(elsewhere)[0] == "My orchestra lets me play the cello alone."
+
+
+def test_a_memory_without_a_message_behind_it_offers_where_it_was_said(owner, api):
+    conversation = say(owner, CELLO)
+    memory = memory_add(me(owner), NewMemory("The user plays the cello in an orchestra.", "context")).memory
+    answer = api(owner).post(f"/api/v1/memories/{memory.pk}/reject/", {"reason": "dont_keep"}, format="json")
+    assert [each["conversation"] for each in answer.json()["also_said"]] == [str(conversation.pk)]
+    assert record(conversation) == [CELLO]
+
+
+def test_only_who_decides_sees_and_changes_what_is_withheld(owner, stranger, agent, api):
+    conversation = say(owner, SAID)
+    dont_keep(owner, learned(owner, conversation))
+    row = Withheld.objects.filter(object_type="message").get()
+    body = {"passages": [{"conversation": str(conversation.pk), "index": 0}]}
+    key = api(factories.AgentKeyFactory(agent=agent).credential)
+    assert key.get("/api/v1/withheld/").json()["results"] == []
+    assert key.delete(f"/api/v1/withheld/{row.pk}/").status_code == 403
+    assert key.post("/api/v1/withheld/", body, format="json").status_code == 403
+    assert api(stranger).delete(f"/api/v1/withheld/{row.pk}/").status_code == 404
+    assert api(stranger).post("/api/v1/withheld/", body, format="json").status_code == 404
+    (shown,) = api(owner).get("/api/v1/withheld/").json()["results"]
+    assert shown["text"] == CELLO
+    assert api(owner).delete(f"/api/v1/withheld/{row.pk}/").status_code == 204
+    assert record(conversation) == [SAID]
+    assert Change.objects.filter(ledger_id=owner.pk, event="GIVE_BACK").exists()
+
+
+# --- Positions ---------------------------------------------------------------------------------------------------
+
+
+@given(
+    text=st.text(alphabet="ab. [\n", min_size=1, max_size=40),
+    spans=st.lists(st.tuples(st.integers(0, 39), st.integers(1, 10)), max_size=6),
+    given_back=st.sets(st.integers(0, 5)),
+)
+def test_a_text_is_known_whole_by_what_is_shown_and_what_was_taken(text, spans, given_back):
+    said = Original(text)
+    taken = [Span(start, min(start + length, len(text))) for start, length in spans if start < len(text)]
+    shown = said.without(taken)
+    kept = [(span, said.words(span)) for span in taken]
+    assert Original(shown, kept).text == text
+    left = [span for number, span in enumerate(taken) if number not in given_back]
+    assert Original(shown, kept).without(left) == said.without(left)
+    assert Original(said.without(left), [(s, said.words(s)) for s in left]).text == text
+    assert merged(merged(taken)) == merged(taken)
