@@ -146,8 +146,9 @@ class WithheldPassagesSerializer(serializers.Serializer[Any]):
 
 
 class AlsoSaidSerializer(serializers.Serializer[Any]):
-    """Where else the same was said."""
+    """Where else the same was said; not ``surely``, but perhaps, where only the meaning is near."""
 
     conversation = serializers.UUIDField(source="conversation_id")
     index = serializers.IntegerField()
     quote = serializers.CharField()
+    surely = serializers.BooleanField()

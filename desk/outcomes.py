@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from accounts.principals import Principal
+from conversations.echoes import SaidAgain
 from facts.models import FactVersion
 from journal.exceptions import NotFound, Refused
 from journal.steps import revisions_of
@@ -23,7 +24,7 @@ Typed = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AlsoSaid:
-    """Where else was said what is not to be kept: the words, each with the title of its conversation.
+    """Where else was said what is not to be kept, each place with the title of its conversation.
 
     ``where`` says in how many places, ``address`` takes the form that withholds them, ``page`` shows them.
     """
@@ -31,7 +32,7 @@ class AlsoSaid:
     address: str
     page: str
     where: str
-    said: Sequence[tuple[str, str]]
+    said: Sequence[tuple[SaidAgain, str]]
 
 
 @dataclass(frozen=True, slots=True)

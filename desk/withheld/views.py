@@ -61,11 +61,12 @@ def _give_back(principal: Principal, withheld_id: UUID) -> Done:
 @require_POST
 @for_person
 def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str) -> HttpResponse:
-    """Withhold, with something that is not to be kept, where else it was said."""
-    found = _said_again(principal, noun, pk)
+    """Withhold, with something that is not to be kept, where else it was said: what was chosen of that."""
+    chosen = set(request.POST.getlist("message"))
+    found = [each for each in _said_again(principal, noun, pk) if str(each.message_id) in chosen]
     back = came_from(request, reverse("withheld-list"))
     if not found:
-        messages.success(request, "It is said nowhere else any more.")
+        messages.success(request, "Nothing more was withheld.")
         return redirect(back)
 
     def change() -> Done:
@@ -91,7 +92,7 @@ def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
         return None
     talks = Conversation.objects.visible_to(principal).filter(pk__in={each.conversation_id for each in found})
     titles = dict(talks.values_list("pk", "title"))
-    said = [(each.quote, titles.get(each.conversation_id, "")) for each in found]
+    said = [(each, titles.get(each.conversation_id, "")) for each in found]
     return AlsoSaid(
         reverse("withhold-also", args=[noun, pk]),
         f"{reverse('withheld-list')}?about={noun}-{pk}",

@@ -357,7 +357,8 @@ def test_what_was_said_elsewhere_is_offered_and_withheld_at_one_press(owner, api
     client = api(owner)
     answer = client.post(f"/api/v1/memories/{memory.pk}/reject/", {"reason": "dont_keep"}, format="json")
     also = [{"conversation": str(elsewhere.pk), "index": 0, "quote": "My orchestra lets me play the cello alone."}]
-    assert answer.json()["also_said"] == also
+    found = [{**each, "surely": True} for each in also]
+    assert answer.json()["also_said"] == found
     body = {"passages": also, "memory": memory.pk}
     assert client.post("/api/v1/withheld/", body, format="json").status_code == 201
     assert record(elsewhere) == [MARK, "Splendid.", "I play chess, too."]
