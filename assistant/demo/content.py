@@ -77,7 +77,6 @@ class DemoMemory:
     importance: int
     said: str
     decide: tuple[str, ...]
-    reason: str
     proposes: str
     forget: bool
 
@@ -190,7 +189,6 @@ def _memory(given: dict[str, Any]) -> DemoMemory:
         importance=given.get("importance", 2),
         said=given.get("said", ""),
         decide=tuple(given.get("decide", ())),
-        reason=given.get("reason", ""),
         proposes=given.get("proposes", ""),
         forget=given.get("forget", False),
     )

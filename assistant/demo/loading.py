@@ -219,7 +219,7 @@ def _remember(principal: Principal, memory: DemoMemory) -> None:
         for wording in memory.worded[1:]:
             memories.memory_update(principal, made.pk, wording)
         for decision in memory.decide:
-            memories.memories_decide(_person(memory.person), {made.pk: None}, decision, reason=memory.reason)
+            memories.memories_decide(_person(memory.person), {made.pk: None}, decision)
         if memory.proposes:
             memories.memory_update(principal, made.pk, memory.proposes)
         if memory.forget:
@@ -285,7 +285,7 @@ _DECISIONS: dict[str, Callable[[DemoContent, Principal, UUID, DemoDecision], obj
     "reword": lambda content, principal, fact_id, decision: facts.fact_edit(
         principal, fact_id, content=decision.content
     ),
-    "reject": lambda content, principal, fact_id, decision: facts.fact_reject(principal, fact_id, decision.reason),
+    "reject": lambda content, principal, fact_id, decision: facts.fact_reject(principal, fact_id),
     "delete": lambda content, principal, fact_id, decision: facts.fact_delete(principal, fact_id),
     "hide": _hide,
 }

@@ -43,12 +43,12 @@ def test_those_ticked_are_decided_about_after_asking(visit, owner, member, facts
     assert ("They will be seen by Mira Member too." in words(page)) == (decision == "share")
     assert facts[0].content in words(page)
     assert rev_of(owner) == before
-    answer = confirm(client, page, reason="So it is")
+    answer = confirm(client, page)
     assert answer.url == LIST
     assert rev_of(owner) == before + 2
     states = {"reject": ("rejected", "private"), "share": ("active", "shared"), "delete": ("archived", "private")}
     assert {(now(fact).state, now(fact).visibility) for fact in facts[:2]} == {states[decision]}
-    assert now(facts[0]).state_reason == ("So it is" if decision == "reject" else "")
+    assert now(facts[0]).state_reason == ("Not true" if decision == "reject" else "")
     assert now(facts[2]).state == "active"
     shown = client.get(LIST)
     assert "ed 2 facts." in words(shown)

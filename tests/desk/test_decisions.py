@@ -146,9 +146,9 @@ def test_an_undo_that_goes_half_way_changes_nothing(visit, owner, member, legacy
 
 def test_a_reason_is_kept_and_shown(visit, owner, waiting):
     client = visit(owner)
-    decide(client, waiting, "reject", reason="  She was a nurse ")
-    assert now(waiting).state_reason == "She was a nurse"
-    assert "Reason: She was a nurse." in text(client.get(fact_list(waiting.legacy, "gone")))
+    decide(client, waiting, "dont_keep")
+    assert now(waiting).state_reason == "Not to be kept"
+    assert "Reason: Not to be kept." in text(client.get(fact_list(waiting.legacy, "gone")))
 
 
 def test_saving_the_same_words_is_told_and_needs_no_undo(visit, owner, waiting):

@@ -55,7 +55,7 @@ def test_those_ticked_are_decided_about_after_asking(visit, owner, memories, dec
     assert f"{decision.capitalize()} 2 memories?" in words(page)
     assert memories[0].content in words(page)
     assert rev_of(owner) == before
-    answer = confirm(client, page, reason="So it is")
+    answer = confirm(client, page)
     assert answer.url == LIST
     assert rev_of(owner) == before + 2
     assert states(memories) == [state, state, "active"]

@@ -418,7 +418,8 @@ def test_what_can_t_be_remembered_is_refused_with_what_was_typed(visit, owner, t
     ("decision", "told"),
     [
         ("approve", "Approved."),
-        ("reject", "Rejected: it is in no prompt"),
+        ("reject", "Rejected as not true: it is in no prompt"),
+        ("dont_keep", "Not kept: it is in no prompt"),
         ("archive", "Archived: it is in no prompt"),
         ("pin", "Pinned: it is never archived to make room for others."),
     ],
@@ -427,7 +428,7 @@ def test_a_decision_is_told_and_undone_without_javascript(visit, owner, memory, 
     client = visit(owner)
     came_from = page_of(memory) if back == "page" else f"{LIST}?state=active&search=rows"
     before = Memory.objects.values("state", "reviewed_at", "pinned", "deleted_why").get(pk=memory.pk)
-    answer = decide(client, memory, decision, came_from, reason="So it is")
+    answer = decide(client, memory, decision, came_from)
     assert answer.url == (came_from if back == "page" else f"{came_from}#memory-{memory.pk}")
     after = Memory.objects.values("state", "reviewed_at", "pinned", "deleted_why").get(pk=memory.pk)
     assert after != before
@@ -656,11 +657,11 @@ def test_everything_that_happened_is_told(visit, owner, agent, staff, me):
     actions.memory_approve(me, memory.pk, content="Olga rows every Tuesday.")
     actions.memory_archive(bot, memory.pk)
     actions.memory_restore(me, memory.pk)
-    result = actions.memories_decide(me, {memory.pk: None}, "reject", reason="She never did")
+    result = actions.memories_decide(me, {memory.pk: None}, "reject")
     undo(me, result.first_rev, result.last_rev)
-    actions.memory_reject(me, memory.pk, "She rides")
+    actions.memory_reject(me, memory.pk)
     assert history(visit(owner).get(page_of(memory))) == [
-        "You rejected it Reason: She rides",
+        "You rejected it Reason: Not true",
         "You undid the last decision",
         "You rejected it",
         "You restored it",

@@ -351,7 +351,7 @@ def test_a_decision_about_a_memory_leads_on_and_back(visit, owner, cautious, bot
     client = visit(owner, htmx=htmx)
     before = now(memory)
     typed = {"content": "Tomatoes grow on my balconies.", "category": "interests", "subject": "Balcony"}
-    answer = decide(client, memory, decision, version=1, reason="Not so", **typed)
+    answer = decide(client, memory, decision, version=1, **typed)
     if htmx:
         assert answer["HX-Replace-Url"] == f"/review/?item=memory-{memory.pk}"
         assert re.search(r'<div id="said" hx-swap-oob="innerHTML">[^<]+ 2 of 2\.</div>', text(answer))
@@ -365,7 +365,7 @@ def test_a_decision_about_a_memory_leads_on_and_back(visit, owner, cautious, bot
         assert (after.content, after.category, after.subject) == tuple(typed.values())
         assert (after.written_by, after.reviewed_at is not None) == ("", True)
     if decision == "reject":
-        assert after.state_reason == "Not so"
+        assert after.state_reason == "Not true"
     (undo,) = undo_addresses(text(answer))
     answer = client.post(undo, {"next": f"/review/?item=memory-{memory.pk}"})
     answer = answer if htmx else client.get(answer.url)

@@ -81,12 +81,6 @@ def test_no_page_of_a_fact_shows_its_text_shared_or_not(desk, extract, shared, o
         assert "baked" not in page
 
 
-def test_an_authors_own_reason_is_not_shown(desk, add, owner, legacy):
-    fact = add(owner, legacy)
-    actions.fact_reject(principal_for_person(owner.pk), fact.pk, "It was Anna who baked")
-    assert "Anna" not in desk.get(f"{FACTS}{fact.pk}/change/").content.decode()
-
-
 def test_nothing_is_edited(desk, add, owner, legacy):
     fact = add(owner, legacy)
     assert desk.post(f"{FACTS}{fact.pk}/change/", {"content": "x"}).status_code == 403

@@ -452,11 +452,10 @@ class TestHistory:
     def test_the_log_holds_no_text(self, api, extract, owner, legacy):
         (fact,) = extract(owner, legacy, "Rosa kept bees.")
         api(owner).patch(url(fact), {"content": "Rosa kept wasps."})
-        api(owner).post(url(fact, "reject/"), {"reason": "Rosa disliked insects."})
+        api(owner).post(url(fact, "reject/"), {"reason": "dont_keep"})
         logged = repr(list(Change.objects.values()))
         assert "bees" not in logged
         assert "wasps" not in logged
-        assert "insects" not in logged
 
 
 def test_evidence_is_shown_with_the_first_quote_on_top(api, extract, owner, legacy):

@@ -68,7 +68,7 @@ def test_a_decision_about_many_and_back(principal, owner, legacy, some, decision
     facts = some(3, visibility="shared" if decision == "unshare" else "private")
     assert set(standings(facts)) == {START[decision]}
     before, counted = rev_of(owner), Ledger.objects.get(pk=legacy.pk)
-    result = actions.facts_decide(principal, seen(facts), decision, reason="So many")
+    result = actions.facts_decide(principal, seen(facts), decision)
     assert (result.done, result.skipped) == (3, {})
     assert set(standings(facts)) == {LEADS_TO[decision]}
     assert (result.first_rev, result.last_rev) == (before + 1, before + 3) == (before + 1, rev_of(owner))
@@ -255,19 +255,6 @@ def test_an_undo_does_not_hide_again_what_staff_have_shown_since(principal, staf
     actions.fact_delete(principal, fact.pk)
     assert undo(principal, result.first_rev, result.last_rev).left[0].why == "built_on"
     assert standings([fact]) == ["archived"]
-
-
-def test_a_reason_that_cant_be_stored_is_refused(principal, owner, some):
-    facts = some(1)
-    before = rev_of(owner)
-    for call in (
-        lambda: actions.facts_decide(principal, seen(facts), "reject", reason="no\x00"),
-        lambda: actions.fact_reject(principal, facts[0].pk, "no\x00"),
-    ):
-        with pytest.raises(Refused) as error:
-            call()
-        assert error.value.code == "bad_reason"
-    assert rev_of(owner) == before
 
 
 def test_many_are_compared_by_one_task(principal, some, monkeypatch, django_capture_on_commit_callbacks):

@@ -417,10 +417,10 @@ class TestDeciding:
         )
 
     def test_rejecting_takes_it_away(self, api, owner, proposed):
-        shown = api(owner).post(url(proposed, "reject/"), {"reason": "Those were hornets."}).json()
+        shown = api(owner).post(url(proposed, "reject/")).json()
         assert (shown["state"], shown["state_reason"], shown["deleted_why"]) == (
             "rejected",
-            "Those were hornets.",
+            "Not true",
             "rejected",
         )
         assert Proposal.objects.get().state == "rejected"
@@ -436,7 +436,7 @@ class TestDeciding:
             ("approve/", {"content": "bee"}, 422),
             ("approve/", {"category": "nonsense"}, 400),
             ("approve/", {"version": 9}, 409),
-            ("reject/", {"reason": "x" * 201}, 400),
+            ("reject/", {"reason": "Those were hornets."}, 400),
             ("reject/", {"version": 9}, 409),
         ],
     )
@@ -557,7 +557,7 @@ class TestIdempotency:
         assert answers[1].json()["id"] == made["id"]
 
     @pytest.mark.parametrize(
-        ("what", "body"), [("approve/", None), ("reject/", {"reason": "no"}), ("pin/", {"pinned": True})]
+        ("what", "body"), [("approve/", None), ("reject/", {"reason": "dont_keep"}), ("pin/", {"pinned": True})]
     )
     def test_a_decision_twice_is_taken_once(self, api, owner, agent, what, body):
         made = add(api(agent))
@@ -599,9 +599,9 @@ class TestIdempotency:
 def test_the_log_holds_no_text(api, owner, agent):
     made = add(api(agent), subject="Apiary", topics=["hives"])
     api(owner).put(url(made), {"content": "Keeps wasps in the attic."})
-    api(owner).post(url(made, "reject/"), {"reason": "Those were hornets."})
+    api(owner).post(url(made, "reject/"), {"reason": "dont_keep"})
     logged = repr(list(Change.objects.values())).lower()
-    for word in ("bees", "apiary", "hives", "wasps", "hornets"):
+    for word in ("bees", "apiary", "hives", "wasps"):
         assert word not in logged
 
 

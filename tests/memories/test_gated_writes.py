@@ -36,7 +36,6 @@ DECISIONS = {
 }
 REASONS = {
     "of an update": lambda by, on, words: actions.memory_update(by, on["memory"], "The user has hens.", reason=words),
-    "of a rejection": lambda by, on, words: actions.memory_reject(by, on["memory"], words),
 }
 
 

@@ -175,8 +175,8 @@ class TestYes:
 
 class TestNo:
     def test_to_a_new_memory_is_the_same_as_rejecting_it(self, me, owner, create):
-        assert actions.proposal_reject(me, create.pk, "no").state == "rejected"
-        assert (now(create.memory_id).state, now(create.memory_id).state_reason) == ("rejected", "no")
+        assert actions.proposal_reject(me, create.pk).state == "rejected"
+        assert (now(create.memory_id).state, now(create.memory_id).state_reason) == ("rejected", "Not true")
         assert Suppression.objects.get().object_id == create.memory_id
         check(owner)
 

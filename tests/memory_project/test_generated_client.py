@@ -253,7 +253,7 @@ def walk_proposals(ask, ask_as_agent):
         body = {"content": f"The user lives in {city}.", "category": "profile", "field": "city", "insist": True}
         assert ask_as_agent("memories_create", body).outcome == "proposed"
     first, second = ask("proposals_list").results
-    ask("proposals_reject_create", {"reason": "Moved."}, proposal_id=first.id)
+    ask("proposals_reject_create", {"reason": "not_true"}, proposal_id=first.id)
     ask("proposals_approve_create", {"values": {"content": "The user lives by the sea."}}, proposal_id=second.id)
     assert ask("proposals_retrieve", proposal_id=second.id).memory.content == "The user lives by the sea."
 
