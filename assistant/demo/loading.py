@@ -286,6 +286,7 @@ _DECISIONS: dict[str, Callable[[DemoContent, Principal, UUID, DemoDecision], obj
         principal, fact_id, content=decision.content
     ),
     "reject": lambda content, principal, fact_id, decision: facts.fact_reject(principal, fact_id),
-    "delete": lambda content, principal, fact_id, decision: facts.fact_delete(principal, fact_id),
+    # As one of many: the words stay, since others of the demo's facts rest on them.
+    "delete": lambda content, principal, fact_id, decision: facts.facts_decide(principal, {fact_id: None}, "delete"),
     "hide": _hide,
 }
