@@ -75,7 +75,7 @@ def facts(owner, member, legacy, told):
     facts[0].links_from.create(to_fact=shared, kind="contradicts", strength=0.9)
     actions.fact_edit(principal, facts[1].pk, content="She was very patient.")
     actions.fact_set_visibility(principal, facts[1].pk, "shared")
-    actions.fact_reject(principal, facts[2].pk, "No")
+    actions.fact_reject(principal, facts[2].pk)
     LegacyFact.objects.filter(pk=facts[3].pk).update(
         state="quarantined", active_since=None, quarantined_at=timezone.now(), state_reason="An order"
     )

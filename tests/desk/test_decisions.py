@@ -47,7 +47,7 @@ def before_each(fact, decision, owner):
     if decision == "unshare":
         actions.fact_set_visibility(as_person(owner), fact.pk, "shared")
     if decision == "restore":
-        actions.fact_reject(as_person(owner), fact.pk, "no")
+        actions.fact_reject(as_person(owner), fact.pk)
 
 
 AFTER = {

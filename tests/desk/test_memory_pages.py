@@ -308,7 +308,7 @@ def test_states_are_told_in_words(visit, owner, agent, me, staff):
     actions.memory_archive(me, deleted.pk)
     actions.memory_archive(bot, by_agent.pk)
     actions.memory_quarantine(principal_for_staff(staff), held.pk, "Reads like an order")
-    actions.memory_reject(me, refused.pk, "I never had one")
+    actions.memory_reject(me, refused.pk)
     client = visit(owner)
     gone = words(client.get(f"{LIST}?state=archived"))
     assert "Archived by you" in gone

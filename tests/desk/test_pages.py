@@ -193,7 +193,7 @@ def test_states_are_told_in_words(visit, owner, staff, legacy):
     waits, rejected, deleted, hidden = (LegacyFactFactory(legacy=legacy, user=owner) for _ in range(4))
     principal = principal_for_person(owner.pk)
     fact_waits(principal, waits.pk, proposed=True)
-    actions.fact_reject(principal, rejected.pk, "She was anything but")
+    actions.fact_reject(principal, rejected.pk)
     actions.fact_delete(principal, deleted.pk)
     actions.fact_hide(principal_for_staff(staff), hidden.pk, "Too private")
     client = visit(owner)

@@ -95,7 +95,7 @@ def test_what_cant_be_done_is_counted_and_nothing_is_lost(principal, owner, staf
     actions.fact_edit(principal, reworded.pk, content="She kept a lot of bees in the end.")
     actions.fact_set_visibility(principal, shared.pk, "shared")
     actions.fact_hide(principal_for_staff(staff), hidden.pk, "Too private")
-    actions.fact_reject(principal, gone.pk, "no")
+    actions.fact_reject(principal, gone.pk)
     theirs = LegacyFactFactory(legacy=legacy, user=member, visibility="shared")
     wanted |= {theirs.pk: 1, uuid4(): 1}
     weighed = actions.facts_weigh(principal, wanted, "share")

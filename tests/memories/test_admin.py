@@ -61,7 +61,7 @@ def everything(me, cautious, owner, agent, add):
     bees = add(me, BEES, subject="Rosa", topics=["garden"], message_id=message.pk).memory
     actions.memory_update(me, bees.pk, "The user keeps bees and hens.", reason="because of the dog")
     rejected = add(me, "The user grows tomatoes.").memory
-    actions.memory_reject(me, rejected.pk, "It was Rosa who did")
+    actions.memory_reject(me, rejected.pk)
     actions.place_add(me, "my_place", "Harbour", "By the bees", message_id=message.pk)
     actions.memory_update(cautious, bees.pk, "The user keeps hens.", message_id=message.pk)
     actions.memories_used([bees.pk], timezone.now())
