@@ -3,7 +3,7 @@
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
 from retrieval.text import prepare
 
-from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
+from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message, Withheld
 from .policy import heading
 from .querysets import OPEN_IMPORTS
 
@@ -60,5 +60,13 @@ HOLDINGS = (
         terms=("written_by",),
         made=SEARCHED,
         remake=_chunk_found,
+    ),
+    # In no export: what the person does not want kept is in none.
+    Holding(
+        model=Withheld,
+        owner="user_id",
+        words={"text": ""},
+        terms=("object_type", "object_id", "cause_type", "cause_id"),
+        made={"digest": ""},
     ),
 )

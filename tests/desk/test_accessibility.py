@@ -102,7 +102,7 @@ def memories(owner, agent, staff):
     MemoryFactory(user=owner, content="I live in Lisbon.", category="profile", field="city")
     memory_actions.memory_add(me, NewMemory("I live in Porto.", "profile", field="city"))
     MemoryFactory(user=owner, agent=agent, content="Olga lives in Braga.", category="profile", field="city")
-    memory_actions.memory_reject(me, MemoryFactory(user=owner, content="Olga was born in Ghent.").pk, "In Bruges")
+    memory_actions.memory_reject(me, MemoryFactory(user=owner, content="Olga was born in Ghent.").pk)
     held = MemoryFactory(user=owner, agent=agent, content="Olga owns a tandem.")
     memory_actions.memory_quarantine(principal_for_staff(staff), held.pk, "An order")
     for _ in range(6):

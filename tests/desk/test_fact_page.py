@@ -63,7 +63,7 @@ def test_everything_that_happened_is_told(visit, owner, staff, fact):
     actions.fact_reject(principal, fact.pk)
     told = history(visit(owner).get(page_of(fact)))
     assert [re.sub(r" \d+ \w+ \d{4}, \d\d:\d\d", "", each) for each in told] == [
-        "You rejected it Reason: She was a nurse",
+        "You rejected it Reason: Not true",
         "A moderator made it visible again Reason: All agreed",
         "A moderator hid it from everybody but you Reason: Too private",
         "A moderator opened it Reason: A member complained",
@@ -136,7 +136,7 @@ def test_a_reason_stands_with_the_rejection_that_it_was_given_for(visit, owner, 
     principal = principal_for_person(owner.pk)
     actions.fact_reject(principal, fact.pk)
     actions.fact_restore(principal, fact.pk)
-    actions.fact_reject(principal, fact.pk)
+    actions.fact_reject(principal, fact.pk, "dont_keep")
     page = visit(owner).get(page_of(fact))
     assert "Reason: Not to be kept. Deleted for good" in words(page)
     told = [entry for entry in history(page) if "You rejected it" in entry]

@@ -316,7 +316,7 @@ def test_states_are_told_in_words(visit, owner, agent, me, staff):
     assert gone.count("Deleted for good on") == 2
     assert "City Not used until you approve Olga lives in Lisbon." in words(client.get(f"{LIST}?state=proposed"))
     assert "Held back Olga has been to Malta." in words(client.get(f"{LIST}?state=quarantined"))
-    assert "Reason: I never had one. Deleted for good" in words(client.get(f"{LIST}?state=rejected"))
+    assert "Reason: Not true. Deleted for good" in words(client.get(f"{LIST}?state=rejected"))
     assert "until a moderator has looked at it" in words(client.get(page_of(held)))
 
 

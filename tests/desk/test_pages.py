@@ -202,7 +202,7 @@ def test_states_are_told_in_words(visit, owner, staff, legacy):
     assert "Hidden by a moderator" in page
     assert "Reason: Too private." in page
     gone = text(client.get(fact_list(legacy, "gone")))
-    assert "Reason: She was anything but." in gone
+    assert "Reason: Not true." in gone
     assert gone.count("Deleted for good on") == 2
     LegacyFact.objects.filter(pk=waits.pk).update(state="quarantined", quarantined_at=timezone.now())
     assert "Held back" in text(client.get(fact_list(legacy)))

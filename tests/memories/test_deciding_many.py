@@ -49,7 +49,7 @@ def each(me, bot, cautious, moderator, add):
     }
     actions.memory_quarantine(moderator, made["quarantined"].pk, "odd")
     actions.memory_archive(bot, made["archived"].pk)
-    actions.memory_reject(me, made["rejected"].pk, "In Bruges")
+    actions.memory_reject(me, made["rejected"].pk)
     return made
 
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """A memory may go because words that it was made of are withheld."""
 
-    dependencies = [("memories", "0003_fewer_indexes")]
+    dependencies = [("memories", "0004_proposal_reason")]
 
     operations = [
         migrations.AlterField(

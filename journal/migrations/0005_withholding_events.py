@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("journal", "0003_change_one_index_less"),
+        ("journal", "0004_exports"),
     ]
 
     operations = [
