@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from django.contrib import messages
 from django.http import Http404, HttpResponseBase
@@ -56,7 +57,7 @@ def undo(request: PageRequest, principal: Principal, first: int, last: int) -> H
     outcome = tell(undone)
     if isinstance(outcome, Done):
         ReviewSession(request.session).forget(request.path, queue=queue_of(request))
-    alone = request.htmx or undone.undone + len(undone.left) == 1
+    alone = request.htmx or len(_decided(undone)) + len(undone.left) == 1
     return _answer(request, principal, about if alone else None, outcome)
 
 
@@ -66,11 +67,16 @@ def tell(undone: Undone) -> Done | Refusal:
     why = "; ".join(f"{count:,} {WHY_LEFT.get(code, code)}" for code, count in counts)
     if not undone.objects:
         return Refusal("", f"There is nothing to undo: {why}.", 409)
-    if not why and undone.undone == 1:
+    if not why and len(_decided(undone)) == 1:
         return Done("Undone", "Undone: it is as it was before.")
-    kinds = Counter(kind for kind, _ in undone.objects).most_common()
+    kinds = Counter(kind for kind, _ in _decided(undone)).most_common()
     said = f"Undone for {', '.join(_counted(count, kind) for kind, count in kinds)}."
     return Done("Undone", f"{said} Left as they were: {why}." if why else said)
+
+
+def _decided(undone: Undone) -> Sequence[tuple[str, str]]:
+    """What was decided about; messages only went along, unless it was them."""
+    return [each for each in undone.objects if each[0] != "message"] or undone.objects
 
 
 def _counted(count: int, kind: str) -> str:

@@ -62,6 +62,7 @@ BODIES = {
     "POST facts": {"content": "Rosa sang.", "category": "hobby"},
     "PATCH fact": {"content": "Rosa kept ten hives."},
     "PATCH fact-visibility": {"visibility": "shared"},
+    "POST withheld": {"passages": [{"conversation": "{conversation_id}", "index": 0}]},
     "POST changes-undo": {"first": 1, "last": 1},
     "POST command": {"text": "/memory"},
     "POST tool": {"arguments": {"content": "Likes trains.", "category": "context"}},
@@ -104,6 +105,7 @@ def rows(api, owner, member, stranger, legacy, agent):
     places = [made("places/", place_id=name, name=name.title())["id"] for name in ("home", "office", "attic")]
     talk = factories.ConversationFactory(user=owner, legacy=legacy)
     messages = factories.MessageFactory.create_batch(4, conversation=talk)
+    said = {"conversation": str(talk.pk), "index": 1}
     talked = upload(chatgpt_talk("I kept bees.", name="first"))
     brought = client.post(f"{API}import/", talked, format="multipart").json()
     run_import(JobRun.objects.get(kind="import").pk)
@@ -137,6 +139,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "export": export,
         "job_id": JobRun.objects.get(kind="import").pk,
         "identity_id": factories.ExternalIdentityFactory(user=owner).pk,
+        "withheld_id": made("withheld/", passages=[said])["withheld"][0]["id"],
         "name": "add_to_memory",
         "key": f"memory-{waiting.pk}",
     }

@@ -451,7 +451,7 @@ class TestDeclining:
         assert contents() == ["The user gets up early."]
         assert all(message.index != 0 for request in model.requests for message in request.messages)
         change = Change.objects.get(object_type="message")
-        assert (change.event, change.conversation_id) == ("REJECT", conversation.pk)
+        assert (change.event, change.conversation_id) == ("WITHHOLD", conversation.pk)
 
     def test_takes_back_what_was_learned_from_it_alone(self, owner, me, model, conversation):
         both = add("The user gets up early.")

@@ -91,7 +91,7 @@ class TestNames:
         principal = principal_for_person(owner.pk)
         fact = fact_add(principal, legacy.pk, f"Rosa kept bees {FENCE}", "hobby")
         gone = fact_add(principal, legacy.pk, "Rosa kept wasps.", "hobby")
-        fact_reject(principal, gone.pk, f"{FENCE} {ORDER}")
+        fact_reject(principal, gone.pk)
         earlier = talk(owner, legacy, title=f"{FENCE} {ORDER}")
         messages_append(principal, earlier.pk, [NewMessage("user", f"Bees! {FENCE}", speaker=FENCE)])
         text = prepare_turn(principal, talk(owner, legacy, title=ORDER).pk, "What about bees?", format="text").text

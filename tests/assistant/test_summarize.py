@@ -319,7 +319,7 @@ def test_the_sweep_finds_what_was_lost(owner, legacy, model, talk, monkeypatch, 
     talk(owner, legacy, 5)
     with django_capture_on_commit_callbacks(execute=True):
         found = actions.sweep()
-    assert found == {"conversations": 1, "messages": 1, "facts": 0, "memories": 0, "unread": 0}
+    assert found == {"conversations": 1, "messages": 1, "facts": 0, "memories": 0, "unread": 0, "hidden": 0}
     assert ("assistant.maybe_summarize", str(conversation.pk)) in sent
     assert ("conversations.index_messages",) in sent
 

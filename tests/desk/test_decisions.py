@@ -15,7 +15,7 @@ from tests.factories import LegacyFactFactory, PreferencesFactory, fact_waits, r
 
 from .conftest import decide, fact_list, now, text
 
-DECISIONS = ["approve", "share", "unshare", "edit", "reject", "delete", "restore"]
+DECISIONS = ["approve", "share", "unshare", "edit", "reject", "dont_keep", "delete", "restore"]
 
 
 @pytest.fixture
@@ -56,6 +56,7 @@ AFTER = {
     "unshare": ("active", "private", True),
     "edit": ("active", "private", True),
     "reject": ("rejected", "private", False),
+    "dont_keep": ("rejected", "private", False),
     "delete": ("archived", "private", False),
     "restore": ("active", "private", True),
 }
@@ -299,9 +300,9 @@ def offered(page, fact):
 
 def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     client = visit(owner)
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "dont_keep"]
     actions.fact_set_visibility(as_person(owner), waiting.pk, "shared")
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["unshare", "edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["unshare", "edit", "reject", "dont_keep"]
     actions.fact_hide(principal_for_staff(staff), waiting.pk, "Too private")
     assert offered(text(client.get(fact_list(legacy))), waiting) == ["delete"]
     actions.fact_delete(as_person(owner), waiting.pk)
@@ -309,9 +310,9 @@ def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     actions.fact_restore(as_person(owner), waiting.pk)
     actions.fact_unhide(principal_for_staff(staff), waiting.pk, "looked again")
     fact_waits(as_person(owner), waiting.pk, proposed=True)
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "dont_keep"]
     LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined", quarantined_at=timezone.now())
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["edit", "reject", "delete"]
+    assert offered(text(client.get(fact_list(legacy))), waiting) == ["edit", "reject", "dont_keep"]
 
 
 @pytest.mark.parametrize("state", ["active", "proposed", "hidden", "archived", "rejected", "quarantined"])

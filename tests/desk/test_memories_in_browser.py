@@ -36,10 +36,10 @@ def test_a_memory_is_archived_and_brought_back_in_place(browse, owner, memories)
     expect(page.get_by_role("heading", level=1)).to_have_text("Memories")
     page.wait_for_load_state()  # Before that a button sends its form as a page.
     before = page.locator("#block-says").inner_text()
-    press(page, memories[0], "Archive")
+    press(page, memories[0], "Don’t keep")
     expect(card(page, memories[0]).get_by_role("button", name="Undo")).to_be_focused()
-    expect(page.locator("#said")).to_contain_text("Archived: it is in no prompt")
-    expect(page.get_by_role("link", name="Archived 1")).to_be_visible()
+    expect(page.locator("#said")).to_contain_text("Not kept: it is in no prompt")
+    expect(page.get_by_role("link", name="Rejected 1")).to_be_visible()
     expect(page.locator("#count-context")).to_have_text("2")
     expect(page.locator("#block-says")).not_to_have_text(before)
     page.keyboard.press("Enter")
@@ -85,7 +85,7 @@ def test_everything_works_without_javascript(browse, owner, memories):
 
 def test_nothing_moves_when_a_memory_is_swapped(browse, owner, memories):
     page = browse(owner)
-    for viewport, decision in product((PHONE, DESKTOP), ("Approve", "Pin", "Archive")):
+    for viewport, decision in product((PHONE, DESKTOP), ("Approve", "Pin", "Don’t keep")):
         page.set_viewport_size(viewport)
         page.goto("/memories/")
         before = page.evaluate(TOPS)

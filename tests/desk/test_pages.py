@@ -290,7 +290,7 @@ def test_stored_text_is_shown_as_text(visit, legacy, told, owner):
     actions.fact_edit(principal, fact.pk, content=f"She said {SCRIPT}")
     client = visit(owner)
     pages = [text(client.get(path)) for path in ("/", fact_list(legacy), fact_list(legacy, search=quote(SCRIPT)))]
-    actions.fact_reject(principal, fact.pk, SCRIPT)
+    actions.fact_reject(principal, fact.pk)
     pages.append(text(client.get(fact_list(legacy, "gone"))))
     for page in pages:
         assert "<script>alert" not in page

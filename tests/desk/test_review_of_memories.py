@@ -52,13 +52,13 @@ def add():
 
 
 @pytest.fixture
-def said(owner):
-    """``said(content)``: a message of the owner."""
+def said(owner, cautious):
+    """``said(content)``: a message of the owner, in a talk with the agent that proposes things."""
     from conversations.actions import NewMessage, conversation_create, messages_append
 
     def said(content, title="Over the fence"):
         principal = principal_for_person(owner.pk)
-        conversation = conversation_create(principal, title=title)
+        conversation = conversation_create(cautious, title=title)
         new = [NewMessage("assistant", "What is behind the house?"), NewMessage("user", content)]
         return messages_append(principal, conversation.pk, new)[1]
 
