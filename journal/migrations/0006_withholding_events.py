@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("journal", "0004_exports"),
+        ("journal", "0005_invitations"),
     ]
 
     operations = [
@@ -32,6 +32,9 @@ class Migration(migrations.Migration):
                     ("PIN", "Pin"),
                     ("MENTION", "Mention"),
                     ("PURGE", "Purge"),
+                    ("INVITE", "Invite"),
+                    ("DECLINE", "Decline"),
+                    ("BLOCK", "Block"),
                     ("WITHHOLD", "Withhold"),
                     ("GIVE_BACK", "Give Back"),
                     ("JOIN", "Join"),
