@@ -26,6 +26,9 @@ from .querysets import (
     WithheldQuerySet,
 )
 
+_IMPORT_STATES = ["storing", "waiting", "checking", "writing", "reading", "done", "failed", "cancelled", "undoing",
+                  "undone"]  # fmt: skip
+
 
 class ConversationImport(models.Model):
     """A file with a person's history that is being brought in, or was. Its job does the work and holds the lease.
@@ -69,23 +72,7 @@ class ConversationImport(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(
-                    state__in=[
-                        "storing",
-                        "waiting",
-                        "checking",
-                        "writing",
-                        "reading",
-                        "done",
-                        "failed",
-                        "cancelled",
-                        "undoing",
-                        "undone",
-                    ]
-                ),
-                name="import_state_known",
-            ),
+            models.CheckConstraint(condition=Q(state__in=_IMPORT_STATES), name="import_state_known"),
         ]
         indexes = [
             models.Index(fields=["user", "-created_at"], name="import_by_user"),

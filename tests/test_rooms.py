@@ -64,7 +64,7 @@ PARTS = {
     "assistant": ["recall", "learn", "tools", "takeout", "imports", "demo"],
     "desk": [
         "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
-        "legacies", "memories", "review", "places", "importing", "account",
+        "withheld", "legacies", "memories", "review", "places", "importing", "account",
         "bulk", "decisions", "undo", "home", "urls",
     ],
 }  # fmt: skip

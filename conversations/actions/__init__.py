@@ -17,10 +17,9 @@ from .record import (
     messages_append,
     messages_mark,
 )
+from .withheld_texts import Cause, chunks_hide
 from .withholding import (
-    Cause,
     Place,
-    chunks_hide,
     follows_withholding,
     passages_withhold,
     withheld_erase,
