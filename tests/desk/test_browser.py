@@ -180,3 +180,17 @@ def test_a_session_that_ended_leads_to_sign_in_and_back(browse, owner, legacy, f
     page.get_by_role("button", name="Sign in").click()
     expect(page).to_have_url(re.compile(r"\?show=waiting"))
     assert now(facts[0]).reviewed_at is None
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_s_menu_leads_to_every_page(browse, owner, staff, width):
+    for who, pages in ((owner, 6), (staff, 7)):
+        page = browse(who, {"width": width, "height": 844}, has_touch=True, is_mobile=True)
+        page.goto("/")
+        links = page.get_by_role("navigation", name="Keepsake").get_by_role("link")
+        expect(links).to_have_count(pages)
+        for name in ("Home", "Review", "Memories", "Places", "Facts", "Import"):
+            expect(links.filter(has_text=name)).to_be_in_viewport(ratio=1)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        if width == 390 and who == owner:
+            assert len({link.bounding_box()["y"] for link in links.all()}) == 1  # In one row.
