@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from datetime import datetime, timedelta
 from typing import Any
+
+from django.utils import timezone
 
 
 class Refused(Exception):
     """A request that can't be done, with a reason for the caller. Nothing was changed.
 
     ``detail`` is a sentence for a person, ``code`` a stable word for a program, ``status`` the HTTP status.
-    ``extra`` is added to the answer's JSON.
+    ``extra`` is added to the answer's JSON. ``retry_after`` is in how many seconds it is worth trying again, where that
+    is known.
     """
+
+    retry_after: int | None = None
 
     status = 400
     code = "invalid"
@@ -71,6 +78,12 @@ class TooMany(Refused):
 
     status = 429
     code = "too_many_for_now"
+
+    def __init__(self, detail: str, *, first_at: datetime | None, code: str = "") -> None:
+        """``first_at`` is when the first of those was made that count today."""
+        super().__init__(detail, code=code)
+        now = timezone.now()
+        self.retry_after = max(1, math.ceil(((first_at or now) + timedelta(days=1) - now).total_seconds()))
 
 
 class Unavailable(Refused):

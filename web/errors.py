@@ -30,8 +30,8 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, IdempotentReplay):
         return _replay(error, context)
     if isinstance(error, Refused):
-        headers = {"Retry-After": RETRY_SECONDS} if error.status == 503 else None
-        return Response(error.body, status=error.status, headers=headers)
+        seconds = RETRY_SECONDS if error.status == 503 else error.retry_after
+        return Response(error.body, status=error.status, headers={"Retry-After": str(seconds)} if seconds else None)
     if is_outage(error):
         log.warning("service_away", error=type(error).__name__)
         body = {"detail": "A service that Keepsake needs is away. Try again in a moment.", "code": "unavailable"}

@@ -11,6 +11,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from journal.actions import LedgerWrite, ledger_write
@@ -78,11 +79,11 @@ def invite(
     ``INVITATIONS_PER_DAY`` allows.
     """
     user_id, now = policy.must_act_for(principal), timezone.now()
-    lately = Invitation.objects.filter(inviter_id=user_id, created_at__gt=now - _DAY).count()
-    if lately + len(names) > settings.INVITATIONS_PER_DAY:
-        raise TooMany(
-            f"A person invites {settings.INVITATIONS_PER_DAY} people in a day at most.", code="too_many_invitations"
-        )
+    day = Invitation.objects.filter(inviter_id=user_id, created_at__gt=now - _DAY)
+    lately = day.aggregate(count=Count("pk"), first_at=Min("created_at"))
+    if lately["count"] + len(names) > settings.INVITATIONS_PER_DAY:
+        detail = f"A person invites {settings.INVITATIONS_PER_DAY} people in a day at most."
+        raise TooMany(detail, first_at=lately["first_at"], code="too_many_invitations")
     issuer = policy.issuer_of_names(principal)
     before = Invitation.objects.filter(legacy_id=legacy_id, issuer=issuer, name__in=[name for name in names if name])
     before.filter(state__in=Invitation.OUTSTANDING).update(state=Invitation.State.REVOKED, ended_at=now)

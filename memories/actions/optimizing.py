@@ -15,6 +15,7 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from accounts import policy as accounts_policy
@@ -197,8 +198,10 @@ def _is_same(before: MemoryPlan, plan: MemoryPlan) -> bool:
 def _check_rate(user_id: UUID) -> None:
     """Raise TooMany when the person has had a model busy often enough for a day."""
     day = MemoryPlan.objects.filter(user_id=user_id, created_at__gt=timezone.now() - timedelta(days=1))
-    if day.count() >= settings.OPTIMIZE_PLANS_PER_DAY:
-        raise TooMany(f"There can be {settings.OPTIMIZE_PLANS_PER_DAY} plans a day. Try again later.")
+    made = day.aggregate(count=Count("pk"), first_at=Min("created_at"))
+    if made["count"] >= settings.OPTIMIZE_PLANS_PER_DAY:
+        detail = f"There can be {settings.OPTIMIZE_PLANS_PER_DAY} plans a day. Try again later."
+        raise TooMany(detail, first_at=made["first_at"])
 
 
 def _begin(plan: MemoryPlan, *, instead_of: MemoryPlan | None) -> None:

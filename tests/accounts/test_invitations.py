@@ -143,6 +143,7 @@ class TestAsking:
             for path, body in ((members_url(legacy), {}), (f"{API}legacies/", {"name": "Ed", "members": ["d"]})):
                 refused = api(owner).post(path, body)
                 assert (refused.status_code, refused.json()["code"]) == (429, "too_many_invitations")
+                assert refused["Retry-After"] == "86400"
             assert not Legacy.objects.filter(name="Ed").exists()
             assert api(member).post(members_url(legacy), {"name": "c"}).status_code == 202
             clock.shift(timedelta(days=1))

@@ -439,6 +439,7 @@ class TestInTheBackground:
         with pytest.raises(TooMany) as refused:
             plan()
         assert refused.value.status == 429
+        assert 86_000 < refused.value.retry_after <= 86_400
         assert MemoryPlan.objects.filter(state="making").count() == 1
         MemoryPlan.objects.update(created_at=timezone.now() - timedelta(days=2))
         plan()

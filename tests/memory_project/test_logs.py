@@ -140,7 +140,7 @@ class TestRequests:
         assert "ZeroDivisionError" in line["exception"]
 
     def test_probes_and_polls_are_not_noted(self, api, client, owner, lines):
-        job = factories.JobRunFactory(user_id=owner.pk)
+        job = factories.JobRunFactory(user_id=owner.pk, subject_id=str(factories.ConversationFactory(user=owner).pk))
         for answer in (
             client.get("/health/live"),
             client.head("/health/ready"),
