@@ -7,6 +7,7 @@ from statements.policy import fingerprint
 
 from .models import (
     Disclosure,
+    FieldSignal,
     Memory,
     MemoryEvidence,
     MemoryPlan,
@@ -119,4 +120,5 @@ HOLDINGS = (
         owner="proposal__user_id",
         words={"quote": ""},
     ),
+    Holding(model=FieldSignal, owner="user_id", terms=("field",), secret=("digest",), restored=False),
 )

@@ -236,8 +236,11 @@ def message_release(principal: Principal, conversation_id: UUID, index: int) -> 
         else:
             released = message.held_until is not None
         if released:
-            due = None if message.processed else timezone.now()
-            marking.set(held_until=None, reading_due=due)
+            now = timezone.now()
+            due = None if message.processed else now
+            # That it was held stays to be seen: a yes to what was asked then is consent.
+            held_until = None if message.held_until is None else now
+            marking.set(held_until=held_until, reading_due=due)
             if due:
                 enqueue(TASK, conversation_id)
     return message

@@ -12,8 +12,9 @@ from django.conf import settings
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from redis.exceptions import RedisError
 from rest_framework import serializers
 from rest_framework.generics import get_object_or_404
@@ -63,9 +64,17 @@ class MarksRequestSerializer(ExactSerializer):
 class MarksSerializer(serializers.ModelSerializer[Message]):
     """What may be learned from a message. ``processed``: its memories were learned; ``held_until``: not before then."""
 
+    held_until = serializers.SerializerMethodField()
+
     class Meta:
         model = Message
         fields = ["id", "index", "held_until", "declined", "processed"]
+
+    @extend_schema_field(serializers.DateTimeField(allow_null=True))
+    def get_held_until(self, message: Message) -> str | None:
+        """Until when, while it is held."""
+        until = message.held_until
+        return until.isoformat() if until is not None and until > timezone.now() else None
 
 
 class Marks(APIView):

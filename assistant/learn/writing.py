@@ -23,6 +23,7 @@ from journal.models import OperationEvent
 from language.backends import get_embedder
 from language.base import Comparison, EmbedderUnavailable, LanguageModel
 from language.fencing import without_fences
+from language.offline.explicit import says_yes
 from memories import queries
 from memories.actions import (
     memories_relate,
@@ -55,6 +56,9 @@ _OPERATION_CHARACTERS = 20
 RUN_CHARACTERS = 100
 """As many as the column of a memory's run has."""
 
+
+LIVE = timedelta(minutes=5)
+"""A message that was said longer before it came in is a record of what was said, and consents to nothing."""
 
 SHORTEST_NAME = 3
 """Shorter names are words like any other."""
@@ -180,7 +184,8 @@ class PlanWriter:
     ``principal`` was built inside it too, so what the person has decided meanwhile counts. ``messages`` are those that
     may still teach something, by index. At most ``most`` things are changed; what is over that is left out, and so is,
     by itself, what is refused now: suppressed, over the budget, changed by somebody else. ``counts`` says what became
-    of all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories.
+    of all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories. ``asked`` are
+    the messages that may ask for something to be remembered, ``agreed`` those that the person said yes about.
     """
 
     write: LedgerWrite
@@ -191,14 +196,48 @@ class PlanWriter:
     most: int
     counts: Counter[str] = field(default_factory=Counter)
     remembered: list[str] = field(default_factory=list)
+    asked: set[int] = field(default_factory=set)
+    agreed: set[int] = field(default_factory=set)
 
     @property
     def writes(self) -> int:
         """How many changes were made."""
         return sum(self.counts[op] for op in WRITES)
 
+    def consents(self, step: Step) -> bool:
+        """Whether the person asked for it in so many words, or said yes to being asked.
+
+        What they said elsewhere or before, and what came in as one of many, asks for nothing now.
+        """
+        message = self.messages[step.quotes[0].index]
+        return message.index in (self.asked if step.consent else self.agreed)
+
+    def weigh_consent(self, ready: Sequence[Ready]) -> None:
+        """Find out which messages may ask for something, and which the person was asked about and said yes."""
+        asking = {each.step.quotes[0].index for each in ready if each.step.consent}
+        held = {index for index, message in self.messages.items() if message.held_until is not None}
+        said = {index: self.messages[index] for index in (asking | held) & self.messages.keys()}
+        said = {index: message for index, message in said.items() if self.is_live(message)}
+        if not said:
+            return
+        theirs = Message.objects.filter(conversation=self.conversation, role=Message.Role.USER)
+        together = theirs.filter(created_at__in={message.created_at for message in said.values()})
+        counts = Counter(together.values_list("created_at", flat=True))
+        self.asked = {index for index, message in said.items() if counts[message.created_at] == 1}
+        for index in self.asked & held:
+            answer = (
+                theirs.filter(index__gt=index).order_by("index").only("content", "at", "created_at", "index").first()
+            )
+            if answer is not None and self.is_live(answer) and says_yes(answer.content):
+                self.agreed.add(index)
+
+    def is_live(self, message: Message) -> bool:
+        """Whether a message came in when it was said, and not with an import."""
+        return message.index >= self.conversation.brought_messages and abs(message.created_at - message.at) < LIVE
+
     def write_all(self, ready: Sequence[Ready]) -> None:
         """Carry out what can be, in order, and relate what is new to what is near it."""
+        self.weigh_consent(ready)
         for each in ready:
             op, memory_id = self._try(each)
             self.counts[op] += 1
@@ -231,7 +270,7 @@ class PlanWriter:
     def _do(self, ready: Ready, said: Sequence[Said]) -> tuple[str, str]:
         if isinstance(ready, ReadyAddition):
             verdicts = ready.verdicts if self.principal.agentic_memory else None
-            policy = WritePolicy(consent=ready.step.consent, insist=True, verdicts=verdicts, among_others=True)
+            policy = WritePolicy(consent=self.consents(ready.step), insist=True, verdicts=verdicts, among_others=True)
             prepared = replace(ready.prepared, new=self._attributed(ready.prepared.new, ready.step))
             outcome = record_new(
                 self.write, self.principal, prepared, policy, conversation_id=self.conversation.pk, said=said
@@ -248,7 +287,7 @@ class PlanWriter:
                 ready.text,
                 version=known.version,
                 correction=ready.step.correction,
-                consent=ready.step.consent,
+                consent=self.consents(ready.step),
                 written_by=self.written_by,
                 conversation_id=self.conversation.pk,
                 said=said,
@@ -259,7 +298,7 @@ class PlanWriter:
             self.principal,
             known.id,
             version=known.version,
-            consent=ready.step.consent,
+            consent=self.consents(ready.step),
             written_by=self.written_by,
             conversation_id=self.conversation.pk,
             said=said,

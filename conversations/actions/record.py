@@ -125,6 +125,7 @@ def messages_append(
                 content=message.content,
                 tokens=count_tokens(message.content),
                 at=at,
+                created_at=now,  # One moment for one call: what came in together is told by it.
                 search_text=prepared.text,
                 search_config=prepared.config,
                 search_length=prepared.length,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,25 @@ _LINKS = listed("that this : , - – . of the_following")
 # "Remember to …" is a reminder and "remember when …" is talk, neither says what to keep.
 _NOT_WHAT = listed("to when how what where who why me us him them if whether")
 _POINTING = listed("that this it these")
+
+
+_YES = re.compile(
+    r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
+    r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
+    r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b",
+    re.IGNORECASE,
+)
+_YES_BUT = re.compile(
+    r"\?|\b(?:no|not|nope|don't|do not|never|but|except|actually|wait|rather|unless|forget|instead|nicht|aber|nein)\b",
+    re.IGNORECASE,
+)
+_LONGEST_YES = 120
+
+
+def says_yes(text: str) -> bool:
+    """Whether an answer is a plain yes. One that goes on to something else, or to a question, is not."""
+    text = text.strip().replace("’", "'")
+    return len(text) <= _LONGEST_YES and _YES.match(text) is not None and _YES_BUT.search(text) is None
 
 
 @dataclass(frozen=True, slots=True)

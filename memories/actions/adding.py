@@ -43,8 +43,9 @@ def memory_add(
     """Remember something, for the person or for an agent that writes for them.
 
     The person's own words are active and reviewed, and lift a suppression. An agent's pass every gate; they wait while
-    the person reviews before, and always when they set a ``field``. What is remembered already in these or nearly
-    these words is reinforced. ``message_id`` is the message that says it, in ``conversation_id``.
+    the person reviews before, always when they give a ``field``, named or not, and when they may mean what the person
+    rejected. What is remembered already in these or nearly these words is reinforced. ``message_id`` is the message
+    that says it, in ``conversation_id``.
 
     Raises NotAllowed (403 ``category_not_allowed``, ``memory_off``), NotFound (conversation or message), Refused (400),
     Gated (422), Conflict (409 ``subject_exists`` or ``similar_exists`` with ``memory``, unless ``insist``;
@@ -133,8 +134,8 @@ def _prepare(principal: Principal, user_id: UUID, additions: Sequence[Addition])
 def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewMemory, str]:
     """Pass something to be remembered through the gates that need no database.
 
-    Returns it as it will be stored, and why it is held back, if it is. What an agent words in the first person is put
-    in the third. Raises NotAllowed, Refused (400), Gated (422).
+    Returns it as it will be stored, with the field that it gives, and why it is held back, if it is. What an agent
+    words in the first person is put in the third. Raises NotAllowed, Refused (400), Gated (422).
     """
     own_word = principal.speaks_as_person
     filed = writing.clean(principal, new, now)
@@ -143,7 +144,7 @@ def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewM
     if not own_word and not admitted.held_back and detect_config(content) in writing.READ_AS_ENGLISH:
         content = check_form(in_third_person(content), longest=writing.longest(filed.kind))
         check_third_person(content)
-    return replace(filed, content=content), admitted.held_back
+    return writing.with_field(principal, replace(filed, content=content)), admitted.held_back
 
 
 def prepare_new(

@@ -32,7 +32,7 @@ from ..policy.writing import State, Why
 from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
 from .many import Slots, block_tokens, change_many, narrow
-from .proposing import propose_archives
+from .proposing import propose_archives, signals_forget
 from .single import author
 from .transitions import states_before
 from .withholding import withhold
@@ -101,6 +101,7 @@ def archive_many(
         moves.append(Move(memory, target, [Logged(event, {"why": why, **was, **meta_of(memory)})]))
     if why == Why.PERSON:
         suppress_many(MEMORY, moves)
+        signals_forget(user_id, memories)
     change_many(write, user_id, moves)
 
 
@@ -276,6 +277,7 @@ class _Deciding:
             target = going(State.REJECTED, self.now, reason, deleted_why=Why.REJECTED)
             moves.append(Move(memory, target, [Logged("REJECT", was)]))
         suppress_many(MEMORY, moves)
+        signals_forget(self.user_id, memories)
         change_many(self.write, self.user_id, moves)
         return {}
 

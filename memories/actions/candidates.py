@@ -24,7 +24,7 @@ from ..surroundings import Surroundings, read_surroundings
 from .budget import evictable_tokens, over_budget
 from .deciding import Here
 from .inserting import NewRow, memories_insert
-from .proposing import propose_creates
+from .proposing import propose_creates, signal_agrees
 
 
 def candidates_record(
@@ -85,7 +85,7 @@ class Recording:
 
     def try_one(self, candidate: Candidate, around: Surroundings) -> Outcome | Refused:
         """What becomes of a candidate, or why it is refused."""
-        here = Here(self, candidate, around)
+        here = Here(self, candidate, around, signal_agrees(self.principal, self.user_id, candidate))
         try:
             if not around.against.words:
                 return here.decide()

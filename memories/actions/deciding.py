@@ -14,7 +14,7 @@ from statements.policy.resembling import RESEMBLES
 
 from ..models import Memory, Proposal
 from ..policy import writing
-from ..policy.bands import Band, Neighbour, Thresholds, nearest_band
+from ..policy.bands import Band, Neighbour, Thresholds, nearest_band, value_of
 from ..policy.writing import State
 from ..records import Candidate, NewMemory, Outcome, WritePolicy
 from ..surroundings import Surroundings, nearest_first
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """One candidate among what there is around it, stored or new in the same call."""
+    """One candidate among what there is around it, stored or new in the same call.
+
+    ``agreed``: it gives a tone or a goal that another conversation gave before.
+    """
 
     recording: Recording
     candidate: Candidate
     around: Surroundings
+    agreed: bool = False
 
     @property
     def new(self) -> NewMemory:
@@ -64,6 +68,9 @@ class Here:
         self.check_suppressions()
         if not held_back:
             self.check_subject()
+        carrier = self.carrier() if self.applies else None
+        if carrier is not None:
+            return self.reinforce(carrier)
         near, content = self.neighbours(), self.candidate.prepared.wording.content
         band, nearest = nearest_band(content, near, Thresholds.of(self.new.field), self.policy.verdicts)
         if nearest is None or self.policy.own_word or held_back:
@@ -73,6 +80,21 @@ class Here:
         if band in {Band.UPDATE, Band.RECREATE} and not writing.single_valued(self.new.field):
             return self.change(near, band, nearest)
         return self.create(near, doubtful=band > Band.NEW)
+
+    @property
+    def applies(self) -> bool:
+        """Whether two signals settle it: not against what the person rejected, nor against what they have reviewed."""
+        holder = self.around.holder
+        return self.agreed and not self.resembles and (holder is None or holder.reviewed_at is None)
+
+    def carrier(self) -> Memory | None:
+        """The memory of the same tone or goal that waits since its first signal."""
+        waiting = Memory.objects.filter(
+            user_id=self.recording.user_id, state=State.PROPOSED, field=self.new.field, state_reason=""
+        )
+        value = value_of(self.new.content)
+        found = waiting.without_vectors().order_by("created_at", "pk")
+        return next((memory for memory in found if value_of(memory.content) == value), None)
 
     def check_external_id(self) -> None:
         """Refuse a client's own id that it has used before."""
@@ -158,11 +180,13 @@ class Here:
         asked = self.policy.consent and memory.state != State.QUARANTINED
         unreviewed = memory.state != State.ACTIVE or memory.reviewed_at is None
         settles = self.policy.own_word or (asked and (self.settled or memory.state != State.ACTIVE))
+        # Not what waits for another reason too: it may mean what the person rejected.
+        agreed = self.applies and memory.state == State.PROPOSED and not memory.state_reason
         evicted: list[str] = []
-        if self.candidate.said or (unreviewed and settles):
+        if self.candidate.said or (unreviewed and settles) or agreed:
             with self.recording.changing_stored(), memory_changing(self.recording.write, memory) as change:
-                if unreviewed and settles:
-                    approve(change)
+                if unreviewed and (settles or agreed):
+                    approve(change, reviewed=settles)
                 change.add_evidence(self.candidate.said, self.candidate.conversation_id)
             evicted = change.evicted
         outcome = "reinforced" if memory.state == State.ACTIVE else _OUTCOMES[memory.state]
@@ -193,7 +217,7 @@ class Here:
         principal = self.recording.principal
         written_by, said = prepared.written_by, self.candidate.said
         conversation_id = self.candidate.conversation_id
-        if memory.state == State.ACTIVE and self.waits(memory.field):
+        if memory.state == State.ACTIVE and self.waits(memory.field or self.new.field):
             propose_change(
                 write,
                 principal,
@@ -253,7 +277,7 @@ class Here:
         """Whether it has to wait for the person, where it is or becomes a value of ``field``."""
         if self.resembles:
             return True
-        return not self.policy.consent and writing.waits(self.recording.principal, field)
+        return not (self.policy.consent or self.applies) and writing.waits(self.recording.principal, field)
 
     def holder_but(self, other: Memory | None) -> Memory | None:
         """The active memory of a field that has one value, unless it is the other one."""

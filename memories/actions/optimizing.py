@@ -44,6 +44,7 @@ from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..plans import JOB, find_plan, job_of, mergeable_memories, open_plan
 from ..policy import writing
+from ..policy.fields import field_of
 from ..strategies import Group, Strategy, batches, find_strategy
 
 log = structlog.get_logger(__name__)
@@ -260,7 +261,12 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
             drafts.append(draft)
     texts = Embedded.of_each([draft.group.content for draft in drafts])
     suppressed = Suppression.objects.against(MEMORY, user_id, texts)
-    return [draft for draft, is_suppressed in zip(drafts, suppressed, strict=True) if not is_suppressed]
+    return [
+        draft
+        for draft, is_suppressed in zip(drafts, suppressed, strict=True)
+        # What a person is called or where they live stays a memory that they decide about by itself.
+        if not is_suppressed and not field_of(draft.group.content)
+    ]
 
 
 def _draft(group: Group, sources: Sequence[Memory]) -> _Draft | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,13 +13,15 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
+from statements.policy import fingerprints
 
-from ..models import Memory, Proposal, ProposalEvidence
+from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
 from ..policy import writing
+from ..policy.bands import AGREED, value_of
 from ..policy.writing import State
 from ..queries import Source
 from ..querysets import ProposalQuerySet
-from ..records import Said
+from ..records import Candidate, Said
 from .single import MemoryWrite, author
 
 
@@ -88,7 +90,8 @@ def propose_instead(
     It is with a ``reason`` that says why, whatever the memory is.
     """
     memory, said_at = change.memory, source or Source()
-    if memory.state != State.ACTIVE or not (reason or writing.waits(principal, memory.field)):
+    given = writing.said_field(principal, values.get("content", ""), memory.kind, memory.subject)
+    if memory.state != State.ACTIVE or not (reason or writing.waits(principal, memory.field or given)):
         return None
     proposal = propose_change(
         change.write,
@@ -232,3 +235,40 @@ def as_json(value: Any) -> Any:
 def moment(value: datetime | str | None) -> datetime | None:
     """A moment that was kept so."""
     return parse_datetime(value) if isinstance(value, str) else value
+
+
+# --- Signals ----------------------------------------------------------------------------------------------------
+
+
+def signal_agrees(principal: Principal, user_id: UUID, candidate: Candidate) -> bool:
+    """Note that a candidate gives a tone or a goal in a conversation; whether another one gave the same before.
+
+    It is nothing where the person reviews before, who decides about everything then, and where they ask for it
+    themselves.
+    """
+    new, conversation_id = candidate.prepared.new, candidate.conversation_id
+    settled = candidate.policy.own_word or candidate.policy.consent or principal.review == "before"
+    if new.field not in AGREED or conversation_id is None or settled or candidate.prepared.held_back:
+        return False
+    digest, *others = _digests(user_id, new.field, new.content)
+    signals = FieldSignal.objects.filter(user_id=user_id, field=new.field, digest__in=[digest, *others])
+    agrees = signals.exclude(conversation_id=conversation_id).exists()
+    given = FieldSignal(user_id=user_id, field=new.field, digest=digest, conversation_id=conversation_id)
+    FieldSignal.objects.bulk_create([given], ignore_conflicts=True)
+    return agrees
+
+
+def signals_forget(user_id: UUID, memories: Iterable[Memory]) -> None:
+    """Let what was found before the person said no to these tones and goals count no more."""
+    digests = [
+        digest
+        for memory in memories
+        if memory.field in AGREED
+        for digest in _digests(user_id, memory.field, memory.content)
+    ]
+    if digests:
+        FieldSignal.objects.filter(user_id=user_id, digest__in=digests).delete()
+
+
+def _digests(user_id: UUID, field: str, content: str) -> list[str]:
+    return fingerprints(user_id, f"{field} {value_of(content)}")

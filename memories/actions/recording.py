@@ -47,7 +47,8 @@ def record_update(
         check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
         resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent)
-        if resembles or (not consent and writing.waits(principal, memory.field)):
+        field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject)
+        if resembles or (not consent and writing.waits(principal, field)):
             proposal = propose_change(
                 write,
                 principal,

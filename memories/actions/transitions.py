@@ -38,7 +38,7 @@ from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from ..records import Changed
 from .editing import put_filing
-from .proposing import end, end_create, log_proposal, propose_create, propose_instead
+from .proposing import end, end_create, log_proposal, propose_create, propose_instead, signals_forget
 from .single import MemoryWrite, author, memory_changing, memory_write, relink
 from .withholding import withhold
 
@@ -225,18 +225,18 @@ def _must_be_in_time(change: MemoryWrite) -> None:
         raise Conflict(f"This memory is {lapsed}.", code="wrong_state", state=lapsed)
 
 
-def approve(change: MemoryWrite, **meta: Any) -> None:
-    """Let a memory count, or mark it as reviewed."""
-    settle_approval(change, change.log("APPROVE", **meta))
+def approve(change: MemoryWrite, *, reviewed: bool = True, **meta: Any) -> None:
+    """Let a memory count, or mark it as reviewed; not ``reviewed`` where it was not the person who let it."""
+    settle_approval(change, change.log("APPROVE", **meta), reviewed=reviewed)
 
 
-def settle_approval(change: MemoryWrite, rev: int) -> None:
+def settle_approval(change: MemoryWrite, rev: int, *, reviewed: bool = True) -> None:
     """Make a memory active whose approval took a revision, and let go what it takes the place of."""
     if change.memory.state != State.ACTIVE:
         resemblance_lift(change)
         _make_room(change)
         end_create(change, Proposal.State.APPROVED)
-    change.activate(rev, reviewed=True)
+    change.activate(rev, reviewed=reviewed)
 
 
 def _make_room(change: MemoryWrite) -> None:
@@ -270,6 +270,7 @@ def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds:
         end_create(change, Proposal.State.REJECTED if why == Why.PERSON else Proposal.State.LAPSED)
     if why == Why.PERSON:
         change.suppress()
+        signals_forget(memory.user_id, [memory])
     change.leave(State.ARCHIVED, why, reason=memory.state_reason)
     change.log(event, **meta)
     if why == Why.PERSON and withholds:
@@ -289,6 +290,7 @@ def reject(change: MemoryWrite, why: str, reason: str) -> None:
     meta: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
     end_create(change, Proposal.State.REJECTED)
     change.suppress()
+    signals_forget(memory.user_id, [memory])
     change.leave(State.REJECTED, why, reason=reason or memory.state_reason)
     change.log("REJECT", **meta)
 

@@ -3,11 +3,12 @@
 from .memory import MEMORY, Disclosure, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
 from .plans import MemoryPlan, MemoryPlanItem, MemoryPlanSource
-from .proposals import Proposal, ProposalEvidence
+from .proposals import FieldSignal, Proposal, ProposalEvidence
 
 __all__ = [
     "MEMORY",
     "Disclosure",
+    "FieldSignal",
     "Kind",
     "Memory",
     "MemoryEvidence",

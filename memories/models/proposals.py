@@ -102,3 +102,25 @@ class ProposalEvidence(Evidence):
 
     def __str__(self) -> str:
         return f"evidence of {self.proposal_id}"
+
+
+class FieldSignal(models.Model):
+    """That somebody found a tone or a goal of a person in a conversation, who did not ask for it in so many words.
+
+    Two of the same value from two conversations settle it. ``digest`` stands for the value, keyed like a fingerprint.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="+")
+    field = models.CharField(max_length=20)
+    digest = models.CharField(max_length=64)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "field", "digest", "conversation"], name="field_signal_once"),
+            models.CheckConstraint(condition=Q(field__in=["tone", "goal"]), name="field_signal_field_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"signal {self.pk}"

@@ -7,6 +7,7 @@ A band is chosen by the cosine similarity of the two, by whether they say the sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -15,7 +16,10 @@ from django.conf import settings
 
 from language.base import Comparison
 from language.offline.compare import compare
+from language.offline.lexicon.words import listed
 from statements.policy.resembling import particulars_agree
+
+from ..models import Memory
 
 
 class Band(IntEnum):
@@ -99,3 +103,33 @@ def nearest_band(
     if not found:
         return Band.NEW, None
     return max(found, key=lambda each: (each[0], each[1].similarity))
+
+
+# --- Two signals of one tone or goal ---------------------------------------------------------------------------------
+
+AGREED = frozenset({Memory.Field.TONE, Memory.Field.GOAL})
+"""Fields that two signals from two conversations settle. All others only the person does."""
+
+_VALUE_WORDS = listed(
+    """the user users user's a an to of in on for with and or be is are was i my me they their them want wants like
+    likes prefer prefers would rather has have ask asked asks expect expects appreciate appreciates value values
+    wish wishes plan plans hope hopes hoping intend intends aim aims goal goals dream dreams this year objective
+    ambition resolution one tone style answer answers reply replies response responses explanation explanations
+    communication conversation conversations wording preferred please keep make use that it should at by
+    determined trying working towards"""
+)
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_SAME_TONE = {
+    **dict.fromkeys(("brief", "short", "shorter", "succinct", "terse", "crisp", "conciseness", "brevity"), "concise"),
+    **dict.fromkeys(("casual", "relaxed", "conversational", "informally", "informality"), "informal"),
+    **dict.fromkeys(("warm", "warmer", "kind"), "friendly"),
+    **dict.fromkeys(("blunt", "straightforward", "directness", "to-the-point"), "direct"),
+    **dict.fromkeys(("thorough", "long", "longer", "detail"), "detailed"),
+    **dict.fromkeys(("formally", "formality"), "formal"),
+}
+
+
+def value_of(content: str) -> str:
+    """The words of a tone or a goal that matter, in one order: what two signals have to have alike to agree."""
+    words = (word.casefold() for word in _WORD.findall(content))
+    return " ".join(sorted({_SAME_TONE.get(word, word) for word in words if word not in _VALUE_WORDS}))

@@ -17,6 +17,7 @@ from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters,
 
 from ..models import Kind, Memory
 from ..records import NewMemory
+from .fields import field_of
 
 State = Memory.State
 Why = Memory.DeletedWhy
@@ -35,6 +36,18 @@ RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
 def waits(principal: Principal, field: str) -> bool:
     """Whether what the principal would change has to wait for the person: they review before, or it is a field."""
     return not principal.speaks_as_person and (principal.review == "before" or bool(field))
+
+
+def with_field(principal: Principal, new: NewMemory) -> NewMemory:
+    """The same with the field that its content gives, if the caller named none: consent follows what is said."""
+    said = said_field(principal, new.content, new.kind, new.subject)
+    # A field is about the person, whatever the caller files it under.
+    return replace(new, field=said, subject="") if said and not new.field else new
+
+
+def said_field(principal: Principal, content: str, kind: str, subject: str) -> str:
+    """The field of the person that a content gives, empty for none."""
+    return field_of(content, subject, principal.name) if kind == Kind.SEMANTIC else ""
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:

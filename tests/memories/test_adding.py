@@ -203,12 +203,12 @@ class TestAnAgent:
     def test_another_wording_of_one_is_named(self, me, bot, add, settings):
         settings.MEMORY_AUTO_SIMILARITY = 0.999
         settings.MEMORY_UPDATE_SIMILARITY = settings.MEMORY_LINK_MIN_SIMILARITY = 0.5
-        known = add(me, "The user lives in Lisbon.").memory
+        known = add(me, "The user loves Lisbon in spring.").memory
         with pytest.raises(Conflict) as caught:
-            add(bot, "The user resides in Lisbon.")
+            add(bot, "The user adores Lisbon in spring.")
         assert (caught.value.code, caught.value.extra["contradicts"]) == ("similar_exists", False)
         assert caught.value.extra["memory"]["id"] == known.pk
-        inserted = add(bot, "The user resides in Lisbon.", insist=True)
+        inserted = add(bot, "The user adores Lisbon in spring.", insist=True)
         assert inserted.outcome == "created"
         assert now(inserted.memory).needs_check
 
@@ -312,7 +312,7 @@ class TestWhatWaits:
         assert add(bot, "The user lives in Porto.", field="city").outcome == "proposed"
 
     def test_its_value_until_now_stays_until_the_person_says_yes(self, me, bot, owner, add):
-        lisbon = add(me, "The user lives in Lisbon.", field="city").memory
+        lisbon = add(me, "The user loves Lisbon in spring.", field="city").memory
         porto = add(bot, "The user lives in Porto.", field="city").memory
         assert now(lisbon).state == "active"
         edge = Relation.objects.get(type="supersedes")
@@ -322,7 +322,7 @@ class TestWhatWaits:
         check(owner)
 
     def test_the_persons_own_word_replaces_it_at_once(self, me, owner, add):
-        lisbon = add(me, "The user lives in Lisbon.", field="city").memory
+        lisbon = add(me, "The user loves Lisbon in spring.", field="city").memory
         porto = add(me, "The user lives in Porto.", field="city").memory
         assert (now(lisbon).state, now(lisbon).deleted_why) == ("archived", "replaced")
         assert Relation.objects.get(type="supersedes").from_memory_id == porto.pk

@@ -22,8 +22,8 @@ from .state import changes, check, now, versions
 
 pytestmark = pytest.mark.django_db
 
-LISBON = "The user lives in Lisbon."
-PORTO = "The user lives in Porto."
+LISBON = "The user works in Lisbon."
+PORTO = "The user works in Porto."
 
 
 @pytest.fixture(autouse=True)
@@ -53,11 +53,11 @@ class TestAnotherWording:
     def test_becomes_the_next_version(self, me, owner, add, record):
         memory = add(me, LISBON).memory
         message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
-        outcome = record("The user's home is in Lisbon.", {LISBON: "same"}, said=[Said(message.pk, message.content)])
+        outcome = record("The user's office is in Lisbon.", {LISBON: "same"}, said=[Said(message.pk, message.content)])
         stored = now(memory)
         assert (outcome.outcome, outcome.memory.pk, stored.version) == ("updated", memory.pk, 2)
         assert (stored.content, stored.written_by, stored.reviewed_at) == (
-            "The user's home is in Lisbon.",
+            "The user's office is in Lisbon.",
             "offline rules 1",
             None,
         )
@@ -67,32 +67,32 @@ class TestAnotherWording:
 
     def test_of_what_waits_too(self, cautious, owner, add, record):
         waiting = add(cautious, LISBON).memory
-        assert record("The user's home is in Lisbon.", {LISBON: "same"}).outcome == "updated"
+        assert record("The user's office is in Lisbon.", {LISBON: "same"}).outcome == "updated"
         assert (now(waiting).state, now(waiting).version) == ("proposed", 2)
         check(owner)
 
     def test_waits_where_the_person_reviews_before(self, me, owner, add, record):
         memory = add(me, LISBON).memory
         preferences_set(me, review="before")
-        outcome = record("The user's home is in Lisbon.", {LISBON: "same"})
+        outcome = record("The user's office is in Lisbon.", {LISBON: "same"})
         assert (outcome.outcome, outcome.memory.pk) == ("proposed", memory.pk)
         proposal = Proposal.objects.get()
-        assert (proposal.kind, proposal.values) == ("update", {"content": "The user's home is in Lisbon."})
+        assert (proposal.kind, proposal.values) == ("update", {"content": "The user's office is in Lisbon."})
         assert (proposal.agent_id, proposal.written_by) == (None, "offline rules 1")
-        assert record("The user's home is in Lisbon.", {LISBON: "same"}).outcome == "proposed"
+        assert record("The user's office is in Lisbon.", {LISBON: "same"}).outcome == "proposed"
         assert Proposal.objects.count() == 1
         check(owner)
 
     def test_but_not_where_the_person_asked_for_it(self, me, owner, add, record):
         memory = add(me, LISBON).memory
         preferences_set(me, review="before")
-        assert record("The user's home is in Lisbon.", {LISBON: "same"}, consent=True).outcome == "updated"
+        assert record("The user's office is in Lisbon.", {LISBON: "same"}, consent=True).outcome == "updated"
         assert now(memory).version == 2
 
     def test_of_what_staff_hold_back_is_a_memory_of_its_own(self, me, moderator, owner, add, record):
         memory = add(me, LISBON).memory
         actions.memory_quarantine(moderator, memory.pk, "odd")
-        outcome = record("The user's home is in Lisbon.", {LISBON: "same"})
+        outcome = record("The user's office is in Lisbon.", {LISBON: "same"})
         assert outcome.outcome == "created"
         assert now(outcome.memory).needs_check
         assert now(memory).version == 1

@@ -179,7 +179,7 @@ def test_memories_stand_by_category_then_by_when_they_were_created(program):
     program.opens_a_conversation()
     for content, category in (
         ("The user works on the Platform team.", "context"),
-        ("The user likes concise responses.", "preference"),
+        ("The user likes concise meetings.", "preference"),
         ("Sarah is a colleague of the user.", "person"),
         ("Alec is the user's boss at TechCorp.", "person"),
     ):

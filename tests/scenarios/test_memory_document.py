@@ -43,9 +43,9 @@ def document(program):
 def test_helper_add_fact_returns_its_id_and_updates_the_metadata(program, manage, document):
     message = program.hears("I'm Alex.")
     before = document()["metadata"]
-    pk = manage("add_fact", message=message, content="The user's name is Alex.")["data"]["memory"]["id"]
+    pk = manage("add_fact", message=message, content="The user works with Alex.")["data"]["memory"]["id"]
     (fact,) = document()["facts"]
-    assert (fact["id"], fact["content"], fact["is_active"]) == (pk, "The user's name is Alex.", True)
+    assert (fact["id"], fact["content"], fact["is_active"]) == (pk, "The user works with Alex.", True)
     assert (fact["source_conversation_id"], fact["source_message_id"]) == (program.talk, message)
     after = document()["metadata"]
     assert (after["total_facts"], after["total_active_facts"]) == (1, 1)
@@ -54,7 +54,7 @@ def test_helper_add_fact_returns_its_id_and_updates_the_metadata(program, manage
 
 
 def test_helper_deactivate_fact_finds_it_or_says_that_it_is_not_there(program, manage, document):
-    pk = manage("add_fact", content="The user lives in Seattle.")["data"]["memory"]["id"]
+    pk = manage("add_fact", content="The user works in Seattle.")["data"]["memory"]["id"]
     manage("deactivate_fact", fact_id=pk)
     (fact,) = document()["facts"]
     assert (fact["id"], fact["is_active"]) == (pk, False)
@@ -112,7 +112,7 @@ def test_helper_get_memory_of_a_new_user_is_an_empty_document(manage, document):
 
 def test_helper_get_active_facts_leaves_out_the_others(program, manage):
     kept = manage("add_fact", content="The user works in tech.")["data"]["memory"]["id"]
-    gone = manage("add_fact", content="The user lives in Seattle.")["data"]["memory"]["id"]
+    gone = manage("add_fact", content="The user works in Seattle.")["data"]["memory"]["id"]
     manage("deactivate_fact", fact_id=gone)
     assert [each["id"] for each in program.ask("get", "memories/")["results"]] == [kept]
     told = manage("get_memory")["content"]
@@ -132,7 +132,7 @@ def test_helper_update_metadata_is_right_after_every_operation(owner, manage, do
 
     moments = [sound()]
     test_cases = [
-        ("add_fact", {"content": "The user's name is Alex."}),
+        ("add_fact", {"content": "The user works with Alex."}),
         ("add_fact", {"content": "The user prefers morning workouts."}),
         ("add_poi", {"place_id": "gym", "place_name": "Gym"}),
         ("add_poi", {"place_id": "gym", "place_name": "Gym", "notes": "Pike Street"}),
@@ -168,17 +168,17 @@ def test_helper_enforce_token_limit_removes_the_oldest_until_it_fits_and_logs_wh
 
 
 def test_the_update_pattern_is_immutable_so_no_earlier_state_is_lost(program, manage):
-    pk = manage("add_fact", content="The user lives in Seattle.")["data"]["memory"]["id"]
-    program.tool("update_memory", memory_id=pk, content="The user lives in Porto.")
+    pk = manage("add_fact", content="The user works in Seattle.")["data"]["memory"]["id"]
+    program.tool("update_memory", memory_id=pk, content="The user works in Porto.")
     manage("deactivate_fact", fact_id=pk)
     shown = program.ask("get", f"memories/{pk}/")
-    assert [each["content"] for each in shown["versions"]] == ["The user lives in Seattle.", "The user lives in Porto."]
+    assert [each["content"] for each in shown["versions"]] == ["The user works in Seattle.", "The user works in Porto."]
     history = program.ask("get", f"memories/{pk}/history/")["results"]
     assert [each["event"] for each in history] == ["ADD", "UPDATE", "DELETE"]
 
 
 def test_every_update_is_logged_with_user_conversation_and_time(owner, program, manage):
-    manage("add_fact", content="The user's name is Alex.")
+    manage("add_fact", content="The user works with Alex.")
     manage("add_poi", place_id="home", place_name="Home")
     rows = Change.objects.of_owner(owner.pk)
     assert {str(row.conversation_id) for row in rows} == {program.talk}
@@ -205,7 +205,7 @@ def test_crud_each_operation_over_rest(program):
 
 
 def test_crud_users_are_isolated(api, program, manage, owner, stranger, other_agent):
-    pk = manage("add_fact", content="The user's name is Alex.")["data"]["memory"]["id"]
+    pk = manage("add_fact", content="The user works with Alex.")["data"]["memory"]["id"]
     manage("add_poi", place_id="home", place_name="Home")
     other = Program(api(other_agent))
     assert other.ask("get", "memories/document/")["facts"] == []
@@ -222,7 +222,7 @@ def test_crud_users_are_isolated(api, program, manage, owner, stranger, other_ag
 @pytest.mark.parametrize(
     ("operation", "arguments", "fails"),
     [
-        ("add_fact", {"content": "The user's name is Alex."}, "memories.actions.candidates.memories_insert"),
+        ("add_fact", {"content": "The user works with Alex."}, "memories.actions.candidates.memories_insert"),
         ("deactivate_fact", {}, "memories.models.Memory.save"),
         ("add_poi", {"place_id": "home", "place_name": "Home"}, "memories.models.PlaceVersion.save"),
     ],
@@ -311,26 +311,26 @@ def test_tool_stores_no_sensitive_data(program):
 
 def test_agent_stores_facts_when_the_user_shares_information(program, manage):
     message = program.hears("My name is Alex and I prefer morning workouts.")
-    for content in ("The user's name is Alex.", "The user prefers morning workouts."):
+    for content in ("The user works with Alex.", "The user prefers morning workouts."):
         manage("add_fact", message=message, content=content)
     assert Memory.objects.filter(state="active").count() == 2
 
 
 def test_agent_retrieves_and_references_stored_memories_across_conversations(program, manage):
-    manage("add_fact", content="The user's name is Alex.")
+    manage("add_fact", content="The user works with Alex.")
     manage(
         "add_poi", message=program.hears("Home is 123 Main St."), place_id="h", place_name="Home", notes="123 Main St"
     )
     program.opens_a_conversation()
     above, _ = program.prepares("What's my name, and where do I live?")
-    assert "The user's name is Alex." in above
+    assert "The user works with Alex." in above
     assert "- Home: 123 Main St (mentioned in 1 conversation)" in above
 
 
 def test_agent_deactivates_outdated_facts(program, manage):
-    old = manage("add_fact", content="The user lives in Seattle.")["data"]["memory"]["id"]
+    old = manage("add_fact", content="The user works in Seattle.")["data"]["memory"]["id"]
     manage("deactivate_fact", fact_id=old)
-    manage("add_fact", content="The user lives in Porto.")
+    manage("add_fact", content="The user works in Porto.")
     program.opens_a_conversation()
     above, _ = program.prepares("Where do I live?")
     assert "Porto" in above
@@ -338,17 +338,17 @@ def test_agent_deactivates_outdated_facts(program, manage):
 
 
 def test_memory_is_loaded_with_the_first_message_and_stays_as_it_was(program, manage):
-    manage("add_fact", content="The user's name is Alex.")
+    manage("add_fact", content="The user works with Alex.")
     program.opens_a_conversation()
     first, _ = program.prepares("Hello.")
-    manage("add_fact", content="The user lives in Seattle.")
+    manage("add_fact", content="The user works in Seattle.")
     second, _ = program.prepares("Where do I live?")
     assert first == second
     assert "Alex" in first
 
 
 def test_the_current_datetime_is_in_the_prompt_below_what_is_cached(program, manage):
-    manage("add_fact", content="The user's name is Alex.")
+    manage("add_fact", content="The user works with Alex.")
     program.opens_a_conversation()
     above, below = program.prepares("What day is it?")
     today = program.ask("get", f"conversations/{program.talk}/messages/")["results"][0]["at"][:10]
@@ -358,16 +358,16 @@ def test_the_current_datetime_is_in_the_prompt_below_what_is_cached(program, man
 
 
 def test_each_memory_carries_its_date(program, manage):
-    manage("add_fact", content="The user's name is Alex.")
+    manage("add_fact", content="The user works with Alex.")
     (fact,) = program.ask("get", "memories/document/")["facts"]
     text = program.ask("get", "memories/context/")["text"]
-    assert f"- [id:{fact['id']}] [{fact['added_at'][:10]}] The user's name is Alex." in text
+    assert f"- [id:{fact['id']}] [{fact['added_at'][:10]}] The user works with Alex." in text
 
 
 def test_a_person_who_switched_memory_off_has_none_of_it(owner, program, manage):
-    manage("add_fact", content="The user's name is Alex.")
+    manage("add_fact", content="The user works with Alex.")
     Preferences.objects.update_or_create(user=owner, defaults={"has_memory": False})
-    refused = program.tool("manage_user_memory", operation="add_fact", content="The user lives in Seattle.")
+    refused = program.tool("manage_user_memory", operation="add_fact", content="The user works in Seattle.")
     assert refused["data"]["code"] == "memory_off"
     program.opens_a_conversation()
     above, _ = program.prepares("What's my name?")

@@ -1,0 +1,321 @@
+"""Which field of a person a statement gives, by what it says of the user. No database.
+
+It is read from what is said, so that nobody passes by the person's consent by leaving ``field`` out. Only what holds
+now of the user counts: not what was, may be or is wished for, and nothing about somebody else. English, as agents word
+statements; what it does not understand has no field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import regex
+
+from ..models import Memory
+
+Field = Memory.Field
+
+
+def _either(words: str) -> str:
+    return "|".join(words.split())
+
+
+_LANGUAGES = _either(
+    """english german french spanish portuguese italian dutch swedish norwegian danish finnish polish czech slovak
+    hungarian romanian bulgarian greek turkish arabic hebrew persian farsi hindi urdu bengali tamil telugu punjabi
+    chinese mandarin cantonese japanese korean vietnamese thai indonesian malay tagalog swahili russian ukrainian
+    serbian croatian bosnian slovenian slovene lithuanian latvian estonian icelandic irish gaelic welsh basque
+    catalan galician albanian macedonian armenian georgian afrikaans zulu yiddish luxembourgish maltese deutsch
+    français español"""
+)
+_TONES = _either(
+    """formal informal casual friendly warm brief short shorter concise direct blunt polite professional humorous funny
+    playful detailed thorough simple plain gentle serious sarcastic encouraging neutral relaxed straightforward
+    succinct terse respectful empathetic matter-of-fact honest kind calm technical clear long longer crisp dry
+    light-hearted to-the-point conversational"""
+)
+_PIECES = {
+    "user": r"(?:(?:the )?user|I(?:['’](?:m|ve))?)",
+    "users": r"(?:(?:the )?user['’]s|my)",
+    "of_user": r"(?:the )?user",
+    # Where a clause begins, so that in "the sister of the user lives" the user does not.
+    "clause": r"(?:^|[,;:] |\b(?:and|but|that|because|so|since|now|currently|note|remember) )",
+    "adverbs": r"(?:(?:now|currently|still|always|usually|mostly|generally|really|strongly|recently|just|also|both"
+    r"|already"
+    r"|mainly|rather|much|explicitly|clearly|typically|normally|often|simply|only|officially|has|have|had|is|am"
+    r"|are) )*",
+    "name": r"[\"'“‘]?(?-i:\p{Lu})[\p{L}.'’-]*",
+    "place": r"(?!(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Linux|Windows|Mac(?:OS)?|iOS|Android|Python|Java\w*"
+    r"|TypeScript|Rust|Postgres\w*|MySQL|GitHub|GitLab|AWS|Azure|Notion|Slack|Gmail|Excel|React|Docker|Firefox"
+    r"|Chrome|Sales"
+    r"|Marketing|Finance|HR|Engineering|Product|Design|Support|Operations|Legal|Gate|Room|Team)\b)"
+    r"(?-i:\p{Lu})[\p{L}.'’-]+(?! ?\d)",
+    "pronouns": r"\b(?:she|he|they|xe|ze|zie|ey|fae|it)(?:/| and | or )"
+    r"(?:her|him|them|hers|his|theirs|xem|xyr|zir|hir|em|faer|its|she|he|they|xe|ze)\b",
+    "language": rf"(?:swiss |brazilian |british |american |simple |plain |easy )?(?:{_LANGUAGES})\b",
+    "tone": rf"\b(?:{_TONES})\b",
+    "talk": r"\b(?:tone|style|answers?|repl(?:y|ies)|responses?|explanations?|wording|communication|conversations?"
+    r"|chats?)\b",
+    # What others say and write is not asked of the assistant.
+    "unless": r"(?!\s+(?:with|from|by|at|about|between|on|of|in) (?!(?:the )?(?:assistant|bot|ai|chatbot|examples"
+    r"|code)\b))",
+    "wants": r"(?:prefers?|wants?|likes?|appreciates?|asks?|asked|wish(?:es)?|would like|would rather|would prefer"
+    r"|expects?"
+    r"|needs?|enjoys?|requests?|requested|values?|loves?|has asked|insists? on|demands?)",
+    "dislikes": r"(?:hates?|dislikes?|does(?:n['’]t| not) (?:like|want)|do(?:n['’]t| not) (?:like|want))",
+    "colon": r"\s*[:=]\s*",
+}
+_SAID: Mapping[str, tuple[str, ...]] = {
+    Field.PREFERRED_NAME: (
+        r"\b{users} (?:(?:preferred|chosen|first|given|real|new|current) )*(?:nick)?name(?: is |{colon})"
+        r"(?:(?:now |actually )?{name}|(?!(?:un\w+|common|rare|misspel\w+|hard|difficult|long|short|foreign|secret"
+        r"|private"
+        r"|wrong)\b)[\p{{L}}'’-]+[.!]?$)",
+        r"\b{users} preferred (?:name|form of address) is (?!not\b)\S",
+        r"{clause}{user}, whose (?:preferred )?name is {name}",
+        r"{subject}{wants} (?:\w+ ){{0,3}}to (?:call|address) (?:them|him|her|me)(?: as)? {name}",
+        r"\bshould (?:always )?(?:call|address) (?:the user|me)(?: as)? {name}",
+        r"\b(?:friends|everyone|everybody|people|colleagues|family) calls? (?:the user|me) {name}",
+        r"{clause}{user} is (?:known|usually known) (?:as|by the name) {name}",
+        r"\b(?:preferred |chosen |first )?(?:nick)?name of {of_user}(?: is\b|{colon})",
+        r"{subject}(?:{wants} )?(?:to be|being|be) (?:called|addressed as|named|known as"
+        r"|referred to as)(?: by the name(?: of)?)? {name}",
+        r"{subject}{wants} (?:that )?(?:people|others|everyone|everybody|you|the assistant) (?:to )?(?:call"
+        r"|address) \w+(?: as)?"
+        r" {name}",
+        r"{subject}(?:{wants} to )?(?:goes|go) by (?:the (?:nick)?name (?:of )?)?{name}",
+        r"(?:{clause}{user} (?:is|am) |^)(?:now |usually |also )?(?:called|named) {name}",
+        r"{subject}(?:calls?|introduced|introduces) (?:themselves|themself|himself|herself|myself) (?:as )?{name}",
+        r"{subject}(?:prefers?|uses?|took|taken|adopted|chose) the (?:nick|first )?name {name}",
+        r"{subject}(?:answers|responds) to (?:the name )?{name}",
+        r"{subject}changed (?:their|his|her|my) (?:first )?name to {name}",
+        r"^(?:please |always )*(?:call|address) (?:the user|me)(?: as)? {name}",
+        r"{name} is (?:{users} (?:preferred |chosen |first )?(?:nick)?name|what {user} (?:\w+ ){{1,4}}called"
+        r"|how {user} (?:\w+ ){{1,4}}(?:called|addressed))",
+        r"{clause}{user} (?:should|must) (?:always )?be (?:called|addressed as) {name}",
+        r"^(?:user['’]s )?(?:preferred |first |nick)?name{colon}\S",
+    ),
+    Field.PRONOUNS: (
+        r"\b{users} (?:preferred |personal |chosen |gender )?pronouns(?: (?:are|is)\b|{colon})[^.;]{{0,15}}?"
+        r"(?:{pronouns}|\b(?:she|he|they|xe|ze|ey|fae|it|any|neutral)\b)",
+        r"{subject}(?:addressed|referred to) (?:as|with|by) {pronouns}",
+        r"\bpronouns of {of_user}(?: are\b|{colon})",
+        r"{subject}(?:uses?|goes by|go by|prefers?|takes?|using|going by|identif(?:y|ies) (?:with|as)|{wants}"
+        r"(?: to (?:be (?:referred to|addressed)|use|go|be called))?(?: as| by| with)?)"
+        r" (?:the )?(?:pronouns )?(?:{pronouns}|(?:she|he|they|gender-neutral|neutral|feminine|masculine"
+        r"|any) pronouns)",
+        r"{subject}{wants} (?:to use|that \w+ uses?|to be referred to (?:as|by|with)|to be addressed (?:as|by|with))"
+        r" (?:{pronouns}|(?:gender-neutral|neutral) pronouns|(?:she|he|they)\b(?! \w+ \w))",
+        r"^(?:please |always )*(?:use|refer to {of_user}|refer to me)\b[^.;]{{0,30}}(?:{pronouns}|pronouns)"
+        r"(?=[^.;]*\b(?:user|me)\b|.{{0,3}}$)",
+        r"{subject}{wants} [^.;]{{0,30}}?{pronouns}(?= (?:for|with|when|pronouns)\b|[.!]?$)",
+        r"^(?:user )?(?:preferred )?pronouns{colon}\S",
+    ),
+    Field.CITY: (
+        r"{subject}(?:lives?|resides?|living|residing|based|been (?:living|based)|settled|located|makes? \w+ home"
+        r"|shares? an? (?:flat|house|apartment)|rents? an? (?:flat|room|apartment|house|studio))"
+        r"(?: [^.,;]{{0,40}}?)?,? (?:in|near|outside|around|on|at|close to) "
+        r"(?:the (?:(?:city|town|village|suburbs?|cent(?:re|er)|outskirts|edge|coast|north|south|east|west|heart) of )?"
+        r"|downtown |central "
+        r"|(?:north|south|east|west)(?:ern)? )?{place}",
+        r"{subject}(?:lives?|resides?|based) in (?!(?:a|an|the|this|that|their|his|her|my|fear|peace|poverty"
+        r"|harmony|denial"
+        r"|luxury|exile|debt|hope|pain|sin|solitude)\b)[\p{{L}}'’-]{{3,}}[.!]?$",
+        r"{subject}(?:moved|relocated|emigrated|immigrated)(?: back"
+        r"| over)?(?: from [\p{{L}} ]{{2,30}}?)? to (?:the city of )?"
+        r"{place}",
+        r"{subject}(?<=\b(?:has|have) (?:\w+ )?)lived in {place}(?=[^.;]*\b(?:for|since|all)\b)",
+        r"\b{users} (?:current |present |home |own )?(?:city|town|home|(?:place|city|town) of residence|residence"
+        r"|home base"
+        r"|location|flat|apartment|house)(?: is\b|{colon})(?: now| currently)?(?: in| near)? ?{place}",
+        r"\b{users} (?:home |postal |current )?address(?: is\b|{colon}) ?(?=[^.;]*\d|(?-i:\p{{Lu}}))",
+        r"{subject}(?:calls? {place} (?:their |his |her |my )?home|(?:a |an )?(?:resident|inhabitant"
+        r"|citizen) of {place})",
+        r"{clause}{user} is an? (?:[\w-]+ ){{1,2}}(?:living|residing|based) in {place}",
+        r"{subject}been in {place}(?=[^.;]*\bsince\b)",
+        r"{clause}{user} is (?:a |an )?{place}[ -](?:resident|based)",
+        r"\b(?:home|city|(?:place|city|town) of residence) of {of_user} is (?:in )?{place}",
+        r"{place} is (?:where {user} (?:currently |now )?lives?|{users} (?:current )?(?:home|city"
+        r"|place of residence))\b",
+        r"\b(?:city|town|place|village) (?:where|in which|that) {user} (?:currently |now )?(?:lives?"
+        r"|resides?)(?: in)? is\b",
+        r"^(?:user )?(?:current |home )?(?:city|location|(?:place|city) of residence|residence|home){colon}\S",
+    ),
+    Field.LANGUAGE: (
+        r"\b{users} (?:(?:preferred|main|primary|first|native|mother|everyday|usual|own|chosen|working) )*"
+        r"(?:languages?|tongue)(?: for [^.;]{{0,30}}| of [^.;]{{0,20}})?(?: (?:is|are)\b|{colon}) ?(?:\w+ )?{language}",
+        r"{subject}(?:a |an )?native (?:speaker of {language}|{language} speaker)",
+        r"{subject}{wants} (?:to use|using) {language}[.!]?$",
+        r"{subject}(?:(?:feels?|feeling) )?(?:more |most )?comfortable [^.;]{{0,25}}?{language}",
+        r"{subject}{wants} {language} (?:answers|replies|responses|conversations?|messages)\b",
+        r"{subject}(?:can )?(?<=\bonly )(?:speaks?|understands?|reads?) {language}",
+        r"^(?:please |always )*use {language} (?:with|when|for|in)\b",
+        r"\b(?:language|mother tongue) of {of_user} is {language}",
+        r"\b{language} is {users} (?:(?:preferred|main|primary|first|native|mother) )*(?:language|tongue)",
+        r"{subject}{wants} (?:[^.;]{{0,40}}?\b)?(?:answers?|repl(?:y|ies)|responses?|messages|explanations"
+        r"|communication"
+        r"|conversations?|everything|(?:to )?(?:be |being )?(?:answered|addressed|spoken to|written to|talk(?:ed)?"
+        r"|speak|chat"
+        r"|communicate|converse|write|reply|respond)|communicating|speaking|talking|chatting|conversing)"
+        r"\b[^.;]{{0,30}}? (?:in |only )?{language}",
+        r"{subject}prefers? {language}(?: (?:over|to|as|rather|instead)\b|[.!,]?$)",
+        r"^(?:please |always |from now on,? )*(?:answer|reply|respond|write|speak|talk|chat|communicate)"
+        r"(?: (?:to|with))?(?: (?:the user|me|them))?(?: only| always)? (?:in )?{language}",
+        r"\b(?:answers?|replies|responses|explanations|conversations?|communication|messages)(?: (?:to|with"
+        r"|for) (?:the user|me))?"
+        r" (?:should|must|are to|needs? to|has to|have to) be (?:\w+ )?in {language}",
+        r"{subject}(?:communicates?|converses?|speaks?|chats?) (?:only|mainly|mostly|primarily|exclusively|best)?"
+        r"(?:(?<=s |e |k |t )in |(?<=\w{{4}}) (?:in )?){language}",
+        r"^(?:user )?(?:(?:preferred|main|native|first) )?language{colon}{language}",
+    ),
+    Field.TONE: (
+        r"\b{users} (?:preferred |favou?rite )(?:tone|style)(?: of (?:voice|conversation|communication))?(?: is\b"
+        r"|{colon})",
+        r"\b{users} (?:preferred )?(?:communication|answer|conversation) style(?: is\b|{colon})",
+        r"{subject}(?:{wants}|{dislikes}) (?:(?!(?:his|her|their|from|of|about|boss)\b)[\w'’-]+,? ){{0,4}}?{tone}"
+        r"(?:[^.;]{{0,25}}?){talk}{unless}",
+        r"{subject}(?:{wants}|{dislikes}) (?:a|an|the) (?:(?!skin)[\w-]+,? ){{1,3}}(?:tone"
+        r"|communication style)\b{unless}",
+        r"{subject}{wants} (?:to keep )?(?:things|it|answers|replies)(?: kept| to be)? {tone}",
+        r"{subject}(?:{wants}|{dislikes}) (?:no |more |less )?(?:brevity|(?:in)?formality|directness|conciseness"
+        r"|bluntness"
+        r"|emojis|small talk|jargon|slang)\b",
+        r"\b(?:answers?|replies|responses|tone|explanations)(?: (?:to|for|with) (?:the user|me))? (?:should|must"
+        r"|are to) be"
+        r" (?:\w+ )?{tone}",
+        r"{subject}(?:{wants}|{dislikes}) (?:[^.;]{{0,20}}?){talk}{unless}[^.;]{{0,25}}?(?:{tone}|\b(?:emojis?"
+        r"|jargon|slang|humou?r|small talk|jokes|irony|sarcasm)\b)",
+        r"{subject}(?:{wants}|{dislikes}) [^.;]{{0,30}}?\b(?:emojis?|humou?r|jokes|irony|sarcasm|small talk|jargon"
+        r"|slang"
+        r"|exclamation marks)\b[^.;]{{0,12}}{talk}",
+        r"{subject}(?:{wants}|{dislikes}) (?:me |the assistant |you |us )?(?:to be|being) (?:addressed|spoken to"
+        r"|talked to|answered|treated)"
+        r" (?:[^.;]{{0,12}}?{tone}|(?:(?:in)?formally|politely|briefly|directly|casually)\b|with (?:du|sie|tu|usted"
+        r"|vous)\b)",
+        r"{subject}{wants} (?:me|the assistant|you|us) to be (?:more |less |very )?{tone}",
+        r"^(?:please |always )*(?:keep|make) (?:the |your )?(?:answers|replies|responses|messages|explanations|it)"
+        r"(?: (?:to|for) (?:the user|me))?(?: \w+)? {tone}",
+        r"^(?:please |always )*be (?:more |less |very )?{tone} (?:with|to|towards|when) ",
+        r"^(?:please |always )*(?:use|adopt|keep) an? [^.;]{{0,20}}tone\b",
+        r"^(?:user )?(?:preferred )?tone(?: of voice)?{colon}\S",
+    ),
+    Field.GOAL: (
+        r"^(?:one of )?{users} (?:(?:main|current|long-term|short-term|biggest|next|personal|new|big|ultimate|life"
+        r"|new year['’]s) )*"
+        r"(?:goals?|aims?|objectives?|ambitions?|dreams?|resolutions?)(?: (?:for|in|this"
+        r"|of) [\w ]{{1,20}})?(?: (?:is|are)\b|{colon})",
+        r"\b(?:goal|aim|dream|ambition) of {of_user} (?:this \w+ )?is\b",
+        r"\bis (?:a|the|one) (?:\w+ )?(?:goals?|aim|dream|ambition) of (?:{of_user}\b(?!['’])|mine\b|{users} goals)",
+        r"{subject}(?:aims?|strives?|aspires?|aiming|striving|working towards?|determined|set (?:themselves|himself"
+        r"|herself)"
+        r" (?:the|a) goal|(?<=\b(?:has|have) )(?:a|the) goal|preparing to|set an? goal|working on (?:losing|getting"
+        r"|becoming|improving)|training for|saving (?:up )?for"
+        r"|resolved) (?:to|of|at"
+        r"|for|a|the|an|becoming|their|\w+)",
+        r"{subject}(?:wants?|plans?|hopes?|intends?|would like|would love|planning|hoping|going|wish(?:es)?|decided"
+        r"|trying)"
+        r" to (?:learn(?! (?:about|how(?! to (?:play|cook|swim|drive|code|program|sew|knit|dance|sing|draw|paint|ski"
+        r"|surf|ride|speak|bake))|more|what|why|whether|if)\b)|become|quit|give up|save|master|improve"
+        r"|graduate|retire|pass|climb|lose (?:weight|[\w-]+ (?:kilos?|kg"
+        r"|pounds))|stop \w+ing|run (?:a|the|their|his|her|another) [\w ]*(?:marathon|race)|finish (?:a|the"
+        r"|their|his|her) [\w ]*(?:thesis|degree|book|novel|phd|dissertation)|write a (?:book|novel)|get (?:fit"
+        r"|in shape"
+        r"|healthier|an? (?:\w+ )?(?:degree|promotion|licen[cs]e|certificate|phd))|start (?:a|their|his"
+        r"|her) (?:own )?(?:business|company)|open (?:a|their|his|her)"
+        r"|read \d+"
+        r"|exercise|eat healthier|be fluent|speak (?:fluent )?{language}|buy a (?:house|home|flat)|pay off|publish"
+        r"|complete|achieve"
+        r"|reach|cut down|drink less|spend (?:more|less) time|get promoted|change careers|switch careers|qualify"
+        r"|get better)\b",
+        r"{subject}dreams? of (?:becoming|opening|owning|running|writing|starting|publishing)\b",
+        r"^goals?{colon}\S",
+    ),
+}
+_HINTS: Mapping[str, str] = {
+    Field.PREFERRED_NAME: r"name|call|address|go(?:es)? by|introduc|answers to|responds to|{name} over ",
+    Field.PRONOUNS: r"pronoun|/|\band\b|refer",
+    Field.CITY: r"liv|resid|based|settled|located|moved|migrat|city|town|home|location|address|flat|house|apart",
+    Field.LANGUAGE: _LANGUAGES,
+    Field.TONE: r"tone|style|answer|repl|respon|explan|word|communic|convers|chat|emoji|humou?r|jargon|slang|talk"
+    r"|treated|address|spoken|keep|make|\bbe\b|brevity|formality|direct|concise",
+    Field.GOAL: r"goal|aim|object|ambition|dream|resol|striv|aspir|work|determined|train|sav|want|plan|hop|intend|would"
+    r"|going|wish|decided|trying|prepar",
+}
+
+
+def _compiled(patterns: Iterable[str]) -> regex.Pattern[str]:
+    return regex.compile("|".join(f"(?:{each.format(**_PIECES)})" for each in patterns), regex.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """How a field is said: what a sentence has to hold at least, what follows the user, and what stands anywhere."""
+
+    hint: regex.Pattern[str]
+    predicate: regex.Pattern[str]
+    anywhere: regex.Pattern[str]
+
+    def finds(self, sentence: str, starts: Collection[int]) -> bool:
+        """Whether a sentence gives the field; ``starts`` are the places after its subject, where that is the user."""
+        if self.hint.search(sentence) is None:
+            return False
+        return any(self.predicate.match(sentence, start) for start in starts) or bool(self.anywhere.search(sentence))
+
+
+_READERS = {
+    field: _Reader(
+        _compiled([_HINTS[field]]),
+        _compiled(each.removeprefix("{subject}") for each in said if each.startswith("{subject}")),
+        _compiled(each for each in said if not each.startswith("{subject}")),
+    )
+    for field, said in _SAID.items()
+}
+_SUBJECT = _compiled(
+    [r"(?:{clause}{user}(?: and (?:their|his|her|my) [\w-]+)?(?:, [^,.;]{{1,60}},)? |^)(?P<adverbs>{adverbs})"]
+)
+# "The user is a nurse and lives in Oslo." has a second verb, unless somebody else has come up meanwhile.
+_USER_FIRST = _compiled([r"^{user} "])
+_SECOND_VERB = regex.compile(r"(?:,|,? and|,? but) (?=\p{Ll})")
+_SOMEBODY_ELSE = regex.compile(r"\b(?:who|whose|whom|which|that|where)\b", regex.IGNORECASE)
+# What takes a sentence back, or puts it in the past or in doubt.
+_NOT_SO = regex.compile(
+    r"\?|^(?:if|when|whether|suppose)\b|\b(?:until|no longer|used to|formerly|previously|as a (?:child|kid|boy|girl"
+    r"|teenager)"
+    r"|(?:and|but) (?:later |then )?left|(?:not|n['’]t) any ?more|back then|joked|jokingly|pretends?)\b",
+    regex.IGNORECASE,
+)
+_SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+")
+_OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
+
+
+def field_of(content: str, subject: str = "", name: str = "") -> str:
+    """The field of the person that a statement gives, empty when it gives none; the first in the order of the fields.
+
+    With a ``subject`` it has to name the user: "Lives in Porto." may be said of anybody. ``name`` is the person's, by
+    which a statement may begin.
+    """
+    for own in filter(None, (name, name.partition(" ")[0])):
+        if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
+            content = f"The user{content[len(own) :]}"
+    if subject and _OF_THE_USER.search(content) is None:
+        return ""
+    for sentence in _SENTENCES.split(content):
+        if _NOT_SO.search(sentence) is None:
+            starts = _starts(sentence)
+            for field, reader in _READERS.items():
+                if reader.finds(sentence, starts):
+                    return field
+    return ""
+
+
+def _starts(sentence: str) -> set[int]:
+    """Where something is said of the user: after their name and the adverbs that follow, and before those."""
+    starts = {place for match in _SUBJECT.finditer(sentence) for place in (match.start("adverbs"), match.end())}
+    if _USER_FIRST.match(sentence):
+        for match in _SECOND_VERB.finditer(sentence):
+            if _SOMEBODY_ELSE.search(sentence, 0, match.start()):
+                break
+            adverbs = _SUBJECT.match(sentence[match.end() :])
+            starts |= {match.end(), match.end() + (adverbs.end() if adverbs else 0)}
+    return starts

@@ -1,0 +1,111 @@
+"""What counts as the person's consent in a talk: their asking, or their yes to being asked; no record of either."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.queries import principal_for_person
+from assistant.learn import actions as extraction
+from assistant.learn import summarizing
+from conversations.actions import NewMessage, messages_append
+from conversations.models import Conversation
+from language.offline.explicit import says_yes
+from memories.models import Memory
+
+from .extracting import add
+
+pytestmark = pytest.mark.django_db
+
+SAID = "Remember that I live in Porto."
+PORTO = "The user lives in Porto."
+
+
+@pytest.fixture(autouse=True)
+def _hashed_vectors(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+
+
+@pytest.fixture
+def me(owner):
+    return principal_for_person(owner.pk)
+
+
+@pytest.fixture
+def state(owner, me, talk, model):
+    """``state(calls, explicit, finds)``: how what was said in these calls of a list of messages each is remembered."""
+
+    def learn(*calls, explicit=True, brought=False, conversation=None):
+        conversation = conversation or talk(owner)
+        for messages in calls:
+            messages_append(me, conversation.pk, messages)
+        if brought:
+            Conversation.objects.filter(pk=conversation.pk).update(brought_messages=10)
+        model.calls([add(PORTO, quote="live in Porto", explicit=explicit)])
+        summarizing.conversation_finish(me, conversation.pk)
+        summarizing.maybe_summarize(conversation.pk)
+        return Memory.objects.get().state
+
+    return learn
+
+
+def user(content=SAID, at=None):
+    return NewMessage("user", content, at=at)
+
+
+def test_what_the_person_asks_for_now_is_consent(state):
+    assert state([user(), NewMessage("assistant", "I will.")]) == "active"
+
+
+def test_without_their_asking_a_city_waits(state):
+    assert state([user()], explicit=False) == "proposed"
+
+
+def test_a_back_dated_message_is_none(state):
+    assert state([user(at=timezone.now() - timedelta(days=400))]) == "proposed"
+
+
+def test_an_imported_message_is_none(state):
+    assert state([user()], brought=True) == "proposed"
+
+
+def test_one_of_many_that_came_in_together_is_none(state):
+    assert state([user(), NewMessage("assistant", "I will."), user("And I like tea.")]) == "proposed"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("Yes, please.", "active"), ("Yes, but not my city.", "proposed"), ("Why?", "proposed")]
+)
+def test_a_yes_to_a_held_question_is_consent(owner, me, talk, model, answer, expected):
+    conversation = talk(owner)
+    messages_append(me, conversation.pk, [user("I live in Porto.")])
+    extraction.message_hold(me, conversation.pk, 0)
+    messages_append(me, conversation.pk, [NewMessage("assistant", "Shall I remember that?")])
+    messages_append(me, conversation.pk, [user(answer)])
+    extraction.message_release(me, conversation.pk, 0)
+    model.calls([add(PORTO, quote="live in Porto")])
+    assert extraction.extract_messages(conversation.pk) == 1
+    assert Memory.objects.get().state == expected
+
+
+def test_a_yes_to_anything_else_is_none(owner, me, talk, model):
+    conversation = talk(owner)
+    for said in (user("I live in Porto."), NewMessage("assistant", "Do you like it?"), user("Yes.")):
+        messages_append(me, conversation.pk, [said])
+    model.calls([add(PORTO, quote="live in Porto")])
+    summarizing.conversation_finish(me, conversation.pk)
+    summarizing.maybe_summarize(conversation.pk)
+    assert Memory.objects.get().state == "proposed"
+
+
+@pytest.mark.parametrize("said", ["yes", "Yes please!", "Sure, go ahead.", "ok", "Ja, gerne.", "That's fine."])
+def test_a_plain_yes_is_one(said):
+    assert says_yes(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["no", "Yes, but not the name.", "ok, what is it for?", "yes… actually, don't", "Maybe.", "Yesterday."],
+)
+def test_anything_more_is_none(said):
+    assert not says_yes(said)
