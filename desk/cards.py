@@ -47,7 +47,7 @@ class Other:
     """Another fact or memory beside the one on the card.
 
     ``what`` says what it is to that one and ``note`` what else is to be known, both in words. ``pieces`` show how the
-    earlier of the two wordings becomes the later; ``state`` is set for a memory that is not active.
+    earlier of the two wordings becomes the later, as ``diffed`` says; ``state`` is set for a memory that is not active.
     """
 
     address: str
@@ -56,6 +56,7 @@ class Other:
     note: str = ""
     state: str = ""
     pieces: Sequence[Piece] = ()
+    diffed: str = "From that to this"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,10 @@ class FactsConfig(AppConfig):
     def ready(self) -> None:
         """Tell undo how facts are put back."""
         from journal.undo import undoable  # noqa: PLC0415 - models are there only now
+        from statements.actions import doubted_by  # noqa: PLC0415
 
+        from .actions.transitions import facts_resting_on  # noqa: PLC0415
         from .actions.undoing import facts_put_back, legacies_of_facts  # noqa: PLC0415
 
+        doubted_by("fact", facts_resting_on)
         undoable("fact", facts_put_back, ledgers=legacies_of_facts)

@@ -16,7 +16,7 @@ from conversations.models import Conversation, Message
 from journal.models import ActorKind
 from retrieval.fields import Searchable
 
-from .querysets import Row, StatementQuerySet, SuppressionQuerySet
+from .querysets import DoubtQuerySet, Row, StatementQuerySet, SuppressionQuerySet
 
 
 class Statement(Searchable):
@@ -175,3 +175,28 @@ class Suppression(models.Model):
 
     def __str__(self) -> str:
         return f"suppression of {self.object_id}"
+
+
+class Doubt(models.Model):
+    """Marks a fact or a memory that may be out of date: what it rests on, or was made of, has changed.
+
+    ``rev`` is the person's revision of that change; the latest counts. It is settled by whatever the person decides
+    about the statement after that.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    object_type = models.CharField(max_length=10)
+    object_id = models.CharField(max_length=36)
+    rev = models.BigIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = DoubtQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "object_type", "object_id"], name="doubt_once"),
+            models.CheckConstraint(condition=Q(object_type__in=["memory", "fact"]), name="doubt_of_a_statement"),
+        ]
+
+    def __str__(self) -> str:
+        return f"doubt of {self.object_type} {self.object_id}"

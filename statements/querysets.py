@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 
+from journal.models import Change
 from retrieval.prepared import Statement as Prepared
 from retrieval.prepared import VectorArray, put_together
 from retrieval.text import list_query_words
@@ -23,7 +24,7 @@ from .policy.resembling import resembles
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
+    from .models import Doubt, Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
     from .wording import Embedded
 
 Row = TypeVar("Row", bound="Statement")
@@ -122,6 +123,20 @@ class StatementQuerySet(models.QuerySet[Row]):
     def due_for_purge(self, now: datetime) -> Self:
         """Those whose time in the archive is over."""
         return self.filter(purge_at__lte=now)
+
+
+class DoubtQuerySet(models.QuerySet["Doubt"]):
+    """What may be out of date."""
+
+    def open_of(self, user_id: UUID | None, object_type: str) -> DoubtQuerySet:
+        """A person's facts, or memories, that may be out of date and that they have not decided about since."""
+        decided = Change.objects.filter(
+            ledger_id=models.OuterRef("user_id"),
+            object_type=models.OuterRef("object_type"),
+            object_id=models.OuterRef("object_id"),
+            rev__gt=models.OuterRef("rev"),
+        ).filter(models.Q(event__in=["APPROVE", "REJECT", "DELETE"]) | models.Q(event="UPDATE", actor_kind="person"))
+        return self.filter(user_id=user_id, object_type=object_type).exclude(models.Exists(decided))
 
 
 class SuppressionQuerySet(models.QuerySet["Suppression"]):

@@ -31,6 +31,7 @@ from ..memories.audience import who_sees
 from ..memories.cards import card_of
 from ..outcomes import Done, Refusal
 from ..quotations import Passage, make_passages, messages_behind, quote
+from .doubts import what_changed
 from .queue import Item
 
 State = Memory.State
@@ -47,6 +48,7 @@ _LABELS = {
 _HELD = "It is held back: no agent sees it. Put it in your own words to have it used."
 _OUTDATED = "The memory was changed after this was proposed. What you see is how it would change now."
 _LOST = "What this would change is not there any more. Reject it, or let it expire."
+_MAY_BE_OUTDATED = "It may be out of date: something that it rests on has changed. Approve it if it still holds."
 _MAY_CONTRADICT = (
     "They may say the same, or contradict each other. Approve, and both stay. Reject, and only the other does."
 )
@@ -74,7 +76,10 @@ def _fact(principal: Principal, item: Item, outcome: Done | Refusal | None) -> C
     if card is None:
         return None
     held = card.fact is not None and card.fact.state == "quarantined"
-    return replace(card, edit_approves=True, notices=[_HELD] if held else [])
+    outdated = what_changed(principal, "fact", item.pk)
+    offers = card.offers if not outdated or "approve" in card.offers else ["approve", *card.offers]
+    notices = [_HELD] if held else [_MAY_BE_OUTDATED] if outdated else []
+    return replace(card, edit_approves=True, offers=offers, notices=notices, related=[*outdated, *card.related])
 
 
 def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
@@ -84,6 +89,7 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     evidence = MemoryEvidence.objects.filter(version__memory=memory, version__number=memory.version).order_by("id")
     near = _near(principal, memory)
     rivals = [_rival(near.pop(0), memory)] if near and memory.needs_check else []
+    outdated = [] if proposed else what_changed(principal, "memory", memory.pk)
     by = memory.agent.name if memory.agent else memory.written_by
     unused = writing.is_unused(memory, principal.review)
     waits = Tag("Not used until you approve" if unused else "To review", "waits")
@@ -102,7 +108,8 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
         ],
         origin=origin,
         at=proposal.created_at if proposal else memory.updated_at,
-        related=[*rivals, *_replaced(principal, memory, "Would replace" if proposed else "Replaces")],
+        notices=[_MAY_BE_OUTDATED] if outdated else [],
+        related=[*outdated, *rivals, *_replaced(principal, memory, "Would replace" if proposed else "Replaces")],
         passages=_passages(principal, list(evidence)),
         unquoted=not_quoted(by),
         nearest=near[:MOST_NEAR],

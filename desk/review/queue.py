@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Case, CharField, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, CharField, F, OuterRef, Q, QuerySet, Subquery, UUIDField, Value, When
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
@@ -23,6 +23,7 @@ from facts.models import LegacyFact
 from facts.querysets import WAITING
 from memories.models import Memory, Proposal
 from memories.querysets import PLACES_CATEGORY, MemoryQuerySet, ProposalQuerySet
+from statements.models import Doubt
 
 from ..legacies.listing import FactView
 
@@ -182,9 +183,10 @@ def waiting_proposals(principal: Principal) -> ProposalQuerySet:
 
 
 def waiting_memories(principal: Principal) -> MemoryQuerySet:
-    """Active memories that the person has not reviewed, or that perhaps say the same as another."""
+    """Active memories that are not reviewed, perhaps say the same as another, or may be out of date."""
     rows = Memory.objects.visible_to(principal).active().unexpired(timezone.now())
-    return rows.filter(Q(reviewed_at__isnull=True) | Q(needs_check=True))
+    doubted = Doubt.objects.open_of(principal.user_id, "memory").values("object_id")
+    return rows.filter(Q(reviewed_at__isnull=True) | Q(needs_check=True) | Q(pk__in=doubted))
 
 
 def _proposals(rows: ProposalQuerySet) -> QuerySet[Any]:
@@ -202,7 +204,9 @@ def _memories(rows: MemoryQuerySet) -> QuerySet[Any]:
 
 def _facts(principal: Principal, view: FactView) -> QuerySet[Any]:
     key = Concat(Value("fact-"), Cast("pk", CharField()), output_field=CharField())
-    rows = view.narrow(LegacyFact.objects.mine(principal).filter(WAITING))
+    doubted = Doubt.objects.open_of(principal.user_id, "fact").values(pk=Cast("object_id", UUIDField()))
+    out_of_date = Q(state=LegacyFact.State.ACTIVE, pk__in=doubted)
+    rows = view.narrow(LegacyFact.objects.mine(principal).filter(WAITING | out_of_date))
     return rows.annotate(rank=Value(_STAYS), since=F("extracted_at"), key=key)
 
 

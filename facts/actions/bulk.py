@@ -17,7 +17,7 @@ from journal.queue import enqueue
 from journal.records import DONE, BulkResult
 from statements.actions import PRESENT, going
 from statements.actions.many import Logged, Move, check_decision, lift_resembled, move_many, suppress_many, weighed
-from statements.models import Refusal
+from statements.models import Doubt, Refusal
 
 from .. import policy
 from ..models import FACT, LegacyFact
@@ -93,12 +93,15 @@ def _weighed(
 ) -> dict[UUID, str]:
     """By fact, in a lasting order: what the decision would come to."""
     kept = set(Member.objects.filter(user_id=user_id).values_list("legacy_id", flat=True))
+    doubted: set[str] = set()
+    if decision == "approve":
+        doubted = set(Doubt.objects.open_of(user_id, "fact").values_list("object_id", flat=True))
 
     def against(fact: LegacyFact) -> str:
         if decision == "share" and fact.legacy_id not in kept:
             return "not_a_member"
         stands_so = {
-            "approve": not policy.is_waiting(fact),
+            "approve": not policy.is_waiting(fact) and str(fact.pk) not in doubted,
             "share": fact.visibility == Visibility.SHARED,
             "unshare": fact.visibility == Visibility.PRIVATE,
         }

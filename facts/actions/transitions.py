@@ -6,6 +6,7 @@ Where a function takes ``version``, it is the wording that the caller saw; a dec
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.utils import timezone
@@ -18,8 +19,16 @@ from conversations.actions import Cause, words_give_back, words_withhold
 from conversations.models import Conversation
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
-from statements.actions import GONE, check_state, erase, resemblance_lift, suppression_add, suppression_remove
-from statements.models import Refusal
+from statements.actions import (
+    GONE,
+    Changed,
+    check_state,
+    erase,
+    resemblance_lift,
+    suppression_add,
+    suppression_remove,
+)
+from statements.models import Doubt, Refusal
 from statements.policy import reason_to_hold_back
 from statements.wording import Embedded
 
@@ -66,9 +75,13 @@ def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = N
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE)
     with fact_write(principal, rows, fact_id, *states, version=version) as change:
         fact = change.fact
-        if fact.state == State.PROPOSED or fact.reviewed_at is None:
+        if fact.state == State.PROPOSED or fact.reviewed_at is None or _is_doubted(fact):
             approve(change)
     return fact
+
+
+def _is_doubted(fact: LegacyFact) -> bool:
+    return Doubt.objects.open_of(fact.user_id, "fact").filter(object_id=str(fact.pk)).exists()
 
 
 def approve(change: FactWrite) -> None:
@@ -155,6 +168,13 @@ def _suppress(change: FactWrite) -> None:
 def _withhold(change: FactWrite) -> None:
     said = FactEvidence.objects.filter(fact=change.fact).values_list("message_id", "quote")
     words_withhold(change.write, change.fact.user_id, Cause("fact", str(change.fact.pk)), said)
+
+
+def facts_resting_on(user_id: UUID, changed: Changed) -> Iterable[UUID]:
+    """A person's facts that were learned from the same words as something that has changed."""
+    behind = FactEvidence.objects.filter(message__in=changed.message_ids).values("fact")
+    own = LegacyFact.objects.filter(user_id=user_id, state__in=[State.PROPOSED, State.ACTIVE])
+    return own.filter(pk__in=behind).values_list("pk", flat=True) if changed.message_ids else []
 
 
 def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None:

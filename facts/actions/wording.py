@@ -13,12 +13,12 @@ from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind, Change
 from memories.actions import author
-from statements.actions import suppression_check
+from statements.actions import Changed, doubt_what_rests, suppression_check
 from statements.policy import Admitted, admit, reason_to_hold_back
 from statements.wording import Embedded
 
 from .. import policy
-from ..models import FACT, FactLink, LegacyFact
+from ..models import FACT, FactEvidence, FactLink, LegacyFact
 from ..queries import same_words
 from .single import FactWrite, fact_write, insert
 from .transitions import approve as approve_fact
@@ -120,7 +120,11 @@ def fact_edit(
             fact.reviewed_at = change.now if own_word or not reworded else None
             if resembles or (fact.reviewed_at is None and principal.review == "before"):
                 change.leave(LegacyFact.State.PROPOSED, reason=resembles)
-        change.add_version(change.log("UPDATE", old_version=fact.version - 1))
+        rev = change.log("UPDATE", old_version=fact.version - 1)
+        change.add_version(rev)
+        if reworded:
+            behind = FactEvidence.objects.filter(fact=fact).values_list("message_id", flat=True)
+            doubt_what_rests(change.write, fact.user_id, Changed("fact", str(fact.pk), list(behind)), rev)
         if held_back:
             change.hold_back(held_back)
         elif approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:

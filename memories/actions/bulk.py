@@ -23,7 +23,7 @@ from journal.records import DONE, BulkResult
 from statements.actions import GONE, PRESENT, coming, going
 from statements.actions.many import MOST_AT_ONCE, Logged, Move, check_decision, lift_resembled, suppress_many, weighed
 from statements.actions.suppressions import suppressions_remove
-from statements.models import Refusal
+from statements.models import Doubt, Refusal
 
 from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, Proposal, Relation
@@ -165,10 +165,14 @@ def _read(principal: Principal, wanted: Mapping[str, object]) -> list[Memory]:
 
 def _weighed(wanted: Mapping[str, int | None], memories: Sequence[Memory], decision: str) -> dict[str, str]:
     """By memory, in a lasting order: what the decision would come to."""
+    doubted: set[str] = set()
+    if decision == "approve" and memories:
+        doubted = set(Doubt.objects.open_of(memories[0].user_id, "memory").values_list("object_id", flat=True))
 
     def against(memory: Memory) -> str:
+        is_settled = not memory.needs_check and memory.pk not in doubted
         stands_so = {
-            "approve": writing.standing(memory) == "reviewed" and not memory.needs_check,
+            "approve": writing.standing(memory) == "reviewed" and is_settled,
             "pin": memory.pinned,
             "unpin": not memory.pinned,
         }

@@ -22,9 +22,11 @@ from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from retrieval.text import prepare
 from statements.actions import (
+    Changed,
     StatementWrite,
     changing,
     coming,
+    doubt_what_rests,
     going,
     put,
     statement_under_lock,
@@ -144,6 +146,10 @@ class MemoryWrite(StatementWrite[Memory]):
             memory.source_conversation_id = conversation_id
         self.file()
         self.await_vector()
+        if correction:
+            behind = MemoryEvidence.objects.filter(version__memory=memory).values_list("message_id", flat=True)
+            changed = Changed("memory", memory.pk, list(behind))
+            doubt_what_rests(self.write, memory.user_id, changed, rev)
         self.add_version(rev, said=said, conversation_id=conversation_id, reason=reason)
         return rev
 

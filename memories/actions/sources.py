@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
 from conversations.actions import Cause
 from journal.actions import LedgerWrite
+from statements.actions import Changed
 
 from ..models import Kind, Memory, MemoryEvidence, Relation
 from ..policy.writing import State, Why
@@ -35,3 +36,13 @@ def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: 
             with memory_changing(write, memory) as change:
                 put_away(change, Why.WITHHELD)
         gone |= {memory.pk for memory in found}
+
+
+def memories_resting_on(user_id: UUID, changed: Changed) -> Iterable[str]:
+    """A person's memories that were made of something, took its place, or were learned from the same words."""
+    behind = MemoryEvidence.objects.filter(message__in=changed.message_ids).values("version__memory")
+    rests = Q(pk__in=behind) if changed.message_ids else Q(pk__in=[])
+    if changed.object_type == "memory":
+        made = Relation.objects.filter(to_memory=changed.object_id).exclude(type=Relation.Type.RELATED_TO)
+        rests |= Q(pk__in=made.values("from_memory"))
+    return Memory.objects.filter(rests, user_id=user_id, state__in=_IN_USE).values_list("pk", flat=True)

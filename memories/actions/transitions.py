@@ -28,7 +28,7 @@ from statements.actions import (
     suppression_check,
     suppression_remove,
 )
-from statements.models import Refusal
+from statements.models import Doubt, Refusal
 from statements.wording import Embedded
 
 from .. import queries
@@ -212,9 +212,14 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         rev = change.reword(wording, "APPROVE", written_by=author(principal), correction=True, **meta)
         settle_approval(change, rev)
         relink(change, principal, text)
-    elif changed or memory.state == State.PROPOSED or memory.reviewed_at is None or memory.needs_check:
+    elif changed or memory.state == State.PROPOSED or memory.reviewed_at is None or _is_in_question(memory):
         approve(change, **meta)
     memory.needs_check = False
+
+
+def _is_in_question(memory: Memory) -> bool:
+    """Whether it perhaps says the same as another, or may be out of date."""
+    return memory.needs_check or Doubt.objects.open_of(memory.user_id, "memory").filter(object_id=memory.pk).exists()
 
 
 def _must_be_in_time(change: MemoryWrite) -> None:

@@ -1,5 +1,6 @@
 """Changes that facts and memories share, made inside the action of the one or the other."""
 
+from .doubts import Changed, doubt_what_rests, doubt_withheld, doubted_by
 from .single import (
     GONE,
     PRESENT,
@@ -29,12 +30,16 @@ from .upkeep import compare_later, embed_waiting, erase, purging, put_back, stat
 __all__ = [
     "GONE",
     "PRESENT",
+    "Changed",
     "StatementWrite",
     "changing",
     "check_state",
     "check_version",
     "coming",
     "compare_later",
+    "doubt_what_rests",
+    "doubt_withheld",
+    "doubted_by",
     "embed_waiting",
     "erase",
     "going",

@@ -1,0 +1,57 @@
+"""What may be out of date, because that has changed which it rests on: it waits for the person, and stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.actions import Cause
+from journal.actions import LedgerWrite
+
+from ..models import Doubt
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A statement that was corrected, withheld or erased, and the messages that it was learned from."""
+
+    object_type: str
+    object_id: str
+    message_ids: Collection[UUID]
+
+
+Finder = Callable[[UUID, Changed], Iterable[object]]
+_finders: dict[str, Finder] = {}
+
+
+def doubted_by(object_type: str, find: Finder) -> None:
+    """Say which statements of a type rest on something that has changed, of those that count or wait."""
+    _finders[object_type] = find
+
+
+def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: int) -> int:
+    """Mark what rests on something as perhaps out of date since ``rev``. Returns how much of it there is.
+
+    The caller holds the person's ledger. Nothing is changed of what is marked.
+    """
+    found = [
+        Doubt(user_id=user_id, object_type=object_type, object_id=str(pk), rev=rev, created_at=timezone.now())
+        for object_type, find in _finders.items()
+        for pk in find(user_id, changed)
+        if (object_type, str(pk)) != (changed.object_type, changed.object_id)
+    ]
+    Doubt.objects.bulk_create(
+        found,
+        update_conflicts=True,
+        unique_fields=["user", "object_type", "object_id"],
+        update_fields=["rev", "created_at"],
+    )
+    return len(found)
+
+
+def doubt_withheld(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
+    """Doubt what rests on words that are withheld, all but what they are withheld for."""
+    doubt_what_rests(write, user_id, Changed(cause.type, cause.id, message_ids), write.ledgers[user_id].rev)

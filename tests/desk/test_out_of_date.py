@@ -1,0 +1,98 @@
+"""What rests on something that has changed waits for the person as perhaps out of date, and is changed by nobody."""
+
+import pytest
+
+from accounts.queries import principal_for_person
+from conversations.models import Message
+from desk.review.doubts import what_changed
+from desk.review.queue import Queue
+from facts.actions import facts_decide
+from facts.models import FactEvidence
+from memories.actions import memories_decide, memory_reject, memory_update
+from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
+from statements.models import Doubt, Refusal
+from tests import factories
+from tests.memories.rows import remember
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def resting(owner, legacy):
+    """A memory, and what rests on it or on its words: a merged memory, one and a fact of the same message, its heir."""
+    message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner, legacy=legacy))
+    names = ("source", "merged", "heir", "beside", "apart")
+    rows = dict(zip(names, remember(owner, *(f"The user has {name} rows." for name in names)), strict=True))
+    Memory.objects.filter(user=owner).update(reviewed_at=message.at)
+    for name in ("source", "beside"):
+        version = MemoryVersion.objects.get(memory=rows[name])
+        MemoryEvidence.objects.create(version=version, message=message, quote=message.content)
+    for name, type in (("merged", "derived_from"), ("heir", "supersedes"), ("apart", "related_to")):
+        ends = {"from_memory": rows[name], "to_memory": rows["source"]}
+        Relation.objects.create(user=owner, type=type, strength=1, **ends)
+    fact = factories.LegacyFactFactory(legacy=legacy, user=owner)
+    type(fact).objects.filter(pk=fact.pk).update(reviewed_at=message.at)
+    FactEvidence.objects.create(fact=fact, message=message, quote=message.content)
+    return {**rows, "fact": fact}
+
+
+def waiting(owner, resting):
+    principal = principal_for_person(owner.pk)
+    keys = {f"memory-{row.pk}" if name != "fact" else f"fact-{row.pk}": name for name, row in resting.items()}
+    found, at = [], Queue()
+    while (place := at.place(principal)).item is not None:
+        found.append(keys[place.item.key])
+        at = at.at(place.later)
+    return sorted(found)
+
+
+def test_a_correction_puts_in_doubt_what_rests_on_it_and_changes_nothing(owner, resting):
+    me = principal_for_person(owner.pk)
+    before = {row.pk: row.content for row in Memory.objects.exclude(pk=resting["source"].pk)}
+    memory_update(me, resting["source"].pk, "The user has columns.", correction=True)
+    assert waiting(owner, resting) == ["beside", "fact", "heir", "merged"]
+    assert {row.pk: row.content for row in Memory.objects.exclude(pk=resting["source"].pk)} == before
+    (other,) = what_changed(me, "memory", resting["merged"].pk)
+    assert (other.what, other.content) == ("Corrected", "You have columns.")
+    assert any(piece.kind != "same" for piece in other.pieces)
+
+
+def test_a_change_of_what_was_true_before_puts_nothing_in_doubt(owner, resting):
+    memory_update(principal_for_person(owner.pk), resting["source"].pk, "The user has columns.")
+    assert waiting(owner, resting) == []
+
+
+def test_what_rests_on_withheld_words_waits_and_what_was_made_of_them_is_gone(owner, resting):
+    me = principal_for_person(owner.pk)
+    memory_reject(me, resting["source"].pk, Refusal.DONT_KEEP)
+    assert waiting(owner, resting) == ["beside", "fact", "heir"]
+    (other,) = what_changed(me, "fact", str(resting["fact"].pk))
+    assert other.what == "Withheld"
+
+
+def test_whatever_the_person_decides_settles_it(owner, resting):
+    me = principal_for_person(owner.pk)
+    memory_update(me, resting["source"].pk, "The user has columns.", correction=True)
+    assert memories_decide(me, {resting["merged"].pk: None}, "approve").done == 1
+    assert memories_decide(me, {resting["merged"].pk: None}, "approve").skipped == {"nothing_to_do": 1}
+    memory_reject(me, resting["heir"].pk)
+    memory_update(me, resting["beside"].pk, "The user has no rows.")
+    assert facts_decide(me, {resting["fact"].pk: None}, "approve").done == 1
+    assert waiting(owner, resting) == []
+    memory_update(me, resting["source"].pk, "The user has arches.", correction=True)
+    assert waiting(owner, resting) == ["beside", "fact", "merged"]
+
+
+def test_the_queue_shows_it_beside_what_changed(client, owner, resting):
+    me = principal_for_person(owner.pk)
+    client.force_login(owner)
+    memory_update(me, resting["source"].pk, "The user has columns.", correction=True)
+    for name, kind in (("merged", "memory"), ("fact", "fact")):
+        page = client.get(f"/review/?item={kind}-{resting[name].pk}").content.decode()
+        assert "It may be out of date" in page
+        assert "You have columns." in page
+        assert ">Approve<" in page
+    Memory.objects.filter(pk=resting["source"].pk).delete()
+    assert Doubt.objects.count() == 4
+    assert "Not there any more" in client.get(f"/review/?item=memory-{resting['merged'].pk}").content.decode()
+    assert Message.objects.count() == 1
