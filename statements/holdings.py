@@ -2,7 +2,7 @@
 
 from journal.holdings import VECTOR, Holding
 
-from .models import Suppression
+from .models import Doubt, Suppression
 
 STATED = {"state_reason": ""}
 """Of a statement, besides its wording: staff's reasons are written by hand."""
@@ -18,6 +18,14 @@ HOLDINGS = (
         owner="user_id",
         words=VECTOR,
         terms=("fingerprint", "object_id"),
+        refers=("object_id",),
+    ),
+    Holding(
+        model=Doubt,
+        kind="doubts",
+        owner="user_id",
+        terms=("object_type", "object_id"),
+        revs=("rev",),
         refers=("object_id",),
     ),
 )

@@ -197,6 +197,7 @@ class Doubt(models.Model):
             models.UniqueConstraint(fields=["user", "object_type", "object_id"], name="doubt_once"),
             models.CheckConstraint(condition=Q(object_type__in=["memory", "fact"]), name="doubt_of_a_statement"),
         ]
+        indexes = [models.Index(fields=["object_id"], name="doubt_by_statement")]
 
     def __str__(self) -> str:
         return f"doubt of {self.object_type} {self.object_id}"

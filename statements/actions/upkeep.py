@@ -20,7 +20,7 @@ from language.backends import get_embedder
 from language.base import LanguageError
 from retrieval.vectors import stale
 
-from ..models import Statement, StatementKind
+from ..models import Doubt, Statement, StatementKind
 from ..querysets import Row
 
 log = structlog.get_logger(__name__)
@@ -113,6 +113,7 @@ def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:
     """Delete statements with their versions, evidence and relations, inside the caller's transaction."""
     with purging():
         kind.rows.filter(pk__in=ids).delete()
+    Doubt.objects.filter(object_type=kind.name, object_id__in=[str(each) for each in ids]).delete()
     forget(kind.name, ids)
 
 

@@ -30,6 +30,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "indexes": [models.Index(fields=["object_id"], name="doubt_by_statement")],
                 "constraints": [
                     models.UniqueConstraint(fields=("user", "object_type", "object_id"), name="doubt_once"),
                     models.CheckConstraint(

@@ -7,9 +7,10 @@ from conversations.models import Message
 from desk.review.doubts import what_changed
 from desk.review.queue import Queue
 from facts.actions import facts_decide
-from facts.models import FactEvidence
+from facts.models import FactEvidence, LegacyFact
 from memories.actions import memories_decide, memory_reject, memory_update
-from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
+from memories.models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Relation
+from statements.actions import erase
 from statements.models import Doubt, Refusal
 from tests import factories
 from tests.memories.rows import remember
@@ -27,11 +28,11 @@ def resting(owner, legacy):
     for name in ("source", "beside"):
         version = MemoryVersion.objects.get(memory=rows[name])
         MemoryEvidence.objects.create(version=version, message=message, quote=message.content)
-    for name, type in (("merged", "derived_from"), ("heir", "supersedes"), ("apart", "related_to")):
+    for name, relation in (("merged", "derived_from"), ("heir", "supersedes"), ("apart", "related_to")):
         ends = {"from_memory": rows[name], "to_memory": rows["source"]}
-        Relation.objects.create(user=owner, type=type, strength=1, **ends)
+        Relation.objects.create(user=owner, type=relation, strength=1, **ends)
     fact = factories.LegacyFactFactory(legacy=legacy, user=owner)
-    type(fact).objects.filter(pk=fact.pk).update(reviewed_at=message.at)
+    LegacyFact.objects.filter(pk=fact.pk).update(reviewed_at=message.at)
     FactEvidence.objects.create(fact=fact, message=message, quote=message.content)
     return {**rows, "fact": fact}
 
@@ -92,7 +93,7 @@ def test_the_queue_shows_it_beside_what_changed(client, owner, resting):
         assert "It may be out of date" in page
         assert "You have columns." in page
         assert ">Approve<" in page
-    Memory.objects.filter(pk=resting["source"].pk).delete()
-    assert Doubt.objects.count() == 4
+    erase(MEMORY, [resting["source"].pk, resting["beside"].pk])
+    assert Doubt.objects.count() == 3
     assert "Not there any more" in client.get(f"/review/?item=memory-{resting['merged'].pk}").content.decode()
     assert Message.objects.count() == 1
