@@ -347,7 +347,7 @@ def test_stored_text_is_shown_as_text(visit, owner, legacy, told):
 
 # --- Cost ------------------------------------------------------------------------------------------------------------
 
-REVIEW_QUERIES = {"/review/": 20, "decision": 32}
+REVIEW_QUERIES = {"/review/": 21, "decision": 33}
 
 
 @pytest.mark.parametrize("much", [1, 6])
