@@ -14,9 +14,9 @@ class MemoriesConfig(AppConfig):
         from journal.undo import revertible, undoable  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
-        from .actions.sources import memories_follow_withholding, memories_resting_on  # noqa: PLC0415
         from .actions.undoing import memories_put_back  # noqa: PLC0415
         from .actions.undoing_others import places_put_back, plan_take_back, proposals_put_back  # noqa: PLC0415
+        from .actions.upkeep import memories_follow_withholding, memories_resting_on  # noqa: PLC0415
 
         follows_withholding(memories_follow_withholding)
         doubted_by("memory", memories_resting_on)

@@ -31,11 +31,10 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
-from .many import Slots, block_tokens, change_many, narrow
+from .many import Slots, block_tokens, change_many, narrow, withhold
 from .proposing import propose_archives, signals_forget
 from .single import author
 from .transitions import states_before
-from .withholding import withhold
 
 # The states that a decision starts from, and the standings that it leaves a memory in.
 _FROM: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {

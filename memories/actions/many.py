@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,13 +14,14 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from conversations.actions import Cause, words_withhold
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.backends import get_embedder
 from statements.actions.many import Move, move_many
 from statements.policy import fingerprints
 
-from ..models import MEMORY, Memory, Proposal
+from ..models import MEMORY, Kind, Memory, MemoryEvidence, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet, statement
@@ -207,3 +209,23 @@ def memories_relate(write: LedgerWrite, user_id: UUID, ids: Sequence[str]) -> di
     with connection.cursor() as cursor:
         cursor.execute(statement("relate"), values)
         return {memory_id: Related(similarity, to) for memory_id, similarity, to in cursor.fetchall()}
+
+
+_WITHHOLDS = [Kind.SEMANTIC, Kind.PROCEDURAL]
+
+
+def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
+    """Withhold the words behind memories, inside a transaction that holds the person's ledger.
+
+    What was made of others, by merging or as an account of what was talked about, withholds nothing: it quotes more
+    than it says.
+    """
+    made = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.DERIVED_FROM).values("from_memory")
+    rows = MemoryEvidence.objects.filter(version__memory__in=ids, version__memory__kind__in=_WITHHOLDS)
+    quotes: dict[str, list[tuple[UUID, str]]] = defaultdict(list)
+    for memory_id, message_id, quote in rows.exclude(version__memory__in=made).values_list(
+        "version__memory_id", "message_id", "quote"
+    ):
+        quotes[memory_id].append((message_id, quote))
+    for memory_id in ids:
+        words_withhold(write, user_id, Cause("memory", memory_id), quotes[memory_id])

@@ -38,9 +38,9 @@ from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from ..records import Changed
 from .editing import put_filing
+from .many import withhold
 from .proposing import end, end_create, log_proposal, propose_create, propose_instead, signals_forget
 from .single import MemoryWrite, author, memory_changing, memory_write, relink
-from .withholding import withhold
 
 _LEAVING = ("DELETE", "REJECT", "TTL", "EVICT", "MERGE")
 

@@ -1,32 +1,33 @@
-"""What happens to memories in the background: vectors that came later, expiry and the purge."""
+"""What happens to memories by itself: vectors that came later, expiry, the purge, and what a change entails."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as, working_for
+from conversations.actions import Cause
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from language.base import EmbedderUnavailable
-from statements.actions import embed_waiting, put_back, take_unindexed
+from statements.actions import Changed, embed_waiting, put_back, take_unindexed
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES
 from statements.wording import Embedded
 
-from ..models import MEMORY, Memory, MemoryVersion
+from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from .bulk import archive_many
 from .many import memories_relate, narrow
 from .single import MemoryWrite, memory_changing
-from .transitions import await_decision
+from .transitions import await_decision, put_away
 
 log = structlog.get_logger(__name__)
 
@@ -130,3 +131,37 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
     for memory in memories:
         if memory.pk in near and near[memory.pk].to:
             MemoryWrite(write, memory).log("LINK", to=near[memory.pk].to)
+
+
+# --- What rests on something that has changed --------------------------------------------------------------------
+
+_IN_USE = [State.PROPOSED, State.ACTIVE]
+
+
+def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
+    """Archive what was made of words that are withheld: merged memories, accounts of talks, insights; and so on."""
+    own = Memory.objects.filter(user_id=user_id, state__in=_IN_USE).without_vectors()
+    derived = Relation.objects.filter(from_memory=OuterRef("pk"), type=Relation.Type.DERIVED_FROM)
+    made = own.filter(Q(kind__in=[Kind.EPISODIC, Kind.INSIGHT]) | Exists(derived))
+    behind = MemoryEvidence.objects.filter(message__in=message_ids).values("version__memory")
+    gone = {cause.id} if cause.type == "memory" else set()
+    rests = Q(pk__in=behind) if message_ids else Q(pk__in=[])
+    while True:
+        of_those = Relation.objects.filter(type=Relation.Type.DERIVED_FROM, to_memory__in=gone).values("from_memory")
+        found = list(made.filter(rests | Q(pk__in=of_those)).exclude(pk__in=gone))
+        if not found:
+            return
+        for memory in found:
+            with memory_changing(write, memory) as change:
+                put_away(change, Why.WITHHELD)
+        gone |= {memory.pk for memory in found}
+
+
+def memories_resting_on(user_id: UUID, changed: Changed) -> Iterable[str]:
+    """A person's memories that were made of something, took its place, or were learned from the same words."""
+    behind = MemoryEvidence.objects.filter(message__in=changed.message_ids).values("version__memory")
+    rests = Q(pk__in=behind) if changed.message_ids else Q(pk__in=[])
+    if changed.object_type == "memory":
+        made = Relation.objects.filter(to_memory=changed.object_id).exclude(type=Relation.Type.RELATED_TO)
+        rests |= Q(pk__in=made.values("from_memory"))
+    return Memory.objects.filter(rests, user_id=user_id, state__in=_IN_USE).values_list("pk", flat=True)

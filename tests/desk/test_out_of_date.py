@@ -4,7 +4,7 @@ import pytest
 
 from accounts.queries import principal_for_person
 from conversations.models import Message
-from desk.review.doubts import what_changed
+from desk.review.items import what_changed
 from desk.review.queue import Queue
 from facts.actions import facts_decide
 from facts.models import FactEvidence, LegacyFact
