@@ -19,6 +19,7 @@ from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
 from web.json import read_nothing
 
+from .erasure import api as erasure
 from .imports import api as imports
 from .jobs import Job, latest_job
 from .learn import api as extraction
@@ -130,6 +131,7 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/finish/", Finish.as_view(), name="finish"),
     path("command/", Command.as_view(), name="command"),
     path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
+    *erasure.urlpatterns,
     *extraction.urlpatterns,
     *imports.urlpatterns,
     *querying.urlpatterns,

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from .erasure import actions as erasures
 from .imports import actions, run
 from .learn import actions as learn
 from .learn import rewriting, summarizing
@@ -66,6 +67,18 @@ def sweep_exports() -> None:
     """Begin exports again that were lost, and remove files whose time is over."""
     export_actions.exports_sweep()
     export_actions.exports_expire()
+
+
+@shared_task(name="assistant.run_erasure")
+def run_erasure(job_id: str) -> None:
+    """Carry out an erasure."""
+    erasures.run_erasure(UUID(job_id))
+
+
+@shared_task(name="assistant.sweep_erasures")
+def sweep_erasures() -> None:
+    """Begin erasures that are due, and those that were lost."""
+    erasures.erasures_sweep()
 
 
 @shared_task(name="assistant.note_recall")

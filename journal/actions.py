@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from .exceptions import Gated, IdempotentReplay, NotFound
 from .ledgers import COUNTS, lock_ledgers
-from .models import Change, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
+from .models import Change, Erased, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
 from .records import Actor, IdempotencyClaim
 from .steps import Step, note_revisions, store_changes
 
@@ -227,8 +227,12 @@ def note_operation(
 
 
 def trim() -> dict[str, int]:
-    """Delete what is kept for a while only: operations and ended jobs for 90 days, idempotency records for a day."""
+    """Delete what is kept for a while only: operations and ended jobs for 90 days, idempotency records for a day.
+
+    After 90 days nobody is told of what was erased any more; the receipt stays.
+    """
     now = timezone.now()
+    erased, _ = Erased.objects.filter(erasure__done_at__lt=now - timedelta(days=settings.ERASED_DAYS)).delete()
     long_ago = now - timedelta(days=settings.OPERATION_EVENT_DAYS)
     events, _ = OperationEvent.objects.filter(at__lt=long_ago).delete()
     jobs, _ = JobRun.objects.filter(finished_at__lt=long_ago).exclude(state__in=["waiting", "running"]).delete()
@@ -236,4 +240,5 @@ def trim() -> dict[str, int]:
     records, _ = IdempotencyRecord.objects.filter(
         created_at__lt=now - timedelta(hours=settings.IDEMPOTENCY_HOURS)
     ).delete()
-    return {"operation_events": events, "jobs": jobs, "undo_steps": steps, "idempotency_records": records}
+    trimmed = {"operation_events": events, "jobs": jobs, "undo_steps": steps, "idempotency_records": records}
+    return {**trimmed, "erased": erased}

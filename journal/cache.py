@@ -76,6 +76,15 @@ class ForgivingRedisCache(RedisCache):
 
         self._forgive(count_down, None)
 
+    def forget(self, beginning: str) -> None:
+        """Delete every value whose key begins so."""
+
+        def delete() -> None:
+            for name in self._server.scan_iter(f"{self.make_key(beginning)}*", count=1_000):
+                self._server.unlink(name)
+
+        self._forgive(delete, None)
+
     def count_anew(self, key: str) -> None:
         """Forget a count."""
         self.delete(key)

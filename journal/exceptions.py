@@ -59,6 +59,16 @@ class NotYoursToDecide(NotAllowed):
         super().__init__(detail)
 
 
+class Gone(Refused):
+    """It was erased, and the caller knew it."""
+
+    status = 410
+    code = "erased"
+
+    def __init__(self, detail: str = "This was erased at the wish of its person.") -> None:
+        super().__init__(detail)
+
+
 class Conflict(Refused):
     """The object has changed, or is in a state that does not allow this."""
 

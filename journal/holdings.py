@@ -20,7 +20,18 @@ from django.db import models
 from django.db.models import Q
 from django.utils.module_loading import module_has_submodule
 
-from .models import Change, Export, ExportPart, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
+from .models import (
+    Change,
+    Erased,
+    Erasure,
+    Export,
+    ExportPart,
+    IdempotencyRecord,
+    JobRun,
+    Ledger,
+    OperationEvent,
+    UndoStep,
+)
 
 ERASED_TEXT = "[erased]"
 """What stands in a column that may not be empty."""
@@ -170,6 +181,9 @@ HOLDINGS = (
     Holding(model=Export, owner="user_id"),
     # Everything that was written by then: the file itself.
     Holding(model=ExportPart, owner="export__user_id", words={"data": b""}),
+    # Receipts are for whoever has their id, and stay. They hold ids and numbers.
+    Holding(model=Erasure, terms=("scope", "object_id", "state", "removed")),
+    Holding(model=Erased, terms=("kind", "object_id")),
     # The owner is named by kind, actor and person.
     Holding(
         model=IdempotencyRecord,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -185,6 +185,17 @@ def hand_on_job(job: JobRun) -> bool:
             attempts=0,
             not_before=timezone.now(),
         )
+    )
+
+
+def take_jobs_away(subject_ids: Iterable[object]) -> int:
+    """Inside a transaction: have what is being made of some objects right now thrown away, and made anew later.
+
+    Whoever holds such a job loses it, and with it the right to write. Returns how many did.
+    """
+    running = JobRun.objects.filter(subject_id__in=[str(each) for each in subject_ids], state=JobRun.State.RUNNING)
+    return running.update(
+        state=JobRun.State.WAITING, lease_token=None, lease_until=None, attempts=0, not_before=timezone.now()
     )
 
 

@@ -35,6 +35,8 @@ def _visible(principal: Principal) -> ChangeQuerySet:
     if principal.kind != "agent":
         return changes
     told = Q(object_type="preferences") | Q(object_type="agent", object_id=str(principal.agent_id))
+    # Whoever keeps a copy of anything that was erased drops it; the receipt is the person's.
+    told |= Q(event=Change.Event.ERASE) & ~Q(object_type="erasure")
     if principal.has_memory:
         theirs = _memories(principal)
         if principal.categories is not None:

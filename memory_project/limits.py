@@ -86,6 +86,11 @@ ARCHIVE_DAYS = 30
 # How long the file with everything about a person can be fetched.
 EXPORT_HOURS = env.int("EXPORT_HOURS", default=24)
 EXPORT_LEASE_SECONDS = 180
+# How long whoever knew what was erased is told so, and can have the receipt verified by its ids.
+ERASED_DAYS = 90
+# From the page, erasing everything waits so long, and can be taken back.
+ERASE_GRACE_HOURS = 24
+ERASE_LEASE_SECONDS = 180
 # A history of one's own: what may be uploaded, what that may hold unpacked, and one conversation of it, in memory.
 IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=512) * 1_048_576
 IMPORT_MAX_CONTENT_BYTES = 2_048 * 1_048_576

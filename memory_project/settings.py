@@ -115,6 +115,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
     "sweep-imports": {"task": "assistant.sweep_imports", "schedule": timedelta(minutes=1)},
+    "sweep-erasures": {"task": "assistant.sweep_erasures", "schedule": timedelta(minutes=1)},
     "sweep-exports": {"task": "assistant.sweep_exports", "schedule": timedelta(minutes=2)},
     "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},

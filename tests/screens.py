@@ -133,6 +133,16 @@ def invite_and_look(page: Any) -> None:
     page.get_by_text("Leave …").click()
 
 
+def erase_everything(page: Any) -> None:
+    """Ask for everything to be erased, which waits a day."""
+    if (keep := page.get_by_role("button", name="Keep everything")).is_visible():
+        keep.click()  # From the picture before.
+    page.locator("summary").filter(has_text="Erase everything").click()
+    page.get_by_label("Type your name").fill("Maria Almeida")
+    page.get_by_role("button", name="Erase everything in").click()
+    page.get_by_role("button", name="Keep everything").wait_for()
+
+
 def open_text(page: Any) -> None:
     """Open what a fact says, for a reason, with what can be decided about it."""
     more = page.locator("#header-inner a").filter(has_text="more_horiz")
@@ -183,6 +193,7 @@ PAGES = [
     Page("fact", "/facts/{fact}/", readme=[PHONE]),
     Page("preferences", "/preferences/"),
     Page("my-data", "/my-data/"),
+    Page("my-data-erase", "/my-data/", act=erase_everything),
     Page("my-data-ready", "/my-data/", act=collect_my_data),
     Page("telegram", "/preferences/", act=link_a_chat),
     Page("sign-in", "/sign-in/", person=""),

@@ -61,7 +61,7 @@ def imports_of(path):
 
 
 PARTS = {
-    "assistant": ["recall", "learn", "tools", "takeout", "imports", "demo"],
+    "assistant": ["recall", "learn", "tools", "takeout", "erasure", "imports", "demo"],
     "desk": [
         "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
         "withheld", "legacies", "memories", "review", "places", "importing", "account",

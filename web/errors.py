@@ -6,13 +6,15 @@ from typing import Any
 
 import structlog
 from django.db import InterfaceError, OperationalError
+from django.http import Http404
 from psycopg_pool import PoolTimeout
-from rest_framework import status
+from rest_framework import exceptions, status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from journal.exceptions import IdempotentReplay, Refused
+from journal.exceptions import Gone, IdempotentReplay, NotFound, Refused
+from journal.models import Erased
 from language.base import LanguageError
 
 log = structlog.get_logger(__name__)
@@ -29,6 +31,8 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. An error that nobody foresaw goes on to Django's own handling (a plain 500)."""
     if isinstance(error, IdempotentReplay):
         return _replay(error, context)
+    if _is_missing(error) and _was_erased(context):
+        error = Gone()
     if isinstance(error, Refused):
         seconds = RETRY_SECONDS if error.status == 503 else error.retry_after
         return Response(error.body, status=error.status, headers={"Retry-After": str(seconds)} if seconds else None)
@@ -43,6 +47,20 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     code = codes if isinstance(codes, str) else _CODES.get(answer.status_code, "invalid")
     answer.data = {"detail": str(answer.data["detail"]), "code": code}
     return answer
+
+
+def _is_missing(error: Exception) -> bool:
+    return isinstance(error, NotFound | Http404 | exceptions.NotFound)
+
+
+def _was_erased(context: dict[str, Any]) -> bool:
+    """Whether an address names what its person had erased: whoever may ask for it is told so for a while."""
+    named = [str(value) for value in (context.get("kwargs") or {}).values()]
+    # Asked of the authentication alone: an error of that has no principal.
+    user_id = getattr(getattr(context.get("request"), "_user", None), "user_id", None)
+    if user_id is None or not named:
+        return False
+    return Erased.objects.filter(object_id__in=named, erasure__user_id=user_id).exists()
 
 
 def _replay(error: IdempotentReplay, context: dict[str, Any]) -> Response | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
+from django.utils.crypto import salted_hmac
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +16,7 @@ from journal.models import IdempotencyRecord
 from journal.records import IdempotencyClaim
 
 HEADER = "HTTP_IDEMPOTENCY_KEY"
+_SALT = "keepsake.request-hash"
 
 
 class Keyed(Protocol):
@@ -60,7 +62,9 @@ class WritesOnce(APIView, Generic[P]):
         key = request.META[HEADER]
         if not 1 <= len(key) <= 255 or not key.isprintable():
             raise Refused("An Idempotency-Key has 1 to 255 printable characters.", code="bad_idempotency_key")
-        return principal.with_idempotency(IdempotencyClaim(principal.caller_key, key, self._told.hexdigest()))
+        # Keyed: nobody who reads the table can try what was sent.
+        sent_hash = salted_hmac(_SALT, self._told.hexdigest(), algorithm="sha256").hexdigest()
+        return principal.with_idempotency(IdempotencyClaim(principal.caller_key, key, sent_hash))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """Answer a repeated request from what its first run did."""

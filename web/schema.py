@@ -31,6 +31,7 @@ _ERRORS = {
     "403": "The caller may not do this; `code` says why.",
     "404": "There is no such thing, or the caller may not know of it.",
     "409": "The object has changed, or is in a state that does not allow this.",
+    "410": "It, or the person, was erased in the last 90 days (`erased`).",
     "413": "The body is larger than 1 MB, or an upload larger than an import may be.",
     "415": "The body is not JSON, or for an upload not multipart/form-data.",
     "422": "A gate refused the content, or the Idempotency-Key was used for another request.",
@@ -60,6 +61,7 @@ _PATH = {
     "place_id": "The place's `id`; not the `place_id` that clients bring.",
     "plan_id": "The plan's id, from the answer to `POST memories/optimize/`.",
     "proposal_id": "The proposal's id.",
+    "receipt": "The receipt, from the answer to `POST erase/`.",
 }
 _SCHEMAS: dict[str, Any] = {
     "Error": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import string
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid5
@@ -16,7 +16,8 @@ from django.utils.crypto import constant_time_compare
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, Gone, NotFound, Refused
+from journal.models import Erased
 
 from .. import policy, queries
 from ..models import Agent, AgentKey, Grant
@@ -176,8 +177,9 @@ def principal_for_key(
     first visit to a person leaves a grant that they can narrow.
 
     Raises AuthenticationFailed (401) for a wrong, expired or revoked key, PermissionDenied (403) when the person
-    revoked the agent or the key may not act for others, Refused (400) for a blank name (``bad_user``), so that a
-    backend which lost its user doesn't act for its owner, or one that can't be a user name (``bad_username``).
+    revoked the agent or the key may not act for others, Gone (410) for 90 days where the key, or the person that the
+    agent knew, was erased, Refused (400) for a blank name (``bad_user``), so that a backend which lost its user doesn't
+    act for its owner, or one that can't be a user name (``bad_username``).
     """
     named = external_id is not None
     external_id = external_id or ""
@@ -186,6 +188,7 @@ def principal_for_key(
     # Every fingerprint is compared, so that the time taken tells neither a known key nor a matching fallback.
     matches = [constant_time_compare(expected, mac) for mac in policy.fingerprints(policy.AGENT_KEY, secret)]
     if row is None or not any(matches):
+        _must_not_be_erased("key", [public])
         raise AuthenticationFailed("This key is not known.", "bad_key")
     now = timezone.now()
     if row.revoked_at or (row.expires_at and row.expires_at <= now) or not row.owner_is_active:
@@ -195,12 +198,14 @@ def principal_for_key(
     if row.kind == Agent.Kind.SERVICE and named and not external_id:
         raise Refused("X-Keepsake-User names nobody. Leave it out to act for the key's owner.", code="bad_user")
     if row.user_id is None and not makes_person:
+        _must_not_be_erased("person", policy.erased_names(row.agent_id, external_id))
         name = policy.normal_name(external_id)
         if row.issuer == policy.LOCAL_ISSUER:
             policy.check_username(name)
         nobody = uuid5(row.agent_id, name)
         return policy.principal_of_key(replace(row, user_id=nobody, display_name=external_id))
     if row.user_id is None:
+        _must_not_be_erased("person", policy.erased_names(row.agent_id, external_id))
         user_resolve(row.issuer, external_id)
         row = queries.read_key(public, external_id)
         if row is None or row.user_id is None:
@@ -213,3 +218,8 @@ def principal_for_key(
         stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - timedelta(minutes=1))
         AgentKey.objects.filter(stale, pk=row.key_id).update(last_used_at=now)
     return policy.principal_of_key(row)
+
+
+def _must_not_be_erased(kind: str, object_ids: Sequence[str]) -> None:
+    if Erased.objects.filter(kind=kind, object_id__in=object_ids).exists():
+        raise Gone

@@ -58,6 +58,7 @@ MEMBERS_PER_REQUEST = 50
 REASON_CHARACTERS = 200
 MEMBER_ROLES = ("owner", "member")
 AGENT_KEY, LINK_CODE, INVITATION = "keepsake.agent-key", "keepsake.link-code", "keepsake.invitation"
+ERASED_NAME = "keepsake.erased-name"
 CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Digits and capitals without those that are mistaken for others: five bits a character."""
 LINK_CODE_CHARACTERS = 10
@@ -98,6 +99,11 @@ def fingerprints(salt: str, secret: str) -> list[str]:
     """That under the current SECRET_KEY and its fallbacks, so that what was stored before it was rotated counts."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return [salted_hmac(salt, secret, secret=key, algorithm="sha256").hexdigest() for key in keys]
+
+
+def erased_names(agent_id: UUID, name: str) -> list[str]:
+    """What stands for how an agent named a person who was erased, the one that is stored first."""
+    return fingerprints(ERASED_NAME, f"{agent_id}:{normal_name(name)}")
 
 
 def check_scopes(scopes: Collection[str]) -> None:

@@ -9,14 +9,14 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 from django.db import DataError, IntegrityError, ProgrammingError, connection, models
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Cast, Coalesce
 
 from accounts.models import Agent, Grant, Legacy, Member, Preferences, User
 from accounts.principals import Principal
 from conversations.imports import ImportFileError
 from conversations.imports.sources import Member as File
-from conversations.models import Conversation, ConversationChunk, Message
+from conversations.models import Conversation
 from facts.models import LegacyFact
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict, NotYoursToDecide
@@ -27,6 +27,7 @@ from memories.models import Memory, Place, new_memory_id
 from statements.models import Suppression
 
 from .reading import Row, check_manifest, read_raw, read_rows, tables_of
+from .recount import recount
 
 BATCH = 500
 _MADE_ANEW = (Preferences, Grant, Member)
@@ -111,7 +112,9 @@ class _Restoring:
         kept = [Member(legacy_id=pk, user_id=self.user_id, role=Member.Role.OWNER) for pk in self.ids[Legacy].values()]
         Member.objects.bulk_create(kept, ignore_conflicts=True)
         self._suppress()
-        self._count()
+        # The person's revision comes behind all that their rows name.
+        self.write.ledgers[self.user_id].rev = self.last
+        recount(self.write, self.user_id, self.ids[Legacy].values())
         return counts
 
     def _store(self, holding: Holding, rows: list[Row]) -> int:
@@ -208,24 +211,6 @@ class _Restoring:
             words = rows.filter(as_text=OuterRef("object_id"), deleted_at__isnull=False).values("fingerprint")[:1]
             own = Suppression.objects.of(self.user_id)
             own.update(fingerprint=Coalesce(Subquery(words), "fingerprint"))
-
-    def _count(self) -> None:
-        """Bring the ledgers in line with the rows, and the person's revision behind all that they name."""
-        self.write.ledgers[self.user_id].rev = self.last
-        self._add(self.user_id, Message.objects.filter(user_id=self.user_id), "turns", "turn_terms")
-        self._add(self.user_id, ConversationChunk.objects.filter(user_id=self.user_id), "chunks", "chunk_terms")
-        active = Memory.objects.filter(user_id=self.user_id, state=Memory.State.ACTIVE)
-        self._add(self.user_id, active, "memories", "memory_terms")
-        tokens = active.filter(in_block=True).aggregate(sum=Coalesce(Sum("tokens"), 0))["sum"]
-        places = Place.objects.filter(user_id=self.user_id).present().aggregate(sum=Coalesce(Sum("tokens"), 0))["sum"]
-        self.write.count(self.user_id, block_tokens=tokens + places)
-        for legacy_id in self.ids[Legacy].values():
-            facts = LegacyFact.objects.filter(legacy_id=legacy_id, state=LegacyFact.State.ACTIVE)
-            self._add(legacy_id, facts, "facts", "fact_terms")
-
-    def _add(self, ledger_id: UUID, rows: QuerySet[Any], count: str, terms: str) -> None:
-        found = rows.aggregate(rows=Count("pk"), terms=Coalesce(Sum("search_length"), 0))
-        self.write.count(ledger_id, **{count: found["rows"], terms: found["terms"]})
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:

@@ -1,20 +1,25 @@
-"""My data: everything about the person as one file, to keep and to read."""
+"""My data: everything about the person as one file, to keep and to read; and erasing all of it."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
+from assistant.erasure.actions import erasure_request, erasure_withdraw
+from assistant.erasure.serializers import NOT_REACHED, VERIFY
 from assistant.takeout.api import export_file
 from assistant.takeout.export_actions import JOB, export_begin
-from journal.models import Export, JobRun
+from journal.exceptions import Conflict
+from journal.models import Erasure, Export, JobRun
 
 from ..page import PageRequest, for_person
 
@@ -29,11 +34,37 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
         "principal": principal,
         "job": job,
         "is_open": job is not None and job.state in {JobRun.State.WAITING, JobRun.State.RUNNING},
+        "erasure": Erasure.objects.filter(user_id=user_id, scope="everything", state="waiting").first(),
+        "grace_hours": settings.ERASE_GRACE_HOURS,
         "export": Export.objects.of_user(user_id).whole(timezone.now()).first(),
         # Announced when it ends, not each time that the panel is loaded.
         "is_news": bool(request.htmx) and job is not None and job.state == JobRun.State.DONE,
     }
     return render(request, "desk/_export.html" if request.htmx else "desk/my_data.html", context)
+
+
+@require_POST
+@for_person
+def erase(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Have everything erased, in a day; or take that back."""
+    try:
+        if receipt := request.POST.get("withdraw"):
+            erasure_withdraw(principal, UUID(receipt))
+            messages.success(request, "Nothing is erased.")
+        elif request.POST.get("confirm") == principal.name:
+            erasure_request(principal, "everything", grace_hours=settings.ERASE_GRACE_HOURS)
+        else:
+            messages.error(request, "Nothing was erased: type your name as it stands on the page.")
+    except (Conflict, ValueError) as error:
+        messages.error(request, getattr(error, "detail", "There is no such erasure."))
+    return redirect("my-data")
+
+
+@require_safe
+def receipt_page(request: HttpRequest, receipt: UUID) -> HttpResponse:
+    """The receipt of an erasure, for whoever has its address: the account may be gone."""
+    erasure = get_object_or_404(Erasure, pk=receipt)
+    return render(request, "desk/receipt.html", {"erasure": erasure, "verify": VERIFY, "not_reached": NOT_REACHED})
 
 
 @require_POST
@@ -53,6 +84,8 @@ def fetch_export(request: PageRequest, principal: Principal, job_id: UUID) -> Ht
 
 urlpatterns = [
     path("my-data/", my_data, name="my-data"),
+    path("my-data/erase/", erase, name="erase-page"),
+    path("erased/<uuid:receipt>/", receipt_page, name="receipt-page"),
     path("my-data/export/", begin_export, name="export-page"),
     path("my-data/export/<uuid:job_id>/", fetch_export, name="export-file-page"),
 ]

@@ -67,7 +67,7 @@ def rich_person(marker="marker", **values):
         MessageFactory(conversation=talk, content=f"{said} {marker}.", speaker=f"Rich {marker}")
         for said in ("I play the cello, said the", "Rosa kept bees, the")
     )
-    _summary(me, talk, f"They talked of a cello and the {marker}.")
+    summarise(me, talk, f"They talked of a cello and the {marker}.")
     kept = MemoryFactory(
         user=person, agent=agent, content=f"The user plays the {marker} cello.", subject=f"music {marker}",
         topics=(f"cello {marker}",), external_id=f"id-{marker}", run_id=f"run-{marker}", actor_id=f"actor-{marker}",
@@ -100,11 +100,11 @@ def rich_person(marker="marker", **values):
     return person
 
 
-def _summary(me, talk, content):
+def summarise(me, talk, content, *, end=2):
     text = Embedded.of(content)
     with ledger_write(me.actor, me.user_id) as write:
         chunk_write(
-            write, talk, content=content, written_by="rules", start=0, end=2,
+            write, talk, content=content, written_by="rules", start=0, end=end,
             embedding=text.vector, embedding_model=text.embedding_model,
         )  # fmt: skip
 

@@ -2,14 +2,20 @@
 
 import io
 import zipfile
+from datetime import timedelta
 
+from django.utils import timezone
+
+from accounts.models import User
+from assistant.erasure.actions import run_erasure
 from assistant.takeout.export_actions import run_export
-from journal.models import JobRun
+from journal.models import Erasure, JobRun
+from memories.models import Memory
 from tests.factories import MemoryFactory
 
 from .conftest import text
 
-MY_DATA_QUERIES = 5
+MY_DATA_QUERIES = 6
 
 
 def test_everything_is_collected_and_fetched(visit, owner, stranger, django_assert_num_queries):
@@ -44,3 +50,31 @@ def test_the_panel_alone_is_loaded_again_until_it_is_ready(visit, owner):
     panel = client.get("/my-data/").content.decode()
     assert "hx-trigger" not in panel
     assert 'id="said"' in panel
+
+
+def test_everything_is_erased_a_day_after_its_name_was_typed(visit, owner, client):
+    MemoryFactory(user=owner)
+    mine = visit(owner)
+    mine.post("/my-data/erase/", {"confirm": "somebody"})
+    assert "Nothing was erased" in text(mine.get("/my-data/"))
+    assert not Erasure.objects.exists()
+    mine.post("/my-data/erase/", {"confirm": owner.display_name})
+    erasure = Erasure.objects.get()
+    assert erasure.due_at - erasure.at > timedelta(hours=23)
+    page = text(mine.get("/my-data/"))
+    assert "Everything is erased on" in page
+    assert f'href="/erased/{erasure.pk}/"' in page
+    run_erasure(JobRun.objects.get(kind="erase").pk)
+    assert Memory.objects.exists()
+    mine.post("/my-data/erase/", {"withdraw": str(erasure.pk)})
+    assert "Nothing is erased." in text(mine.get("/my-data/"))
+    assert "Taken back" in text(client.get(f"/erased/{erasure.pk}/"))
+    mine.post("/my-data/erase/", {"confirm": owner.display_name})
+    JobRun.objects.update(not_before=timezone.now())
+    run_erasure(JobRun.objects.get(kind="erase", state="waiting").pk)
+    assert not User.objects.filter(pk=owner.pk).exists()
+    again = Erasure.objects.get(state="done")
+    receipt = text(client.get(f"/erased/{again.pk}/"))
+    assert "Erased on" in receipt
+    assert "manage.py verify_erasure" in receipt
+    assert mine.get("/my-data/").status_code == 302

@@ -267,7 +267,8 @@ class TestTrim:
             factories.JobRunFactory(created_at=at)
         for hours in (25, 23):
             IdempotencyRecord.objects.create(owner="o", key=str(hours), created_at=now - timedelta(hours=hours))
-        assert actions.trim() == {"operation_events": 1, "jobs": 1, "undo_steps": 0, "idempotency_records": 1}
+        trimmed = {"operation_events": 1, "jobs": 1, "undo_steps": 0, "idempotency_records": 1, "erased": 0}
+        assert actions.trim() == trimmed
         assert OperationEvent.objects.get().at == young
         assert JobRun.objects.get(state="done").finished_at == young
         assert JobRun.objects.filter(state="waiting").count() == 2

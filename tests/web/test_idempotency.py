@@ -4,6 +4,7 @@ from hashlib import sha256
 
 import pytest
 from django.db import connection
+from django.utils.crypto import salted_hmac
 
 from accounts.models import Legacy
 from journal.models import IdempotencyRecord
@@ -53,7 +54,9 @@ def test_the_bytes_sent_decide_and_nothing_else(owner, api):
     for _ in range(2):
         client.generic("POST", LEGACIES, sent, content_type="application/json", HTTP_IDEMPOTENCY_KEY="k1")
     stored = IdempotencyRecord.objects.get().request_hash
-    assert stored == sha256(f"POST {LEGACIES}\n{sent}".encode()).hexdigest()
+    plain = sha256(f"POST {LEGACIES}\n{sent}".encode()).hexdigest()
+    # Keyed, so that nobody who reads the table can try what was sent.
+    assert stored == salted_hmac("keepsake.request-hash", plain, algorithm="sha256").hexdigest()
 
 
 def test_the_same_key_at_another_address_is_another_request(owner, legacy, api):

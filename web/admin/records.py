@@ -41,6 +41,7 @@ EVENT_COLOURS = {
     "QUARANTINE": "danger",
     "OPEN": "warning",
     "PURGE": "danger",
+    "ERASE": "danger",
 }
 
 

@@ -1,9 +1,9 @@
-"""What happened: one ledger a person or legacy, the log of changes, operations, jobs, exports; and who reads it."""
+"""What happened: one ledger a person or legacy, the log of changes, operations, jobs, idempotency; and who reads it."""
 
 from __future__ import annotations
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
@@ -34,22 +34,6 @@ class JobRunQuerySet(models.QuerySet["JobRun"]):
     def claimable(self, at: datetime) -> JobRunQuerySet:
         """Waiting jobs whose time has come, and running ones whose worker is gone."""
         return self.filter(Q(state="waiting", not_before__lte=at) | Q(state="running", lease_until__lte=at))
-
-
-class ExportQuerySet(models.QuerySet["Export"]):
-    """Files with everything about a person."""
-
-    def of_user(self, user_id: uuid.UUID) -> ExportQuerySet:
-        """Those of one person, the latest first."""
-        return self.filter(user_id=user_id).order_by("-created_at", "pk")
-
-    def whole(self, at: datetime) -> ExportQuerySet:
-        """Those that can be fetched."""
-        return self.filter(expires_at__gt=at)
-
-    def over(self, at: datetime, kept: timedelta) -> ExportQuerySet:
-        """Those whose time is over, and those that were begun so long ago that nobody writes them any more."""
-        return self.filter(Q(expires_at__lte=at) | Q(expires_at__isnull=True, created_at__lte=at - kept))
 
 
 class Ledger(models.Model):
@@ -128,6 +112,7 @@ class Change(models.Model):
         BLOCK = "BLOCK"
         WITHHOLD = "WITHHOLD"
         GIVE_BACK = "GIVE_BACK"
+        ERASE = "ERASE"
         JOIN = "JOIN"
         LEAVE = "LEAVE"
         ROLE = "ROLE"
@@ -297,44 +282,6 @@ class JobRun(models.Model):
     def is_final(self) -> bool:
         """Whether it failed in a way that no retry corrects."""
         return self.state == self.State.FAILED and self.error_code in self.FINAL_ERRORS
-
-
-class Export(models.Model):
-    """A file with everything about a person, under the id of the job that writes it. ``expires_at`` says it is whole.
-
-    The database keeps it, in parts, because the worker that writes it may run on another machine than the web server.
-    """
-
-    id = models.UUIDField(primary_key=True)
-    user_id = models.UUIDField()
-    size = models.PositiveBigIntegerField(default=0)
-    created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField(null=True)
-
-    objects = ExportQuerySet.as_manager()
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["user_id", "-created_at"], name="export_by_user"),
-            models.Index(fields=["created_at"], name="export_by_time"),
-        ]
-
-    def __str__(self) -> str:
-        return f"export {self.id}"
-
-
-class ExportPart(models.Model):
-    """A piece of an export's file, of a megabyte; the last one may be smaller."""
-
-    export = models.ForeignKey(Export, on_delete=models.CASCADE, related_name="parts", db_index=False)
-    number = models.PositiveIntegerField()
-    data = models.BinaryField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["export", "number"], name="export_part_once")]
-
-    def __str__(self) -> str:
-        return f"part {self.number} of export {self.export_id}"
 
 
 class IdempotencyRecord(models.Model):

@@ -1,0 +1,152 @@
+"""Erasures: asked for, taken back while they wait, carried out by a job, and the receipt."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.models import Agent, Legacy, Member
+from accounts.policy import must_decide, must_decide_for_all
+from accounts.principals import Principal
+from accounts.scope import working_for
+from conversations.models import Conversation, Message
+from facts.models import LegacyFact
+from journal.actions import ledger_write
+from journal.exceptions import Conflict, NotFound, Refused
+from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, working
+from journal.models import Erasure, JobRun
+from journal.queue import enqueue
+from memories.models import Memory
+
+from .extent import SCOPES
+from .part_actions import erase_part
+from .whole_actions import erase_everything
+
+JOB = "erase"
+RUN_TASK = "assistant.run_erasure"
+LONGEST_GRACE_HOURS = 720
+State = Erasure.State
+
+
+def erasure_request(
+    principal: Principal, scope: str, object_id: str = "", *, grace_hours: int = 0
+) -> tuple[Erasure, JobRun]:
+    """Have something erased for good, with all that was made of it, after ``grace_hours``.
+
+    ``scope`` is one of SCOPES; ``object_id`` names what of it, for a membership the legacy. Asked for again while it
+    waits or runs, it is the same erasure. Raises NotYoursToDecide, NotFound, Refused (400) for a scope that there is
+    not or hours that make no sense, Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: people
+    beside this one depend on agents that they own).
+    """
+    user_id = must_decide_for_all(principal) if scope == "everything" else must_decide(principal)
+    _check(principal, user_id, scope, object_id, grace_hours)
+    with ledger_write(principal.actor, user_id) as write:
+        wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
+        erasure = Erasure.objects.filter(**wanted, state__in=[State.WAITING, State.ERASING]).first()
+        if erasure is None:
+            due_at = timezone.now() + timedelta(hours=grace_hours)
+            erasure = Erasure.objects.create(**wanted, due_at=due_at)
+            write.change(user_id, "ERASE", "erasure", erasure.pk, scope=scope)
+        job = open_job(JOB, erasure.pk, user_id=user_id)
+        JobRun.objects.filter(pk=job.pk, state=JobRun.State.WAITING).update(not_before=erasure.due_at)
+        write.result("erasure", erasure.pk, job.pk, status_code=202)
+        if erasure.due_at <= timezone.now():
+            enqueue(RUN_TASK, job.pk)
+    return erasure, job
+
+
+def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grace_hours: int) -> None:
+    if scope not in SCOPES:
+        raise Refused(f"The scope is one of {', '.join(SCOPES)}.", code="bad_scope")
+    if not 0 <= grace_hours <= LONGEST_GRACE_HOURS:
+        raise Refused(f"An erasure waits 0 to {LONGEST_GRACE_HOURS} hours.", code="bad_grace")
+    if scope == "everything":
+        if Agent.objects.filter(owner_id=user_id, kind=Agent.Kind.SERVICE).exists():
+            raise Conflict("Agents that serve other people are yours. Hand them over first.", code="owns_services")
+        return
+    try:
+        is_there = _named(principal, scope, object_id).exists()
+    except ValueError:  # No id of anything.
+        is_there = False
+    if not is_there:
+        raise NotFound(f"There is no such {scope}.")
+    if scope == "membership":
+        others = Member.objects.filter(legacy_id=UUID(object_id)).exclude(user_id=user_id)
+        if others.exists() and not others.filter(role=Member.Role.OWNER).exists():
+            raise Conflict("You are the last owner. Hand this legacy over first.", code="last_owner")
+
+
+def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
+    """What an erasure names. Raises ValueError."""
+    if scope == "memory":
+        return Memory.objects.visible_to(principal).filter(pk=object_id)
+    key = UUID(object_id)
+    if scope == "fact":
+        return LegacyFact.objects.mine(principal).filter(pk=key)
+    if scope == "message":
+        return Message.objects.visible_to(principal).filter(pk=key)
+    if scope == "conversation":
+        return Conversation.objects.visible_to(principal).filter(pk=key)
+    return Legacy.objects.visible_to(principal).filter(pk=key)
+
+
+def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
+    """Take an erasure back that has not begun. Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``)."""
+    user_id = must_decide(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        erasure = Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first()
+        if erasure is None:
+            raise NotFound("There is no such erasure.")
+        if erasure.state in {State.ERASING, State.DONE}:
+            raise Conflict("This erasure has begun. It can't be taken back.", code="erasure_begun")
+        if erasure.state == State.WAITING:
+            erasure.state = State.WITHDRAWN
+            erasure.save(update_fields=["state"])
+            write.change(user_id, "RESTORE", "erasure", erasure.pk)
+            for job in JobRun.objects.filter(kind=JOB, subject_id=str(erasure.pk), state=JobRun.State.WAITING):
+                cancel_job(job)
+        write.result("erasure", erasure.pk)
+    return erasure
+
+
+def run_erasure(job_id: UUID) -> None:
+    """Carry out an erasure that is due. Does nothing when somebody else does, or when it was taken back."""
+    job = claim_job(job_id, lease_seconds=settings.ERASE_LEASE_SECONDS)
+    if job is None:
+        return
+    with working(job, lease_seconds=settings.ERASE_LEASE_SECONDS) as lease:
+        erasure = _begin(UUID(job.subject_id))
+        if erasure is None:
+            fail_job(job, "gone")
+            return
+        if erasure.state == State.ERASING:
+            with working_for(erasure.user_id, "erase") as principal:
+                erase = erase_everything if erasure.scope == "everything" else erase_part
+                erase(lease, principal, erasure)
+        if erasure.scope == "everything":
+            JobRun.objects.filter(pk=job.pk).update(user_id=None)  # Nothing names somebody who is gone.
+        finish_job(job, **Erasure.objects.values_list("removed", flat=True).get(pk=erasure.pk))
+
+
+def _begin(receipt: UUID) -> Erasure | None:
+    """The erasure, begun now unless it has ended; None where it was taken back."""
+    with transaction.atomic():
+        erasure = Erasure.objects.select_for_update().filter(pk=receipt).exclude(state=State.WITHDRAWN).first()
+        if erasure is not None and erasure.state == State.WAITING:
+            erasure.state = State.ERASING
+            erasure.save(update_fields=["state"])
+    return erasure
+
+
+def erasures_sweep() -> int:
+    """Begin erasures that are due, and those whose task was lost or whose worker is gone. Returns how many."""
+    due = list(JobRun.objects.claimable(timezone.now()).filter(kind=JOB).values_list("pk", flat=True))
+    for job_id in due:
+        enqueue(RUN_TASK, job_id)
+    return len(due)

@@ -1,0 +1,66 @@
+"""REST for erasing: ask for it, take it back while it waits, and read the receipt, which takes no sign-in."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.urls import path
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import get_object_or_404
+from rest_framework.permissions import SAFE_METHODS, AllowAny, BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import HasPrincipal
+from accounts.principals import Principal
+from journal.models import Erasure
+from web.idempotency import WritesOnce
+
+from .actions import erasure_request, erasure_withdraw
+from .serializers import EraseSerializer, ErasureBegunSerializer, ReceiptSerializer
+
+
+class Erasures(WritesOnce[Principal]):
+    """Erasing for good."""
+
+    @extend_schema(request=EraseSerializer, responses={202: ErasureBegunSerializer})
+    def post(self, request: Request) -> Response:
+        """Erase a memory, a fact, a message, a conversation, a membership or everything, with all that was made of it.
+
+        A job does it, after `grace_hours`. With everything the account goes too. Only whoever decides for the person
+        may; it can't be undone once it has begun.
+        """
+        body = EraseSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        told = body.validated_data
+        erasure, job = erasure_request(self.caller(request), told["scope"], told["id"], grace_hours=told["grace_hours"])
+        return Response({"receipt": str(erasure.pk), "job": str(job.pk)}, status=202)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The same receipt and job."""
+        return dict(zip(("receipt", "job"), object_ids, strict=True))
+
+
+class Receipt(WritesOnce[Principal]):
+    """The receipt of an erasure. Its id can't be guessed, and it holds no text."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Reading takes no sign-in: the account may be gone. Taking back does."""
+        return [AllowAny() if self.request.method in SAFE_METHODS else HasPrincipal()]
+
+    @extend_schema(responses=ReceiptSerializer)
+    def get(self, request: Request, receipt: UUID) -> Response:
+        """Read what was erased, how many of each kind, when, how to make sure, and what is not reached."""
+        return Response(ReceiptSerializer(get_object_or_404(Erasure, pk=receipt)).data)
+
+    @extend_schema(responses={200: ReceiptSerializer})
+    def delete(self, request: Request, receipt: UUID) -> Response:
+        """Take an erasure back that has not begun."""
+        return Response(ReceiptSerializer(erasure_withdraw(self.caller(request), receipt)).data)
+
+
+urlpatterns = [
+    path("erase/", Erasures.as_view(), name="api-erase"),
+    path("erase/<uuid:receipt>/", Receipt.as_view(), name="api-receipt"),
+]

@@ -1,0 +1,132 @@
+"""What goes with what is erased: everything that was made of it, and nothing that stands by itself. Reads only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from conversations.models import Conversation, Message
+from facts.models import FactEvidence, LegacyFact
+from journal.models import Erasure
+from memories.models import (
+    Kind,
+    Memory,
+    MemoryEvidence,
+    MemoryPlanItem,
+    MemoryVersion,
+    Place,
+    PlaceMention,
+    Proposal,
+    ProposalEvidence,
+    Relation,
+)
+
+SCOPES = ("memory", "fact", "message", "conversation", "membership", "everything")
+
+
+@dataclass(slots=True)
+class Extent:
+    """Ids of what goes, by sort. Of ``versions`` the words go, and the rows stay.
+
+    ``messages`` stay as rows without words, but for those of ``conversations``, which go as a whole.
+    """
+
+    conversations: set[UUID] = field(default_factory=set)
+    messages: set[UUID] = field(default_factory=set)
+    memories: set[str] = field(default_factory=set)
+    versions: set[int] = field(default_factory=set)
+    facts: set[UUID] = field(default_factory=set)
+    places: set[UUID] = field(default_factory=set)
+    proposals: set[UUID] = field(default_factory=set)
+    plan_items: set[UUID] = field(default_factory=set)
+    legacies: set[UUID] = field(default_factory=set)
+
+
+def extent_of(erasure: Erasure) -> Extent:
+    """What an erasure takes, of everything but the scope ``everything``. Empty for what is gone already."""
+    user_id, wanted = erasure.user_id, erasure.object_id
+    extent = Extent()
+    if erasure.scope == "memory":
+        extent.memories |= _ids(Memory.objects.filter(user_id=user_id, pk=wanted))
+    elif erasure.scope == "fact":
+        extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, pk=wanted))
+    elif erasure.scope == "message":
+        extent.messages |= _ids(Message.objects.filter(user_id=user_id, pk=wanted))
+    elif erasure.scope == "conversation":
+        extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, pk=wanted))
+    else:
+        extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, legacy_id=wanted))
+        extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, legacy_id=wanted))
+        extent.legacies.add(UUID(wanted))
+    _follow(extent)
+    return extent
+
+
+def _follow(extent: Extent) -> None:
+    extent.messages |= _ids(Message.objects.filter(conversation__in=extent.conversations))
+    _follow_messages(extent)
+    _follow_conversations(extent)
+    _follow_memories(extent)
+    said = Q(pk__in=extent.facts) | Q(evidence__message__in=extent.messages)
+    extent.legacies |= set(LegacyFact.objects.filter(said).values_list("legacy_id", flat=True))
+
+
+def _follow_messages(extent: Extent) -> None:
+    """What rests on messages alone goes; what somebody else says too, or says by themselves, stays."""
+    said = extent.messages
+    resting = MemoryEvidence.objects.filter(message__in=said)
+    elsewhere = MemoryEvidence.objects.filter(version=OuterRef("version")).exclude(message__in=said)
+    alone = resting.filter(~Exists(elsewhere))
+    for version, memory, number, current, kind in alone.values_list(
+        "version", "version__memory", "version__number", "version__memory__version", "version__memory__kind"
+    ):
+        extent.versions.add(version)
+        if number == current or kind in {Kind.EPISODIC, Kind.INSIGHT}:
+            extent.memories.add(memory)
+    # Those are told of many messages at once: nobody can say which words came from which.
+    told = Q(version__memory__kind__in=[Kind.EPISODIC, Kind.INSIGHT])
+    extent.memories |= set(resting.filter(told).values_list("version__memory", flat=True))
+    other = FactEvidence.objects.filter(fact=OuterRef("fact")).exclude(message__in=said)
+    facts = FactEvidence.objects.filter(message__in=said).filter(~Exists(other))
+    extent.facts |= set(facts.values_list("fact", flat=True))
+    extent.proposals |= set(ProposalEvidence.objects.filter(message__in=said).values_list("proposal", flat=True))
+    # A create has its memory beside it.
+    created = Proposal.objects.filter(pk__in=extent.proposals, kind="create", memory__state="proposed")
+    extent.memories |= set(created.exclude(memory=None).values_list("memory_id", flat=True))
+    named_elsewhere = PlaceMention.objects.filter(place=OuterRef("place")).exclude(message__in=said)
+    places = PlaceMention.objects.filter(message__in=said).filter(~Exists(named_elsewhere))
+    extent.places |= _ids(Place.objects.filter(pk__in=places.values("place")))
+
+
+def _follow_conversations(extent: Extent) -> None:
+    """What came of whole conversations without a message that says it."""
+    talks = extent.conversations
+    bare = ~Exists(MemoryEvidence.objects.filter(version=OuterRef("pk")))
+    for version, memory, number, current in MemoryVersion.objects.filter(
+        bare, source_conversation__in=talks
+    ).values_list("pk", "memory", "number", "memory__version"):
+        extent.versions.add(version)
+        if number == current:
+            extent.memories.add(memory)
+    unsaid = ~Exists(FactEvidence.objects.filter(fact=OuterRef("pk")))
+    extent.facts |= _ids(LegacyFact.objects.filter(unsaid, source_conversation__in=talks))
+    extent.proposals |= _ids(Proposal.objects.filter(source_conversation__in=talks))
+
+
+def _follow_memories(extent: Extent) -> None:
+    """What was made of memories goes with them: merges, insights, plans, and what waits about them."""
+    found = set(extent.memories)
+    while found:
+        made = Relation.objects.filter(type=Relation.Type.DERIVED_FROM, to_memory__in=found)
+        found = set(made.values_list("from_memory", flat=True)) - extent.memories
+        extent.memories |= found
+    extent.proposals |= _ids(Proposal.objects.filter(memory__in=extent.memories))
+    items = MemoryPlanItem.objects.filter(Q(sources__memory__in=extent.memories) | Q(merged__in=extent.memories))
+    extent.plan_items |= _ids(items)
+
+
+def _ids(rows: QuerySet[Any]) -> set[Any]:
+    return set(rows.values_list("pk", flat=True))

@@ -1,0 +1,219 @@
+"""Erasing a part: a memory, a fact, a message, a conversation or a membership, with all that was made of it.
+
+One transaction, so a worker that is killed leaves everything as it was, and the next one begins again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Any
+from uuid import UUID
+
+from django.contrib.admin.models import LogEntry
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import Legacy, Member
+from accounts.principals import Principal
+from conversations.actions import Cause, conversation_remove, words_withhold
+from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
+from facts.models import FACT, FactEvidence, LegacyFact
+from journal.actions import LedgerWrite, forget, ledger_write
+from journal.cache import valkey
+from journal.holdings import ERASED_TEXT, holding_of
+from journal.leases import Lease, take_jobs_away
+from journal.models import Change, Erased, Erasure
+from language.backends import get_embedder
+from language.base import Vectors
+from memories.models import (
+    MEMORY,
+    MemoryEvidence,
+    MemoryPlanItem,
+    MemoryVersion,
+    Place,
+    PlaceMention,
+    Proposal,
+    ProposalEvidence,
+)
+from statements.actions import purging
+from statements.models import StatementKind, Suppression
+
+from ..takeout.recount import recount
+from .extent import Extent, extent_of
+
+
+def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
+    """Erase what an erasure takes, as it stands when the ledgers are locked.
+
+    Raises NotFound, LeaseLost, EmbedderUnavailable.
+    """
+    nothing = get_embedder().embed_passages([ERASED_TEXT])[0]
+    while True:
+        planned = extent_of(erasure)
+        with ledger_write(principal.actor, erasure.user_id, *planned.legacies) as write:
+            lease.hold()
+            extent = extent_of(erasure)
+            if extent.legacies <= planned.legacies:
+                erasure_end(erasure, _Erasing(write, erasure, extent, nothing).run())
+                break
+    valkey().forget(f"memory:{erasure.user_id}")
+
+
+def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:
+    """Write down what was removed, in the transaction that removes the last of it."""
+    locked = Erasure.objects.select_for_update().get(pk=erasure.pk)
+    locked.removed = dict(Counter(locked.removed) + removed)
+    locked.state, locked.done_at = Erasure.State.DONE, timezone.now()
+    locked.save(update_fields=["removed", "state", "done_at"])
+
+
+class _Erasing:
+    """One erasure inside its transaction."""
+
+    def __init__(self, write: LedgerWrite, erasure: Erasure, extent: Extent, nothing: Vectors) -> None:
+        self.write = write
+        self.erasure = erasure
+        self.user_id = erasure.user_id
+        self.extent = extent
+        self.nothing = nothing
+        self.removed: Counter[str] = Counter()
+        self.erased: list[tuple[str, object]] = []
+
+    def run(self) -> Counter[str]:
+        """Erase, note what is gone for whoever asks for it, and count."""
+        extent = self.extent
+        self._said()
+        self._statements(MEMORY, extent.memories)
+        self._statements(FACT, extent.facts)
+        self._blank(MemoryVersion, MemoryVersion.objects.filter(pk__in=extent.versions))
+        self._delete(Proposal.objects.filter(pk__in=extent.proposals))
+        self._delete(MemoryPlanItem.objects.filter(pk__in=extent.plan_items))
+        self._forget("proposal", extent.proposals)
+        self._delete(Place.objects.filter(pk__in=extent.places))
+        self._forget("place", extent.places)
+        self._tell("place", extent.places)
+        self._conversations()
+        if self.erasure.scope == "membership":
+            self._leave()
+        Erased.objects.bulk_create(
+            [Erased(erasure=self.erasure, kind=kind, object_id=str(pk)) for kind, pk in self.erased],
+            ignore_conflicts=True,
+        )
+        self._no_way_back()
+        recount(self.write, self.user_id, self.write.ledgers.keys() - {self.user_id})
+        return self.removed
+
+    def _statements(self, kind: StatementKind[Any], ids: Collection[Any]) -> None:
+        """Delete statements with all of their wordings. The same words stay refused, by their fingerprint alone."""
+        if not ids:
+            return
+        rows = kind.rows.filter(pk__in=ids, user_id=self.user_id)
+        standing = list(rows.values("pk", "version", "fingerprint", *kind.owners))
+        if kind is FACT:
+            for fact in LegacyFact.objects.filter(pk__in=ids, visibility=LegacyFact.Visibility.SHARED):
+                self.write.change(fact.legacy_id, "UNSHARE", "fact", fact.pk, old_version=fact.version)
+        Suppression.objects.filter(user_id=self.user_id, object_id__in=[str(pk) for pk in ids]).update(
+            embedding=None, embedding_model=""
+        )
+        Suppression.objects.bulk_create(
+            [
+                Suppression(
+                    user_id=self.user_id,
+                    legacy_id=row.get("legacy_id"),
+                    fingerprint=row["fingerprint"],
+                    object_id=str(row["pk"]),
+                )
+                for row in standing
+            ],
+            ignore_conflicts=True,
+        )
+        Suppression.objects.filter(
+            user_id=self.user_id, fingerprint__in=[row["fingerprint"] for row in standing]
+        ).update(embedding=None, embedding_model="")
+        self._delete(rows)
+        self._forget(kind.name, ids)
+        for row in standing:
+            self._tell(kind.name, [row["pk"]], row["version"])
+
+    def _said(self) -> None:
+        """Take the words out of messages, for good, and whatever quotes them."""
+        messages = Message.objects.filter(pk__in=self.extent.messages)
+        single = list(messages.exclude(conversation__in=self.extent.conversations).values_list("pk", flat=True))
+        for pk in single:
+            # What the assistant said of it, titles and quotations go along, and summaries are written anew.
+            words_withhold(self.write, self.user_id, Cause(Withheld.Cause.MESSAGE, str(pk)), [(pk, "")])
+        told = {"message": single, "memory": self.extent.memories, "fact": self.extent.facts}
+        because = [Withheld.objects.filter(user_id=self.user_id).because_of(*each) for each in told.items()]
+        for rows in (*because, Withheld.objects.filter(message__in=single)):
+            self.removed["withheld"] += rows.kept().update(text="")
+        for evidence in (MemoryEvidence, FactEvidence, ProposalEvidence, PlaceMention):
+            self._delete(evidence._base_manager.filter(message__in=self.extent.messages))
+        self._forget("message", self.extent.messages)
+        self._tell("message", single)
+        self.removed["messages"] += len(single)
+        where = list(messages.values_list("conversation_id", flat=True).distinct())
+        take_jobs_away(where)
+        hidden = ConversationChunk.objects.hidden().filter(conversation__in=where)
+        vector = {"embedding": self.nothing, "embedding_model": get_embedder().name}
+        self.removed["chunks"] += hidden.update(**{**holding_of(ConversationChunk).blank, **vector, "written_by": ""})
+
+    def _conversations(self) -> None:
+        talks = Conversation.objects.filter(pk__in=self.extent.conversations)
+        # What an import noted of a conversation names it.
+        ConversationImport.objects.filter(conversations__in=talks).update(notes=[])
+        for talk in talks.order_by("pk"):
+            self.removed["messages"] += talk.messages.count()
+            self.removed["chunks"] += talk.chunks.count()
+            conversation_remove(self.write, talk)
+            self.removed["conversations"] += 1
+        self._forget("conversation", self.extent.conversations)
+        self._tell("conversation", self.extent.conversations)
+
+    def _leave(self) -> None:
+        """End the membership. Suppressions about the legacy go too: nothing of it reaches the person any more."""
+        legacy_id = UUID(self.erasure.object_id)
+        self._delete(Suppression.objects.filter(user_id=self.user_id, legacy_id=legacy_id))
+        members = Member.objects.filter(legacy_id=legacy_id)
+        for member in members.filter(user_id=self.user_id):
+            self.write.change(legacy_id, "LEAVE", "member", member.pk)
+            self.erased.append(("membership", legacy_id))
+        self._delete(members.filter(user_id=self.user_id))
+        if not members.exists() and not LegacyFact.objects.filter(legacy_id=legacy_id).exists():
+            self.write.ledgers.pop(legacy_id)
+            self._delete(Legacy.objects.filter(pk=legacy_id))
+
+    def _no_way_back(self) -> None:
+        """Of what is erased this transaction notes neither reasons nor steps back either."""
+        erased = {(kind, str(pk)) for kind, pk in self.erased}
+        self.write.steps = [each for each in self.write.steps if (each.object_type, each.object_id) not in erased]
+        for change in self.write.changes:
+            if (change.object_type, change.object_id) in erased:
+                change.meta = {}
+
+    def _delete(self, rows: models.QuerySet[Any]) -> None:
+        with purging():
+            _, deleted = rows.delete()
+        for label, count in deleted.items():
+            self.removed[label.rpartition(".")[2].lower()] += count
+
+    def _blank(self, model: type[models.Model], rows: models.QuerySet[Any], **more: Any) -> None:
+        """Take the words out of rows that stay."""
+        with purging():
+            count = rows.update(**holding_of(model).blank, **more)
+        if count:
+            self.removed[f"{model._meta.model_name}_blanked"] += count
+
+    def _forget(self, object_type: str, ids: Iterable[Any]) -> None:
+        """Drop what would bring objects back, and what was noted about them by hand."""
+        named = [str(each) for each in ids]
+        if named:
+            forget(object_type, named)
+            Change.objects.filter(object_type=object_type, object_id__in=named).update(meta={})
+            LogEntry.objects.filter(object_id__in=named).delete()
+
+    def _tell(self, object_type: str, ids: Iterable[Any], version: int | None = None) -> None:
+        """Leave a tombstone in the feed of whoever keeps a copy."""
+        for each in ids:
+            self.write.change(self.user_id, "ERASE", object_type, each, old_version=version)
+            self.erased.append((object_type, each))

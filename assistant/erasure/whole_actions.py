@@ -1,0 +1,137 @@
+"""Erasing everything of a person, and the account with it: batch by batch, each a transaction that can be the last.
+
+Whatever is left says what is still to do, so a worker that is killed is followed by another that goes on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.db import models, transaction
+from django.db.models import Q
+
+from accounts.models import Agent, AgentKey, ExternalIdentity, Grant, Legacy, Member, User
+from accounts.policy import LOCAL_ISSUER, erased_names
+from accounts.principals import Principal
+from conversations.models import Conversation
+from facts.models import LegacyFact
+from journal.actions import ledger_write
+from journal.cache import valkey
+from journal.holdings import holdings
+from journal.leases import Lease
+from journal.models import Change, Erased, Erasure, JobRun, Ledger
+from statements.actions import purging
+
+from ..takeout.recount import recount_facts
+from .part_actions import erasure_end
+
+BATCH = 1_000
+_LAST = (User, Ledger, Legacy, Member, Agent, AgentKey)
+"""What goes in one transaction at the end: these say whose the rest was. A trigger takes the ledger."""
+
+
+def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> None:
+    """Erase a person, with their account. ``erasure.removed`` counts the rows as they go. Raises LeaseLost."""
+    user_id, done = erasure.user_id, 0
+    _keep_out(lease, principal, erasure)
+    _end_sessions(user_id)
+    valkey().forget(f"memory:{user_id}")
+    lease.keep(0, sum(each.of_person(user_id).count() for each in holdings()))
+    for holding in reversed(holdings()):
+        if holding.model in _LAST:
+            continue
+        while ids := _some(lease, holding.of_person(user_id)):
+            _delete(lease, erasure, holding.model, ids)
+            done += len(ids)
+            lease.report(done)
+    _close(lease, principal, erasure)
+
+
+def _some(lease: Lease, rows: models.QuerySet[models.Model]) -> list[object]:
+    """Ids of some rows; the erasure's own job stays until it has ended."""
+    if rows.model is JobRun:
+        rows = rows.exclude(pk=lease.job.pk)
+    return list(rows.values_list("pk", flat=True)[:BATCH])
+
+
+def _delete(lease: Lease, erasure: Erasure, model: type[models.Model], ids: list[object]) -> None:
+    with transaction.atomic(), purging():
+        lease.hold()
+        _, deleted = model._base_manager.filter(pk__in=ids).delete()
+        Erasure.objects.filter(pk=erasure.pk).update(removed=_added(erasure, deleted))
+
+
+def _added(erasure: Erasure, deleted: Mapping[str, int]) -> dict[str, int]:
+    """What the receipt counts, with what was deleted in this transaction, whose job's row is locked."""
+    removed = Counter({label.rpartition(".")[2].lower(): count for label, count in deleted.items() if count})
+    return dict(Counter(Erasure.objects.values_list("removed", flat=True).get(pk=erasure.pk)) + removed)
+
+
+def _keep_out(lease: Lease, principal: Principal, erasure: Erasure) -> None:
+    """Let nobody in any more, and note by digests how agents knew the person: they are told that it is erased."""
+    user_id = erasure.user_id
+    with ledger_write(principal.actor, user_id):
+        lease.hold()
+        User.objects.filter(pk=user_id).update(is_active=False)
+        known = list(ExternalIdentity.objects.filter(user_id=user_id).values_list("issuer", "external_id"))
+        username = User.objects.values_list("username", flat=True).get(pk=user_id)
+        known.append((LOCAL_ISSUER, username))
+        grants = Grant.objects.filter(user_id=user_id).values_list("agent_id", "agent__issuer")
+        names = {erased_names(agent, name)[0] for agent, issuer in grants for of, name in known if of == issuer}
+        keys = AgentKey.objects.filter(agent__owner_id=user_id).values_list("public", flat=True)
+        rows = [("person", name) for name in names] + [("key", public) for public in keys]
+        Erased.objects.bulk_create(
+            [Erased(erasure=erasure, kind=kind, object_id=value) for kind, value in rows], ignore_conflicts=True
+        )
+
+
+def _end_sessions(user_id: UUID) -> None:
+    """A session says whose it is in a signed text, so each is read."""
+    for session in Session.objects.iterator(chunk_size=BATCH):
+        if session.get_decoded().get(SESSION_KEY) == str(user_id):
+            session.delete()
+
+
+def _close(lease: Lease, principal: Principal, erasure: Erasure) -> None:
+    """End memberships, hand legacies over, and delete the account with its log. With this everything is erased."""
+    user_id = erasure.user_id
+    legacies = list(Legacy.objects.filter(memberships__user_id=user_id).values_list("pk", flat=True))
+    with ledger_write(principal.actor, user_id, *legacies) as write, purging():
+        lease.hold()
+        mine = Member.objects.filter(user_id=user_id)
+        others = set(
+            Member.objects.filter(legacy__in=legacies).exclude(user_id=user_id).values_list("legacy", flat=True)
+        )
+        for member in mine.filter(legacy__in=others):
+            write.change(member.legacy_id, "LEAVE", "member", member.pk)
+            _hand_over(member.legacy_id, user_id)
+        Change.objects.filter(Q(actor_id=str(user_id)) | Q(object_id=str(user_id))).exclude(ledger_id=user_id).update(
+            actor_id="", meta={}
+        )
+        _, deleted = mine.delete()
+        removed = Counter(deleted)
+        said = (LegacyFact, Conversation)
+        empty = [
+            pk
+            for pk in legacies
+            if pk not in others and not any(model._base_manager.filter(legacy=pk).exists() for model in said)
+        ]
+        for rows in (Legacy.objects.filter(pk__in=empty), Agent.objects.filter(owner_id=user_id)):
+            removed += Counter(rows.delete()[1])
+        for pk in (*empty, user_id):
+            write.ledgers.pop(pk)  # It goes with its owner.
+        recount_facts(write, [pk for pk in legacies if pk not in empty])
+        removed += Counter(User.objects.filter(pk=user_id).delete()[1])
+        erasure_end(erasure, Counter({label.rpartition(".")[2].lower(): count for label, count in removed.items()}))
+
+
+def _hand_over(legacy_id: UUID, user_id: UUID) -> None:
+    """Who has been a member longest owns what has no owner any more."""
+    left = Member.objects.filter(legacy_id=legacy_id).exclude(user_id=user_id)
+    if not left.filter(role=Member.Role.OWNER).exists():
+        first = left.order_by("joined_at", "pk").values("pk")[:1]
+        Member.objects.filter(pk__in=first).update(role=Member.Role.OWNER)

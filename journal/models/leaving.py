@@ -1,0 +1,109 @@
+"""What a person takes with them, and what they had erased."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class ExportQuerySet(models.QuerySet["Export"]):
+    """Files with everything about a person."""
+
+    def of_user(self, user_id: uuid.UUID) -> ExportQuerySet:
+        """Those of one person, the latest first."""
+        return self.filter(user_id=user_id).order_by("-created_at", "pk")
+
+    def whole(self, at: datetime) -> ExportQuerySet:
+        """Those that can be fetched."""
+        return self.filter(expires_at__gt=at)
+
+    def over(self, at: datetime, kept: timedelta) -> ExportQuerySet:
+        """Those whose time is over, and those that were begun so long ago that nobody writes them any more."""
+        return self.filter(Q(expires_at__lte=at) | Q(expires_at__isnull=True, created_at__lte=at - kept))
+
+
+class Export(models.Model):
+    """A file with everything about a person, under the id of the job that writes it. ``expires_at`` says it is whole.
+
+    The database keeps it, in parts, because the worker that writes it may run on another machine than the web server.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    user_id = models.UUIDField()
+    size = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True)
+
+    objects = ExportQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["user_id", "-created_at"], name="export_by_user"),
+            models.Index(fields=["created_at"], name="export_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"export {self.id}"
+
+
+class ExportPart(models.Model):
+    """A piece of an export's file, of a megabyte; the last one may be smaller."""
+
+    export = models.ForeignKey(Export, on_delete=models.CASCADE, related_name="parts", db_index=False)
+    number = models.PositiveIntegerField()
+    data = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["export", "number"], name="export_part_once")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of export {self.export_id}"
+
+
+class Erasure(models.Model):
+    """What somebody had erased, under the id of its receipt. It holds no text, and stays when they are gone.
+
+    Nothing happens before ``due_at``: until then it can be withdrawn. ``removed`` counts rows by kind.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"  # -> erasing, withdrawn
+        ERASING = "erasing"  # -> done
+        DONE = "done"
+        WITHDRAWN = "withdrawn"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    user_id = models.UUIDField()
+    scope = models.CharField(max_length=12)
+    object_id = models.CharField(max_length=36, blank=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    removed = models.JSONField(default=dict)
+    at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField()
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user_id", "-at"], name="erasure_by_user")]
+
+    def __str__(self) -> str:
+        return f"erasure {self.id} {self.state}"
+
+
+class Erased(models.Model):
+    """The id of something that was erased, or a keyed digest of how an agent named a person. Kept for 90 days."""
+
+    erasure = models.ForeignKey(Erasure, on_delete=models.CASCADE, related_name="objects_erased", db_index=False)
+    kind = models.CharField(max_length=20)
+    object_id = models.CharField(max_length=64)
+
+    class Meta:
+        verbose_name_plural = "erased"
+        constraints = [models.UniqueConstraint(fields=["object_id", "erasure", "kind"], name="erased_once")]
+        indexes = [models.Index(fields=["erasure"], name="erased_by_erasure")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.object_id}"

@@ -1,0 +1,414 @@
+"""Erasing: what goes with what, who may, that it can be checked, and that a killed worker leaves nothing half done."""
+
+import sys
+from datetime import timedelta
+from io import StringIO
+from uuid import uuid4
+
+import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import ExternalIdentity, Legacy, Member, User
+from accounts.queries import principal_for_person
+from assistant.erasure import whole_actions
+from assistant.erasure.actions import erasure_request, erasures_sweep, run_erasure
+from assistant.erasure.extent import SCOPES
+from assistant.learn.rewriting import rewrite_chunks
+from conversations.models import Conversation, ConversationChunk, Message
+from facts.actions import fact_set_visibility
+from facts.models import LegacyFact
+from journal.actions import trim
+from journal.cache import valkey
+from journal.exceptions import Conflict
+from journal.holdings import ERASED_TEXT, holdings
+from journal.models import Change, Erased, Erasure, JobRun, Ledger, UndoStep
+from memories.actions import memory_reject, memory_update
+from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Relation
+from statements.models import Suppression
+from tests.factories import (
+    AgentFactory,
+    AgentKeyFactory,
+    ConversationFactory,
+    GrantFactory,
+    LegacyFactFactory,
+    LegacyFactory,
+    MemoryFactory,
+    MessageFactory,
+    UserFactory,
+)
+from tests.memories.state import check, check_log
+
+from .rich import exported, rich_person, summarise
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _hashed_vectors(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+
+
+def erase(person, scope, pk="", **more):
+    """Erase something, to its end."""
+    erasure, job = erasure_request(principal_for_person(person.pk), scope, str(pk), **more)
+    run_erasure(job.pk)
+    erasure.refresh_from_db()
+    assert erasure.state == "done"
+    return erasure
+
+
+def dumped():
+    """Every row of every table, as text: what a dump of the database holds."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        tables = [name for (name,) in cursor.fetchall()]
+        for table in tables:
+            cursor.execute(f'SELECT row::text FROM "{table}" AS row')
+            for (row,) in cursor.fetchall():
+                yield table, row
+
+
+def holding(text):
+    """The tables in whose rows a text stands, in whatever case."""
+    return {table for table, row in dumped() if text.lower() in row.lower()}
+
+
+def verified(erasure):
+    out = StringIO()
+    call_command("verify_erasure", str(erasure.pk), stdout=out, stderr=sys.stderr)
+    return out.getvalue()
+
+
+# --- Everything ------------------------------------------------------------------------------------------------------
+
+
+def test_a_dump_holds_nothing_of_a_person_who_erased_everything(client):
+    person, other = rich_person("zanzibar"), rich_person("stranger")
+    client.force_login(person)
+    exported(person)
+    LogEntry.objects.create(
+        user=other, action_flag=CHANGE, object_id=str(person.pk), object_repr="zanzibar", change_message="zanzibar",
+        content_type=ContentType.objects.get_for_model(User),
+    )  # fmt: skip
+    assert len(holding("zanzibar")) > 15
+    before = {each.kind: each.of_person(other.pk).count() for each in holdings()}
+    erasure = erase(person, "everything")
+    assert holding("zanzibar") == set()
+    assert holding(str(person.pk)) == {"journal_erasure"}
+    assert not User.objects.filter(pk=person.pk).exists()
+    assert client.get("/").status_code == 302
+    assert erasure.removed["memory"] == 4
+    assert verified(erasure).startswith("Gone since ")
+    assert {each.kind: each.of_person(other.pk).count() for each in holdings()} == before
+
+
+def test_erasing_everything_reaches_the_cache(owner, api):
+    MemoryFactory(user=owner, content="The user keeps seven hens.")
+    key = AgentKeyFactory(agent__owner=owner)
+    api(key.credential).get("/api/v1/memories/")
+    valkey().set(f"memory:{owner.pk}:1:list:x", "hens", 60)
+    erase(owner, "everything")
+    assert valkey().get(f"memory:{owner.pk}:1:list:x") is None
+
+
+def test_other_members_keep_what_is_theirs(owner, member, legacy):
+    shared = LegacyFactFactory(legacy=legacy, user=owner)
+    fact_set_visibility(principal_for_person(owner.pk), shared.pk, "shared")
+    theirs = LegacyFactFactory(legacy=legacy, user=member)
+    alone = LegacyFactory(owner=owner)
+    erase(owner, "everything")
+    assert [*LegacyFact.objects.filter(legacy=legacy)] == [theirs]
+    assert Member.objects.get(legacy=legacy).role == "owner"
+    assert not Legacy.objects.filter(pk=alone.pk).exists()
+    assert Ledger.objects.get(pk=legacy.pk).facts == 1
+    assert not Change.objects.filter(ledger_id=legacy.pk, actor_id=str(owner.pk)).exists()
+
+
+def test_a_killed_worker_is_followed_by_another_wherever_it_was(monkeypatch):
+    person = rich_person("zanzibar")
+    monkeypatch.setattr(whole_actions, "BATCH", 1)
+    erasure, job = erasure_request(principal_for_person(person.pk), "everything")
+    really, turns = whole_actions._delete, []
+
+    def killed(*args):
+        turns.append(args)
+        if len(turns) % 7 == 0:
+            raise SystemExit
+        return really(*args)
+
+    monkeypatch.setattr(whole_actions, "_delete", killed)
+    for _ in range(40):
+        try:
+            run_erasure(job.pk)
+        except SystemExit:
+            JobRun.objects.filter(pk=job.pk).update(lease_until=timezone.now())
+            assert erasures_sweep() == 1
+        else:
+            break
+    erasure.refresh_from_db()
+    assert erasure.state == "done"
+    assert len(turns) > 30
+    assert holding("zanzibar") == set()
+    assert erasure.removed["message"] == 2
+    run_erasure(job.pk)
+
+
+def test_it_waits_and_can_be_taken_back_until_it_begins(owner, api):
+    MemoryFactory(user=owner)
+    client = api(owner)
+    answer = client.post("/api/v1/erase/", {"scope": "everything", "confirm": True, "grace_hours": 24})
+    receipt, job = answer.json()["receipt"], answer.json()["job"]
+    run_erasure(job)
+    assert Memory.objects.filter(user=owner).exists()
+    waiting = api().get(f"/api/v1/erase/{receipt}/").json()
+    assert (waiting["state"], waiting["done"]) == ("waiting", False)
+    assert client.delete(f"/api/v1/erase/{receipt}/").json()["state"] == "withdrawn"
+    JobRun.objects.update(not_before=timezone.now())
+    run_erasure(job)
+    assert Memory.objects.filter(user=owner).exists()
+    again = client.post("/api/v1/erase/", {"scope": "everything", "confirm": True}).json()
+    run_erasure(again["job"])
+    assert not User.objects.filter(pk=owner.pk).exists()
+    assert api().get(f"/api/v1/erase/{again['receipt']}/").json()["done"]
+
+
+def test_who_serves_others_hands_that_over_first(service):
+    with pytest.raises(Conflict) as refused:
+        erasure_request(principal_for_person(service.owner_id), "everything")
+    assert refused.value.code == "owns_services"
+
+
+def test_agents_that_knew_the_person_are_told_for_90_days(api, owner, service):
+    ExternalIdentity.objects.create(user=owner, issuer=service.issuer, external_id="42")
+    key, mine = AgentKeyFactory(agent=service), AgentKeyFactory(agent__owner=owner)
+    assert api(key.credential, acts_for="42").get("/api/v1/memories/").status_code == 200
+    erase(owner, "everything")
+    for method in ("get", "post"):
+        call = getattr(api(key.credential, acts_for="42"), method)
+        answer = call("/api/v1/memories/")
+        assert (answer.status_code, answer.json()["code"]) == (410, "erased")
+    assert api(mine.credential).get("/api/v1/memories/").status_code == 410
+    assert api(key.credential, acts_for="43").get("/api/v1/memories/").status_code == 200
+    assert not holding("mine.credential")
+    Erasure.objects.update(done_at=timezone.now() - timedelta(days=91))
+    assert trim()["erased"] == 2
+    assert api(key.credential, acts_for="42").get("/api/v1/memories/").status_code == 200
+
+
+# --- A part ----------------------------------------------------------------------------------------------------------
+
+
+def test_one_sentence_is_gone_from_everywhere():
+    """A message that is erased takes along all that was made of it, and nothing else."""
+    person = rich_person("plain")
+    me = principal_for_person(person.pk)
+    talk = ConversationFactory(user=person, title="My zanzibar secret")
+    said = MessageFactory(conversation=talk, content="My zanzibar secret is that I collect spoons.")
+    MessageFactory(conversation=talk, role="assistant", content="So your zanzibar secret is that I collect spoons?")
+    kept = MessageFactory(conversation=talk, content="Otherwise I like to read about trains.")
+    talk.refresh_from_db()
+    summarise(me, talk, "They talked of a zanzibar secret.", end=3)
+    alone = MemoryFactory(user=person, content="The user has a zanzibar secret.", external_id="zanzibar")
+    MemoryEvidence.objects.create(version=alone.versions.get(), message=said, quote="My zanzibar secret")
+    corrected = MemoryFactory(user=person, content="The user hides zanzibar spoons.", category="event")
+    MemoryEvidence.objects.create(version=corrected.versions.get(), message=said, quote="zanzibar")
+    memory_update(me, corrected.pk, "The user collects nothing.")
+    insight = MemoryFactory(user=person, content="The user likes zanzibar things.", category="goals")
+    Relation.objects.create(user=person, from_memory=insight, to_memory=alone, type="derived_from", strength=1)
+    Memory.objects.filter(pk=insight.pk).update(kind="insight")
+    other = Memory.objects.filter(user=person).exclude(pk__in=[alone.pk, corrected.pk, insight.pk]).count()
+    erasure = erase(person, "message", said.pk)
+    assert holding("zanzibar") == set()
+    assert Memory.objects.filter(user=person).count() == other + 1
+    first, second = MemoryVersion.objects.filter(memory=corrected).order_by("number")
+    assert (first.content, second.content) == (ERASED_TEXT, "The user collects nothing.")
+    said.refresh_from_db()
+    assert (said.content, said.index) == ("[withheld]", 0)
+    assert Message.objects.get(pk=kept.pk).content == "Otherwise I like to read about trains."
+    rewrite_chunks(talk.pk)
+    (chunk,) = talk.chunks.all()
+    assert (chunk.message_range_start, chunk.message_range_end, chunk.hidden_since) == (0, 3, None)
+    assert "trains" in chunk.content
+    assert holding("zanzibar") == set()
+    assert verified(erasure).startswith("Gone since ")
+    check(person)
+
+
+def test_what_is_said_elsewhere_too_stays(owner):
+    talk = ConversationFactory(user=owner)
+    one, two = MessageFactory.create_batch(2, conversation=talk)
+    memory = MemoryFactory(user=owner)
+    for message in (one, two):
+        MemoryEvidence.objects.create(version=memory.versions.get(), message=message, quote="x")
+    erase(owner, "message", one.pk)
+    assert [each.message for each in memory.versions.get().evidence.all()] == [two]
+    check(owner)
+
+
+def test_a_memory_goes_with_its_versions_and_leaves_a_tombstone(api, owner):
+    agent = AgentKeyFactory(agent__owner=owner)
+    memory = MemoryFactory(user=owner, content="The user keeps a zanzibar parrot.")
+    memory_update(principal_for_person(owner.pk), memory.pk, "The user keeps a zanzibar budgie.")
+    after = Ledger.objects.get(pk=owner.pk).rev
+    erase(owner, "memory", memory.pk)
+    assert holding("zanzibar") == set()
+    assert not UndoStep.objects.filter(object_id=memory.pk).exists()
+    answer = api(agent.credential).get(f"/api/v1/changes/?after={after}")
+    told = [row for row in answer.json()["results"] if row["object"] == memory.pk]
+    assert [row["event"] for row in told] == ["ERASE"]
+    gone = api(agent.credential).get(f"/api/v1/memories/{memory.pk}/")
+    assert (gone.status_code, gone.json()["code"]) == (410, "erased")
+    assert api(UserFactory()).get(f"/api/v1/memories/{memory.pk}/").status_code == 404
+    check(owner)
+
+
+def test_of_what_was_rejected_only_the_fingerprint_stays(owner):
+    memory = MemoryFactory(user=owner, agent=AgentFactory(owner=owner), content="The user fears the dark.")
+    memory_reject(principal_for_person(owner.pk), memory.pk)
+    assert Suppression.objects.get(user=owner).embedding is not None
+    erase(owner, "memory", memory.pk)
+    suppression = Suppression.objects.get(user=owner)
+    assert (suppression.embedding, suppression.embedding_model) == (None, "")
+    assert suppression.object_id == memory.pk
+
+
+def test_a_shared_fact_leaves_the_other_members_too(owner, member, legacy):
+    fact = LegacyFactFactory(legacy=legacy, user=owner, content="She hid a zanzibar letter.")
+    fact_set_visibility(principal_for_person(owner.pk), fact.pk, "shared")
+    erase(owner, "fact", fact.pk)
+    assert holding("zanzibar") == set()
+    assert Ledger.objects.get(pk=legacy.pk).facts == 0
+    assert Change.objects.of_owner(legacy.pk).last().event == "UNSHARE"
+    check_log(owner)
+
+
+def test_a_conversation_goes_with_all_that_was_learned_from_it():
+    person = rich_person("zanzibar")
+    talk = Conversation.objects.get(user=person)
+    Message.objects.filter(conversation=talk).update(content="Of the quagga I say much.")
+    erasure = erase(person, "conversation", talk.pk)
+    assert holding("quagga") == set()
+    assert not ConversationChunk.objects.filter(user=person).exists()
+    assert not Place.objects.filter(user=person).exists()
+    # The person has worded it anew themselves since.
+    viola = Memory.objects.get(user=person, content__contains="viola")
+    assert viola.versions.get(number=1).content == ERASED_TEXT
+    assert (erasure.removed["conversations"], erasure.removed["messages"]) == (1, 2)
+    assert verified(erasure).startswith("Gone since ")
+    check(person)
+
+
+def test_a_membership_goes_with_all_that_was_said_about_the_legacy(owner, member, legacy):
+    LegacyFactFactory(legacy=legacy, user=member, content="She had a zanzibar hat.")
+    talk = ConversationFactory(user=member, legacy=legacy)
+    MessageFactory(conversation=talk, content="Her zanzibar hat was green.")
+    kept = LegacyFactFactory(legacy=legacy, user=owner)
+    with pytest.raises(Conflict):
+        erasure_request(principal_for_person(owner.pk), "membership", str(legacy.pk))
+    erase(member, "membership", legacy.pk)
+    assert holding("zanzibar") == set()
+    assert [each.user for each in legacy.memberships.all()] == [owner]
+    assert [*LegacyFact.objects.filter(legacy=legacy)] == [kept]
+
+
+def test_a_verification_finds_what_is_left(owner):
+    memory = MemoryFactory(user=owner)
+    erasure = erase(owner, "memory", memory.pk)
+    Suppression.objects.filter(user=owner).update(embedding=[0.5] * 384, embedding_model="x")
+    with pytest.raises(CommandError, match="1 findings"):
+        verified(erasure)
+    other = UserFactory()
+    erasure = erase(other, "everything")
+    Change.objects.filter(ledger_id=owner.pk).update(actor_id=str(other.pk))
+    with pytest.raises(CommandError, match="Not everything is gone"):
+        verified(erasure)
+    with pytest.raises(CommandError, match="no such receipt"):
+        call_command("verify_erasure", str(uuid4()))
+
+
+def test_a_failure_leaves_everything_as_it_was(monkeypatch, owner):
+    talk = ConversationFactory(user=owner)
+    message = MessageFactory(conversation=talk)
+    before = sorted(dumped())
+    _, job = erasure_request(principal_for_person(owner.pk), "message", str(message.pk))
+    monkeypatch.setattr("assistant.erasure.part_actions.recount", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run_erasure(job.pk)
+    after = sorted(row for row in dumped() if row[0] not in {"journal_jobrun", "journal_erasure"})
+    assert [row for row in after if row[0] == "conversations_message"] == [
+        row for row in before if row[0] == "conversations_message"
+    ]
+    monkeypatch.undo()
+    JobRun.objects.update(not_before=timezone.now())
+    run_erasure(job.pk)
+    message.refresh_from_db()
+    assert message.content == "[withheld]"
+
+
+# --- Who may, and the receipt ----------------------------------------------------------------------------------------
+
+
+def test_only_who_decides_for_the_person_erases(api, owner, stranger):
+    memory = MemoryFactory(user=owner)
+    body = {"scope": "memory", "id": memory.pk, "confirm": True}
+    for scopes in (["read"], ["read", "write"]):
+        key = AgentKeyFactory(agent__owner=owner, scopes=scopes)
+        assert api(key.credential).post("/api/v1/erase/", body).status_code == 403
+    assert api(stranger).post("/api/v1/erase/", body).status_code == 404
+    assert api().post("/api/v1/erase/", body).status_code == 401
+    key = AgentKeyFactory(agent__owner=owner, scopes=["read", "write", "admin"])
+    GrantFactory(user=owner, agent=key.agent, categories=["goals"])
+    assert api(key.credential).post("/api/v1/erase/", {"scope": "everything", "confirm": True}).status_code == 403
+    assert api(owner).post("/api/v1/erase/", body).status_code == 202
+    receipt = Erasure.objects.get()
+    assert api(stranger).delete(f"/api/v1/erase/{receipt.pk}/").status_code == 404
+    assert api().delete(f"/api/v1/erase/{receipt.pk}/").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"scope": "memory", "id": "12345678"},
+        {"scope": "memory", "id": "12345678", "confirm": False},
+        {"scope": "memory", "confirm": True},
+        {"scope": "everything", "id": "12345678", "confirm": True},
+        {"scope": "all", "confirm": True},
+        {"scope": "everything", "confirm": True, "grace_hours": -1},
+        {"scope": "everything", "confirm": True, "sure": True},
+    ],
+)
+def test_what_is_not_meant_so_is_refused(api, owner, body):
+    assert api(owner).post("/api/v1/erase/", body).status_code == 400
+    assert not Erasure.objects.exists()
+
+
+@pytest.mark.parametrize("scope", [each for each in SCOPES if each != "everything"])
+def test_what_there_is_not_is_a_404(api, owner, scope):
+    for pk in (str(uuid4()), "nonsense"):
+        answer = api(owner).post("/api/v1/erase/", {"scope": scope, "id": pk, "confirm": True})
+        assert answer.status_code == 404
+    assert not Erasure.objects.exists()
+
+
+def test_the_receipt_needs_no_sign_in_and_holds_no_text(api, owner):
+    memory = MemoryFactory(user=owner, content="The user keeps a zanzibar parrot.")
+    receipt = erase(owner, "memory", memory.pk)
+    told = api().get(f"/api/v1/erase/{receipt.pk}/").json()
+    assert (told["scope"], told["done"], told["removed"]["memory"]) == ("memory", True, 1)
+    assert "verify_erasure" in told["verify"]
+    assert any("Backups" in line for line in told["not_reached"])
+    assert memory.pk not in str(told)
+    assert str(owner.pk) not in str(told)
+    assert api().get(f"/api/v1/erase/{uuid4()}/").status_code == 404
+
+
+def test_asking_again_is_the_same_erasure(api, owner):
+    memory = MemoryFactory(user=owner)
+    body = {"scope": "memory", "id": memory.pk, "confirm": True}
+    first = api(owner).post("/api/v1/erase/", body).json()
+    assert api(owner).post("/api/v1/erase/", body).json() == first
+    assert Erased.objects.count() == 0
