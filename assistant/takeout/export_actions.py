@@ -34,11 +34,12 @@ def export_begin(principal: Principal) -> JobRun:
     """Have everything about the person written into one file. One export of a person is written at a time.
 
     Returns the job, which is the one under way if there is one. A file that is begun takes the place of earlier ones.
-    Raises NotYoursToDecide, also for an agent that sees a part only.
+    Raises NotYoursToDecide, also for an agent that sees a part only, NotFound for somebody whom nobody has written for.
     """
     user_id = must_decide_for_all(principal)
     with transaction.atomic():
-        lock_ledgers([user_id])
+        if not lock_ledgers([user_id]):
+            raise NotFound("Not found.")
         job = open_job(JOB, user_id, user_id=user_id)
         if not Export.objects.filter(pk=job.pk).exists():
             Export.objects.of_user(user_id).delete()
