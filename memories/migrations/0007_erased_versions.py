@@ -11,6 +11,6 @@ ERASING = "    IF current_setting('keepsake.purge', true) = 'on' THEN\n        R
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0005_made_of_withheld_words")]
+    dependencies = [("memories", "0006_field_signals")]
 
     operations = [migrations.RunSQL(FUNCTION.replace(BEFORE_UPDATES, ERASING + BEFORE_UPDATES), FUNCTION)]
