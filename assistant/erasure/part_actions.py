@@ -37,7 +37,7 @@ from memories.models import (
     ProposalEvidence,
 )
 from statements.actions import purging
-from statements.models import StatementKind, Suppression
+from statements.models import Doubt, StatementKind, Suppression
 
 from ..takeout.recount import recount
 from .extent import Extent, extent_of
@@ -211,6 +211,7 @@ class _Erasing:
             forget(object_type, named)
             Change.objects.filter(object_type=object_type, object_id__in=named).update(meta={})
             LogEntry.objects.filter(object_id__in=named).delete()
+            Doubt.objects.filter(user_id=self.user_id, object_type=object_type, object_id__in=named).delete()
 
     def _tell(self, object_type: str, ids: Iterable[Any], version: int | None = None) -> None:
         """Leave a tombstone in the feed of whoever keeps a copy."""

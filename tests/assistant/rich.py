@@ -35,6 +35,7 @@ from memories.models import (
     ProposalEvidence,
     Relation,
 )
+from statements.models import Doubt
 from statements.wording import Embedded
 from tests.factories import (
     AgentFactory,
@@ -96,6 +97,7 @@ def rich_person(marker="marker", **values):
     fact_edit(me, fact.pk, content=f"She kept the {marker} bees of the village.")
     fact_set_visibility(me, like.pk, "shared")
     FactLink.objects.get_or_create(from_fact=fact, to_fact=like, kind="duplicate", defaults={"strength": 0.9})
+    Doubt.objects.create(user=person, object_type="memory", object_id=other.pk, rev=2)
     note_operation("recall", "search", user_id=person.pk)
     return person
 
