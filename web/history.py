@@ -59,7 +59,7 @@ class History(ListAPIView):
         return Change.objects.of_owner(owner_id).filter(object_type=self.object_type, object_id=str(object_id))
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Read the history: changes, oldest first, and the wordings that they led to."""
+        """Read the history: changes, the latest first, and the wordings that they led to."""
         answer = super().get(request, *args, **kwargs)
         numbers = {change["new_version"] for change in answer.data["results"]}
         answer.data["versions"] = self.show_versions(numbers - {None})

@@ -101,9 +101,9 @@ class Cursor(_Strict, CursorPagination):
 
 
 class ByRev(Cursor):
-    """Changes, in the order in which they happened."""
+    """Changes, the latest first."""
 
-    ordering = "rev"
+    ordering = "-rev"
 
 
 class ByTime(Cursor):

@@ -108,8 +108,8 @@ class TestOpening:
         assert LegacyFact.objects.values().get(pk=fact.pk) == before
 
         history = api(owner).get(url(fact, "history/")).json()["results"]
-        assert [(each["event"], each["actor"]) for each in history] == [("ADD", "job"), ("OPEN", "staff")]
-        assert history[1]["meta"] == {"reason": "A complaint came in."}
+        assert [(each["event"], each["actor"]) for each in history] == [("OPEN", "staff"), ("ADD", "job")]
+        assert history[0]["meta"] == {"reason": "A complaint came in."}
         page = desk.get(f"{FACTS}{fact.pk}/change/").content.decode()
         assert "A complaint came in." in page
         assert "smoked" not in page
@@ -193,9 +193,9 @@ class TestHiding:
         assert told(desk) == ["The fact is given back."]
         assert (now(fact).state, now(fact).visibility) == ("active", "private")
         history = api(owner).get(url(fact, "history/")).json()["results"]
-        assert [(each["event"], each["meta"].get("reason")) for each in history[-2:]] == [
-            ("HIDE", "Names a living person."),
+        assert [(each["event"], each["meta"].get("reason")) for each in history[:2]] == [
             ("RESTORE", "They agreed."),
+            ("HIDE", "Names a living person."),
         ]
 
     def test_opening_an_address_decides_nothing(self, desk, shared, owner, legacy):
@@ -263,9 +263,9 @@ class TestQuarantine:
         assert told(desk) == ["The fact is released."]
         assert (now(fact).state, now(fact).visibility, now(fact).reviewed_at) == ("active", "private", None)
         history = api(owner).get(url(fact, "history/")).json()["results"]
-        assert [(each["event"], each["meta"].get("reason")) for each in history[-2:]] == [
-            ("QUARANTINE", "Reads like an order."),
+        assert [(each["event"], each["meta"].get("reason")) for each in history[:2]] == [
             ("RESTORE", "It is a recipe."),
+            ("QUARANTINE", "Reads like an order."),
         ]
 
     def test_a_fact_is_opened_and_refused_in_one_dialog(self, desk, shared, owner, legacy):

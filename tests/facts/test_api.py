@@ -428,12 +428,13 @@ class TestHistory:
             [entry[name] for name in ("event", "actor", "old_version", "new_version")] for entry in history["results"]
         ]
         assert told == [
-            ["ADD", f"agent:{agent.pk}", None, 1],
-            ["APPROVE", "person", None, 1],
-            ["UPDATE", "person", 1, 2],
             ["SHARE", "person", None, 2],
+            ["UPDATE", "person", 1, 2],
+            ["APPROVE", "person", None, 1],
+            ["ADD", f"agent:{agent.pk}", None, 1],
         ]
-        assert [entry["rev"] for entry in history["results"]] == sorted(entry["rev"] for entry in history["results"])
+        revs = [entry["rev"] for entry in history["results"]]
+        assert revs == sorted(revs, reverse=True)
         assert all(entry["at"] for entry in history["results"])
         assert [(version["number"], version["content"]) for version in history["versions"]] == [
             (1, "Rosa kept bees."),
@@ -445,9 +446,9 @@ class TestHistory:
         for number in range(4):
             api(owner).patch(url(fact), {"content": f"Rosa kept {number} bees."})
         page = api(owner).get(url(fact, "history/?per_page=3")).json()
-        assert [version["number"] for version in page["versions"]] == [1, 2, 3]
+        assert [version["number"] for version in page["versions"]] == [3, 4, 5]
         rest = api(owner).get(page["next"]).json()
-        assert [version["number"] for version in rest["versions"]] == [4, 5]
+        assert [version["number"] for version in rest["versions"]] == [1, 2]
 
     def test_the_log_holds_no_text(self, api, extract, owner, legacy):
         (fact,) = extract(owner, legacy, "Rosa kept bees.")

@@ -174,7 +174,7 @@ def test_the_update_pattern_is_immutable_so_no_earlier_state_is_lost(program, ma
     shown = program.ask("get", f"memories/{pk}/")
     assert [each["content"] for each in shown["versions"]] == ["The user works in Seattle.", "The user works in Porto."]
     history = program.ask("get", f"memories/{pk}/history/")["results"]
-    assert [each["event"] for each in history] == ["ADD", "UPDATE", "DELETE"]
+    assert [each["event"] for each in history] == ["DELETE", "UPDATE", "ADD"]
 
 
 def test_every_update_is_logged_with_user_conversation_and_time(owner, program, manage):
