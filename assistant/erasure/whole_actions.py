@@ -30,8 +30,11 @@ from ..takeout.recount import recount_facts
 from .part_actions import erasure_end
 
 BATCH = 1_000
-_LAST = (User, Ledger, Legacy, Member, Agent, AgentKey)
-"""What goes in one transaction at the end: these say whose the rest was. A trigger takes the ledger."""
+_LAST = (User, ExternalIdentity, Ledger, Legacy, Member, Agent, AgentKey)
+"""What goes in one transaction at the end, names with the account: these say whose the rest was.
+
+A trigger takes the ledger.
+"""
 
 
 def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> None:

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from accounts.models import ExternalIdentity, Legacy, Member, User
+from accounts.models import ExternalIdentity, Legacy, LinkAttempts, Member, User
 from accounts.queries import principal_for_person
 from assistant.erasure import whole_actions
 from assistant.erasure.actions import erasure_request, erasures_sweep, run_erasure
@@ -94,6 +94,7 @@ def test_a_dump_holds_nothing_of_a_person_who_erased_everything(client):
         user=other, action_flag=CHANGE, object_id=str(person.pk), object_repr="zanzibar", change_message="zanzibar",
         content_type=ContentType.objects.get_for_model(User),
     )  # fmt: skip
+    LinkAttempts.objects.create(issuer="backend", external_id=f"zanzibar-{person.username}", begun_at=timezone.now())
     assert len(holding("zanzibar")) > 15
     before = {each.kind: each.of_person(other.pk).count() for each in holdings()}
     erasure = erase(person, "everything")
