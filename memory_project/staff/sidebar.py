@@ -88,6 +88,10 @@ GROUPS: list[tuple[str, list[Entry]]] = [
         [
             ("Changes", "receipt_long", "journal_change", ""),
             ("Undo steps", "undo", "journal_undostep", ""),
+            ("Exports", "folder_zip", "journal_export", ""),
+            ("Pieces of exports", "attach_file", "journal_exportpart", ""),
+            ("Erasures", "delete_forever", "journal_erasure", ""),
+            ("Erased", "scan_delete", "journal_erased", ""),
             ("Operations", "monitoring", "journal_operationevent", ""),
             ("Ledgers", "menu_book", "journal_ledger", ""),
             ("Repeated requests", "repeat", "journal_idempotencyrecord", ""),

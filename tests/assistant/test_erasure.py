@@ -25,7 +25,7 @@ from journal.actions import trim
 from journal.cache import valkey
 from journal.exceptions import Conflict
 from journal.holdings import ERASED_TEXT, holdings
-from journal.models import Change, Erased, Erasure, JobRun, Ledger, UndoStep
+from journal.models import Change, Erased, Erasure, ExportPart, JobRun, Ledger, UndoStep
 from memories.actions import memory_reject, memory_update
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Relation
 from statements.models import Suppression
@@ -413,3 +413,15 @@ def test_asking_again_is_the_same_erasure(api, owner):
     first = api(owner).post("/api/v1/erase/", body).json()
     assert api(owner).post("/api/v1/erase/", body).json() == first
     assert Erased.objects.count() == 0
+
+
+def test_staff_see_receipts_and_exports_in_numbers(client, staff, owner):
+    exported(owner)
+    memory = MemoryFactory(user=owner, content="The user keeps a zanzibar parrot.")
+    erasure = erase(owner, "memory", memory.pk)
+    client.force_login(staff)
+    export = ExportPart.objects.values_list("export_id", "pk").first()
+    shown = {"export": export[0], "exportpart": export[1], "erasure": erasure.pk, "erased": Erased.objects.get().pk}
+    for model, pk in shown.items():
+        for path in (f"/admin/journal/{model}/", f"/admin/journal/{model}/{pk}/change/"):
+            assert client.get(path).status_code == 200, path

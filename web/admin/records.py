@@ -15,6 +15,10 @@ from unfold.enums import ActionVariant
 from journal import leases
 from journal.models import (
     Change,
+    Erased,
+    Erasure,
+    Export,
+    ExportPart,
     IdempotencyRecord,
     JobRun,
     JobRunQuerySet,
@@ -97,6 +101,55 @@ class UndoStepAdmin(RecordAdmin):
     search_help_text = "The id of a person, a legacy or an object"
     ordering = ["-at"]
     exclude = ["before"]
+
+
+@admin.register(Export)
+class ExportAdmin(RecordAdmin):
+    """Files with everything about somebody, until their time is over. Only the person gets one."""
+
+    list_display = ["id", "user_id", "size", "created_at", "expires_at"]
+    search_fields = ["user_id"]
+    search_help_text = "The id of a person"
+    id_fields = ("pk", "user_id")
+    ordering = ["-created_at"]
+
+
+@admin.register(ExportPart)
+class ExportPartAdmin(RecordAdmin):
+    """Pieces of such files, without what is in them."""
+
+    list_display = ["id", "export_id", "number"]
+    id_fields = ("export_id",)
+    ordering = ["export_id", "number"]
+    fields = ["export_id", "number"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ExportPart]:
+        """All pieces."""
+        return super().get_queryset(request).only("export_id", "number")
+
+
+@admin.register(Erasure)
+class ErasureAdmin(RecordAdmin):
+    """What people had erased, in numbers."""
+
+    list_display = ["at", "user_id", "scope", "state", "due_at", "done_at"]
+    list_filter = ["state"]
+    search_fields = ["user_id"]
+    search_help_text = "The id of a receipt or a person"
+    id_fields = ("pk", "user_id")
+    ordering = ["-at"]
+
+
+@admin.register(Erased)
+class ErasedAdmin(RecordAdmin):
+    """The ids of what was erased in the last 90 days."""
+
+    list_display = ["id", "kind", "object_id", "erasure_id"]
+    search_fields = ["object_id"]
+    search_help_text = "The id of what was erased, or of a receipt"
+    id_fields = ("object_id", "erasure_id")
+    ordering = ["-id"]
+    fields = ["kind", "object_id", "erasure_id"]
 
 
 @admin.register(OperationEvent)
