@@ -155,7 +155,7 @@ class WithheldDetail(WritesOnce[Principal]):
 
 
 def _withheld(principal: Principal) -> WithheldQuerySet:
-    return Withheld.objects.visible_to(principal).kept().passages().select_related("message")
+    return Withheld.objects.visible_to(principal).kept().passages().once().select_related("message")
 
 
 def _visible(principal: Principal, conversation_id: UUID) -> Conversation:

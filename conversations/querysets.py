@@ -198,6 +198,11 @@ class WithheldQuerySet(models.QuerySet["Withheld"]):
         """What was said; not the titles and the quotations that went with it."""
         return self.filter(object_type="message")
 
+    def once(self) -> WithheldQuerySet:
+        """Of words that several causes keep out, one row."""
+        same = {name: models.OuterRef(name) for name in ("object_type", "object_id", "start", "end")}
+        return self.exclude(models.Exists(self.model._default_manager.filter(**same, pk__lt=models.OuterRef("pk"))))
+
     def because_of(self, cause_type: str, ids: Iterable[object]) -> WithheldQuerySet:
         """What was taken out because of these memories, facts or messages."""
         return self.filter(cause_type=cause_type, cause_id__in=[str(each) for each in ids])

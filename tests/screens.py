@@ -59,6 +59,18 @@ def approve(page: Any) -> None:
     page.get_by_role("heading", name="Latest decisions").wait_for(state="detached")
 
 
+def keep_out(page: Any) -> None:
+    """Decide not to keep the item of the queue, nor its words."""
+    page.get_by_role("button", name="Don’t keep").click()
+    page.get_by_role("heading", name="Latest decisions").wait_for()
+
+
+def keep_out_and_look(page: Any) -> None:
+    """The same, and look at what is withheld then."""
+    keep_out(page)
+    page.goto(page.url.split("/review/")[0] + "/withheld/")
+
+
 def tick_two(page: Any) -> None:
     """Choose the first two facts of a list, and ask what rejecting them comes to."""
     for box in page.locator(".pick input").all()[:2]:
@@ -197,6 +209,9 @@ PAGES = [
     Page("my-data-ready", "/my-data/", act=collect_my_data),
     Page("telegram", "/preferences/", act=link_a_chat),
     Page("sign-in", "/sign-in/", person=""),
+    # These change what waits, so they come after whatever shows it.
+    Page("review-kept-out", "/review/?kind=facts", act=keep_out),
+    Page("withheld", "/review/?kind=facts", act=keep_out_and_look),
     Page("staff", "/admin/", person=STAFF, readme=[DESKTOP, PHONE]),
     Page("staff-queue", "/admin/facts/legacyfact/?state__exact=quarantined", person=STAFF),
     Page("staff-fact", "/admin/facts/legacyfact/{held_back}/change/", person=STAFF),

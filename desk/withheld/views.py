@@ -30,7 +30,7 @@ PER_PAGE = 24
 @for_person
 def withheld(request: PageRequest, principal: Principal) -> HttpResponse:
     """What is withheld and can still be given back; above it what ``about`` was also said of."""
-    rows = Withheld.objects.visible_to(principal).kept().passages().select_related("message", "conversation")
+    rows = Withheld.objects.visible_to(principal).kept().passages().once().select_related("message", "conversation")
     rows = rows.order_by("-created_at", "message__index", "start")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     noun, _, pk = request.GET.get("about", "").partition("-")

@@ -300,6 +300,7 @@ def test_words_with_two_causes_come_back_with_the_last(owner):
     one, other = learned(owner, conversation), learned(owner, conversation, "The user is in an orchestra.")
     dont_keep(owner, one)
     dont_keep(owner, other)
+    assert Withheld.objects.visible_to(me(owner)).kept().passages().once().filter(text=CELLO).count() == 1
     memory_restore(me(owner), one.pk)
     assert record(conversation)[0] == f"Good morning! {MARK} Shall we begin?"
     memory_restore(me(owner), other.pk)
