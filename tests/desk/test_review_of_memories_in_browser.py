@@ -31,7 +31,7 @@ def waiting(owner, agent):
     def add(principal, content, **values):
         return actions.memory_add(principal, NewMemory(content, "context", **values), insist=True).memory
 
-    said = MessageFactory(conversation=ConversationFactory(user=owner), content="We have hens, not bees.")
+    said = MessageFactory(conversation=ConversationFactory(user=owner, agent=agent), content="We have hens, not bees.")
     add(cautious, "The user grows tomatoes.", subject="Garden")
     bees = add(me, BEES)
     actions.memory_update(cautious, bees.pk, HENS, message_id=said.pk)
