@@ -16,7 +16,7 @@ from journal.exceptions import Refused
 from web.admin import ReasonForm, button, linked, opened
 
 from . import actions
-from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message
+from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message, Withheld
 
 IMPORT_COLOURS = {
     "storing": "info",
@@ -214,3 +214,19 @@ class ImportPartAdmin(OwnedAdmin):
         return super().get_queryset(request).only("upload_id", "file", "number")
 
     import_link = linked(ConversationImport, "upload_id", "import")
+
+
+@admin.register(Withheld)
+class WithheldAdmin(OwnedAdmin):
+    """Words that people took out of the record: of what, since when and how long. Nobody but they reads them."""
+
+    list_display = ["id", "person", "object_type", "cause_type", "created_at", "erase_at"]
+    list_filter = ["object_type", "cause_type", "created_at"]
+    id_fields = ("user_id", "conversation_id", "message_id")
+    ordering = ["-created_at", "id"]
+    fields = ["id", "person", "object_type", "object_id", "cause_type", "cause_id", "created_at", "erase_at"]
+    readonly_fields = ["person"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Withheld]:
+        """All of them, without the words."""
+        return super().get_queryset(request).defer("text", "digest")

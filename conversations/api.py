@@ -133,9 +133,7 @@ class WithheldList(WritesOnce[Principal], ListAPIView):
         body = WithholdSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         places = [actions.Place(**each) for each in body.validated_data["passages"]]
-        causes = [actions.Cause(name, str(body.validated_data[name])) for name in ("memory", "fact")
-                  if name in body.validated_data]  # fmt: skip
-        ids = actions.passages_withhold(principal, places, next(iter(causes), None))
+        ids = actions.passages_withhold(principal, places)
         return Response(self.render_result(principal, [str(pk) for pk in ids]), status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:

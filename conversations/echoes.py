@@ -70,13 +70,20 @@ class Said:
         return rows.filter(search=SearchQuery(query, config="simple", search_type="raw")) if query else rows.none()
 
     def is_echoed_by(self, words: frozenset[str]) -> bool:
-        """Whether a sentence of the assistant gives away what was withheld: rather one too many than one too few."""
-        shared = len(words & self.words)
-        return shared >= 2 or (shared == 1 and (len(words) <= 3 or len(self.words) <= 2))
+        """Whether a sentence of the assistant gives away a sentence that was withheld."""
+        return any(_gives_away(each, words) for each in self.each)
 
     def is_said_by(self, words: frozenset[str]) -> bool:
         """Whether a sentence says one of them."""
         return any(_is_same(each, words) for each in self.each)
+
+
+def _gives_away(said: frozenset[str], words: frozenset[str]) -> bool:
+    """Rather one too many than one too few: what an assistant says again is nobody's loss."""
+    shared = len(said & words)
+    if shared >= 2:
+        return shared >= 0.3 * min(len(said), len(words))
+    return shared == 1 and (len(words) <= 3 or len(said) <= 2)
 
 
 def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:

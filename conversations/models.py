@@ -355,6 +355,7 @@ class Withheld(models.Model):
     class Cause(models.TextChoices):
         MEMORY = "memory"
         FACT = "fact"
+        PROPOSAL = "proposal"
         MESSAGE = "message"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -380,7 +381,9 @@ class Withheld(models.Model):
                 fields=["object_type", "object_id", "start", "end", "cause_type", "cause_id"], name="withheld_once"
             ),
             models.CheckConstraint(condition=Q(end__gt=F("start")), name="withheld_not_empty"),
-            models.CheckConstraint(condition=Q(cause_type__in=["memory", "fact", "message"]), name="withheld_cause"),
+            models.CheckConstraint(
+                condition=Q(cause_type__in=["memory", "fact", "proposal", "message"]), name="withheld_cause"
+            ),
         ]
         indexes = [
             models.Index(fields=["user", "-created_at"], name="withheld_by_user"),

@@ -70,6 +70,12 @@ class Original:
         words = self.text[span.start : span.end]
         return "" if _UNKNOWN in words else words
 
+    def known(self, span: Span) -> list[Span]:
+        """The parts of a span that hold words and were not erased."""
+        parts = re.finditer(f"[^{_UNKNOWN}]+", self.text[span.start : span.end])
+        found = [Span(span.start + each.start(), span.start + each.end()) for each in parts]
+        return [each for each in found if self.text[each.start : each.end].strip()]
+
     def without(self, spans: Iterable[Span]) -> str:
         """How it reads when these are taken out."""
         return MARK.join(self.pieces(spans))
@@ -88,14 +94,15 @@ class Original:
 
     def holding(self, quote: str) -> list[Span]:
         """The sentences that hold a quotation; all of the text when it is nowhere, since then any may say it."""
-        found = [Span(*match.span()) for match in find_all(quote, self.text)]
+        found = [Span(*match.span()) for match in find_all(quote, self.text, any_case=True)]
         around = [each for each in self.sentences() if any(each.overlaps(one) for one in found)]
         return merged([*around, *found]) or [self.whole]
 
 
-def find_all(quote: str, content: str) -> list[re.Match[str]]:
-    """Where a text has these words; as they are spelled, if it has them so anywhere, else in any case."""
+def find_all(quote: str, content: str, *, any_case: bool = False) -> list[re.Match[str]]:
+    """Where a text has these words; as they are spelled, if it has them so anywhere, else or always in any case."""
     words = r"\s+".join(re.escape(word) for word in quote.split())
     if not words:
         return []
-    return list(re.finditer(words, content)) or list(re.finditer(words, content, re.IGNORECASE))
+    spelled = [] if any_case else list(re.finditer(words, content))
+    return spelled or list(re.finditer(words, content, re.IGNORECASE))

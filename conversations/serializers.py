@@ -115,17 +115,9 @@ class PassageSerializer(ExactSerializer):
 
 
 class WithholdSerializer(ExactSerializer):
-    """What is to be taken out of the record. With a ``memory`` or a ``fact`` it comes back when that is restored."""
+    """What is to be taken out of the record."""
 
     passages = serializers.ListField(child=PassageSerializer(), min_length=1, max_length=MOST_PASSAGES)
-    memory = serializers.CharField(max_length=8, required=False)
-    fact = serializers.UUIDField(required=False)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Take one reason at most."""
-        if "memory" in attrs and "fact" in attrs:
-            raise serializers.ValidationError("Send memory or fact, not both.")
-        return attrs
 
 
 class WithheldSerializer(serializers.ModelSerializer[Withheld]):

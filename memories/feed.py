@@ -7,6 +7,7 @@ from django.db.models.functions import Cast
 
 from accounts.policy import must_act_for, must_read
 from accounts.principals import Principal
+from conversations.models import Conversation
 from journal.models import Change, ChangeQuerySet
 
 from .models import Memory, Proposal
@@ -50,6 +51,9 @@ def _visible(principal: Principal) -> ChangeQuerySet:
         told |= Q(object_type="proposal", object_id__in=proposals.values("text"))
         if principal.categories is None or PLACES_CATEGORY in principal.categories:
             told |= Q(object_type="place")
+    talks = Conversation.objects.visible_to(principal).values("pk")
+    taken = [Change.Event.WITHHOLD, Change.Event.GIVE_BACK]
+    told |= Q(object_type="message", event__in=taken, conversation_id__in=talks)
     if "facts" in principal.sources:
         told |= Q(object_type="fact")
     return changes.filter(told)

@@ -18,7 +18,7 @@ from journal.exceptions import Refused
 from journal.models import Change
 from web.admin import ReasonForm, button, linked, opened, with_id
 
-from .models import StatementKind, Suppression
+from .models import Doubt, StatementKind, Suppression
 
 STATE_COLOURS = {
     "proposed": "info",
@@ -183,3 +183,15 @@ class SuppressionAdmin(OwnedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Suppression]:
         """All suppressions, without their vectors."""
         return super().get_queryset(request).defer("embedding", "fingerprint")
+
+
+@admin.register(Doubt)
+class DoubtAdmin(OwnedAdmin):
+    """Marks of statements that may be out of date."""
+
+    list_display = ["object_type", "object_id", "person", "rev", "created_at"]
+    list_filter = ["object_type", "created_at"]
+    id_fields = ("object_id", "user_id")
+    fields = ["object_type", "object_id", "person", "rev", "created_at"]
+    readonly_fields = ["person"]
+    ordering = ["-id"]

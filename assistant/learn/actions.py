@@ -28,8 +28,9 @@ from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import Cause, messages_mark, words_give_back, words_withhold
 from conversations.models import Conversation, Message
+from conversations.policy import may_move
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.leases import (
     Lease,
     claim_job,
@@ -205,18 +206,20 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
 
     What was learned from it alone, and nobody has looked at, is archived and can't be learned again. ``candidate`` is
     what the person was asked about, in the words in which it would have been remembered: that can't be learned from
-    anything else either, until they say it themselves. Raises NotAllowed, NotFound, Refused (400 ``not_the_users``),
-    Gated (422).
+    anything else either, until they say it themselves. It is for the person, and for the agent that talks with them
+    there. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400 ``not_the_users``), Gated (422).
     """
     text = _candidate_text(candidate) if candidate else None
     with _marking(principal, conversation_id, index) as marking:
         message, write = marking.message, marking.write
         if text is not None:
             suppression_add(write, message.user_id, text, message.pk)
+        if not (may_move(principal, marking.conversation) or principal.may_decide):
+            raise NotYoursToDecide
         if not message.declined:
+            marking.set(declined=True, held_until=None, reading_due=None)
             memories_decline(write, message)
             words_withhold(write, message.user_id, Cause("message", str(message.pk)), [(message.pk, "")])
-            message.refresh_from_db()
     return message
 
 
@@ -231,16 +234,12 @@ def message_release(principal: Principal, conversation_id: UUID, index: int) -> 
         if message.declined:
             must_decide(principal)
             words_give_back(marking.write, message.user_id, "message", [message.pk])
-            message.refresh_from_db()
-            released = not message.declined
-        else:
-            released = message.held_until is not None
-        if released:
+        if message.declined or message.held_until is not None:
             now = timezone.now()
             due = None if message.processed else now
             # That it was held stays to be seen: a yes to what was asked then is consent.
             held_until = None if message.held_until is None else now
-            marking.set(held_until=held_until, reading_due=due)
+            marking.set(declined=False, held_until=held_until, reading_due=due)
             if due:
                 enqueue(TASK, conversation_id)
     return message

@@ -380,7 +380,12 @@ def sweep() -> dict[str, int]:
     unread = extracting.unread_conversations(SWEEP_LIMIT)
     for conversation_id in unread:
         enqueue("assistant.extract_messages", conversation_id)
-    hidden = ConversationChunk.objects.hidden().order_by("hidden_since").values_list("conversation_id", flat=True)
+    hidden = (
+        ConversationChunk.objects.hidden()
+        .filter(user__is_active=True)
+        .order_by("hidden_since")
+        .values_list("conversation_id", flat=True)
+    )
     for conversation_id in set(hidden[:SWEEP_LIMIT]):
         enqueue("assistant.rewrite_chunks", conversation_id)
     return {

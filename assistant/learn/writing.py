@@ -313,7 +313,8 @@ class PlanWriter:
 
     def _said(self, step: Step) -> list[Said]:
         """The evidence, the words that say it first; none when their message may not teach anything any more."""
-        if step.quotes[0].index not in self.messages:
+        needed = step.quotes if isinstance(step, Adding) and step.new.kind == Kind.EPISODIC else step.quotes[:1]
+        if any(quote.index not in self.messages for quote in needed):
             return []
         quotes = [quote for quote in step.quotes if quote.index in self.messages]
         return [Said(self.messages[quote.index].pk, quote.words[:QUOTE_CHARACTERS]) for quote in quotes]

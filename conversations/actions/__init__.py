@@ -20,6 +20,7 @@ from .record import (
 from .withheld_texts import Cause, chunks_hide
 from .withholding import (
     Place,
+    as_said,
     follows_withholding,
     passages_withhold,
     withheld_erase,
@@ -33,6 +34,7 @@ __all__ = [
     "NewMessage",
     "Pin",
     "Place",
+    "as_said",
     "check_messages",
     "chunk_open",
     "chunk_rewrite",

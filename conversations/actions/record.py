@@ -23,6 +23,7 @@ from retrieval.text import prepare
 
 from .. import policy
 from ..models import Conversation, ConversationChunk, Message
+from .withholding import replies_withhold
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,9 @@ def messages_append(
         conversation.save(update_fields=[*counts, "last_message_at", "finished_at", *pinned])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
+        replies = [row.pk for row in new if row.role == Message.Role.ASSISTANT]
+        if replies:
+            replies_withhold(write, conversation, replies)
         if follow_up:
             enqueue("conversations.index_messages", conversation.pk)
         if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:

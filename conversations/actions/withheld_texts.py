@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, reduce
 from operator import or_
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from django.db.models import Exists, Model, OuterRef, Q
 from django.utils import timezone
 
 from journal.actions import LedgerWrite
+from journal.models import Export
 from journal.queue import enqueue
 from language.tokens import count_tokens
 from retrieval.text import list_words
@@ -31,7 +32,7 @@ REWRITE_TASK = "assistant.rewrite_chunks"
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why words are withheld: a memory or a fact that is not to be kept, or a message that was declined."""
+    """Why words are withheld: a memory, a fact or a proposal that is not to be kept, or a message that was declined."""
 
     type: str
     id: str
@@ -83,6 +84,7 @@ class Texts:
     now: datetime = field(default_factory=timezone.now)
     shown: dict[tuple[str, str], str] = field(default_factory=dict)
     originals: dict[tuple[str, str], Original] = field(default_factory=dict)
+    digests: dict[tuple[str, str], str] = field(default_factory=dict)
     quoted: dict[UUID, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
@@ -109,6 +111,7 @@ class Texts:
         of_these = Q(message__in=messages) | Q(object_type="title", object_id__in=titles)
         for row in Withheld.objects.filter(of_these):
             self.rows[row.pk] = row
+            self.digests[row.object_type, row.object_id] = row.digest
             passages[row.object_type, row.object_id].append((Span(row.start, row.end), row.text))
         self.messages |= messages
         self.shown |= shown
@@ -128,16 +131,20 @@ class Texts:
         return {row.conversation.legacy.name for row in self.messages.values() if row.conversation.legacy}
 
     def spans(self, message_id: UUID, quotes: Iterable[str]) -> list[Span]:
-        """The sentences of a message that hold quotations, whichever of them were withheld before."""
+        """The sentences of a message that hold quotations; not what of them was erased."""
         original = self.originals["message", str(message_id)]
-        return [span for quote in quotes for span in original.holding(self.as_said(message_id, quote))]
+        return [part for quote in quotes for span in original.holding(quote) for part in original.known(span)]
 
-    def as_said(self, message_id: UUID, quote: str) -> str:
-        """A quotation as it was before it was withheld itself."""
-        for key in self.quoted[message_id]:
-            if self.shown[key] == quote and self.originals[key].text != quote:
-                return self.originals[key].words(self.originals[key].whole)
-        return quote
+    def words(self, spans: Mapping[UUID, Sequence[Span]]) -> list[str]:
+        """What stands in spans of messages, sentence by sentence."""
+        originals = {pk: self.originals["message", str(pk)] for pk in spans}
+        sentences = {pk: list(original.sentences()) for pk, original in originals.items()}
+        return [
+            original.words(sentence)
+            for pk, original in originals.items()
+            for sentence in sentences[pk]
+            if any(sentence.overlaps(span) for span in spans[pk])
+        ]
 
     def first_in_each(self, ids: Iterable[UUID]) -> dict[UUID, Message]:
         """The earliest of the messages in each conversation."""
@@ -148,19 +155,27 @@ class Texts:
             first[message.conversation_id] = min(known, message, key=lambda each: each.index)
         return first
 
-    def echoes(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
-        """What the assistant said of it later in each conversation, by message."""
-        later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
-        answers = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
-        ids = list(said.in_part(answers).values_list("pk", flat=True))
-        self.read(ids)
+    def saying(self, ids: Iterable[UUID], says: Callable[[frozenset[str]], bool], said: Said) -> dict[UUID, list[Span]]:
+        """The sentences of messages of which that holds, by message, without what of them was erased."""
         places = [(pk, span) for pk in ids for span in self.originals["message", str(pk)].sentences()]
         stems = said.stems([self.originals["message", str(pk)].words(span) for pk, span in places])
         found: dict[UUID, list[Span]] = defaultdict(list)
         for (pk, span), words in zip(places, stems, strict=True):
-            if said.is_echoed_by(words):
-                found[pk].append(span)
+            if says(words):
+                found[pk] += self.originals["message", str(pk)].known(span)
         return found
+
+    def echoes(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
+        """What the assistant said of it later in each conversation, by message."""
+        later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
+        answers = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
+        ids = set(said.in_part(answers).values_list("pk", flat=True))
+        # What is withheld already is searched by nothing, and is withheld for this too.
+        withheld = Withheld.objects.filter(conversation__in=first, message__role="assistant").passages()
+        for pk, where, index in withheld.values_list("message_id", "conversation_id", "message__index"):
+            ids |= {pk} if index > first[where].index else set()
+        self.read(ids)
+        return self.saying(ids, said.is_echoed_by, said)
 
     def titles(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, str]:
         """The titles that say it: the conversation's id, by its first message that does."""
@@ -172,23 +187,36 @@ class Texts:
             if said.is_echoed_by(words)
         }
 
-    def taken_from(self, message_id: UUID, spans: Iterable[Span], cause: Cause) -> set[Taken]:
-        """What withholding spans of a message takes out of it, and out of what quotes it."""
+    def taken_from(self, message_id: UUID, spans: Sequence[Span], cause: Cause, before: Iterable[Taken]) -> set[Taken]:
+        """What withholding spans of a message takes out of it, and out of what quotes it.
+
+        ``before`` is what is taken out already. What would be too long with its marks is withheld whole.
+        """
         key = ("message", str(message_id))
+        original, out = self.originals[key], [each.span for each in before if each.key == key]
+        if len(original.without([*spans, *out])) > settings.MESSAGE_MAX_CHARACTERS:
+            spans = original.known(original.whole)
         taken = {Taken(*key, span.start, span.end, cause.type, cause.id) for span in spans}
-        out = [*spans, *(each.span for each in self.taken[message_id] if each.key == key)]
-        left = self.originals[key].pieces(out)
+        left = original.pieces([*spans, *out])
         for quote in self.quoted[message_id]:
-            whole = self.originals[quote].whole
+            whole, words = self.originals[quote].whole, self.originals[quote].words(self.originals[quote].whole)
             # Whoever quotes what is left may go on; a quotation that is nowhere may be of anything.
-            if whole.end and not any(find_all(self.originals[quote].text, piece) for piece in left):
+            if words and not any(find_all(words, piece) for piece in left):
                 taken.add(Taken(*quote, 0, whole.end, cause.type, cause.id))
         return taken
+
+    def is_declined(self, message_id: UUID, taken: Iterable[Taken]) -> bool:
+        """Whether all of a message is taken out because of itself."""
+        own = ("message", str(message_id))
+        spans = [each.span for each in taken if each.key == own == (each.cause_type, each.cause_id)]
+        return bool(spans) and not list_words(" ".join(self.originals[own].pieces(spans)))
 
     def put(self, write: LedgerWrite, wanted: Mapping[UUID, set[Taken]]) -> None:
         """Let just this be taken out of messages: store it, rewrite the texts, log it, hide what sums them up."""
         before = self.taken
-        wanted = {pk: taken for pk, taken in wanted.items() if taken != before[pk]}
+        # What quoted a message may be gone since.
+        there = {pk: {each for each in taken if each.key in self.originals} for pk, taken in wanted.items()}
+        wanted = {pk: taken for pk, taken in there.items() if taken != before[pk]}
         if not wanted:
             return
         after = {**before, **wanted}
@@ -205,6 +233,8 @@ class Texts:
         self.store({key: text for key, text in texts.items() if text != self.shown[key]}, out, write)
         for pk in wanted:
             self.log(write, pk, before[pk], wanted[pk])
+        if new:  # A file that was made before holds the words.
+            Export.objects.of_user(self.user_id).whole(self.now).delete()
         self.hide_chunks(wanted)
 
     def row(self, message_id: UUID, taken: Taken) -> Withheld:
@@ -215,7 +245,7 @@ class Texts:
             conversation_id=self.messages[message_id].conversation_id,
             message_id=message_id,
             text=original.words(taken.span),
-            digest=policy.digests(self.user_id, original.text)[0],
+            digest=self.digests.get(taken.key) or policy.digests(self.user_id, original.text)[0],
             created_at=self.now,
             erase_at=self.now + timedelta(days=settings.ARCHIVE_DAYS),
             **taken._asdict(),
@@ -254,9 +284,8 @@ class Texts:
             row.search_length = len(row.search_text.split())
             terms += row.search_length
             row.embedding, row.embedding_model = None, ""
-            row.index_not_before, row.index_attempts = self.now, 0
-            row.declined = not words
-            row.held_until, row.reading_due = (None, None) if row.declined else (row.held_until, row.reading_due)
+            # Nothing is left to be found by a vector of a message that is withheld whole.
+            row.index_not_before, row.index_attempts = self.now if words else _NEVER, 0
         Message.objects.bulk_update(rows, _REWRITTEN)
         write.count(self.user_id, turn_terms=terms)
         for conversation_id in {row.conversation_id for row in rows}:
@@ -293,4 +322,5 @@ def chunks_hide(chunks: ChunkQuerySet) -> None:
 
 
 _REWRITTEN = ["content", "tokens", "search_text", "search_length", "embedding", "embedding_model", "index_not_before",
-              "index_attempts", "declined", "held_until", "reading_due"]  # fmt: skip
+              "index_attempts"]  # fmt: skip
+_NEVER = datetime(9999, 1, 1, tzinfo=UTC)

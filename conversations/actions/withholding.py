@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.policy import must_decide
@@ -24,10 +25,11 @@ from journal.exceptions import NotFound, Refused
 from journal.steps import Wanted
 
 from ..echoes import Said
-from ..models import Message, Withheld
+from ..models import Conversation, Message, Withheld
+from ..passages import Original
 from .withheld_texts import Cause, Taken, Texts, taken_of
 
-MOST_PASSAGES = 100
+MOST_PASSAGES = 20
 
 Follow = Callable[[LedgerWrite, UUID, Collection[UUID], Cause], None]
 _follows: list[Follow] = []
@@ -57,16 +59,36 @@ def words_withhold(write: LedgerWrite, user_id: UUID, cause: Cause, quotes: Iter
 def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, by_message: Mapping[UUID, Sequence[str]]) -> set[UUID]:
     texts = Texts.around(user_id, by_message)
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
-    words = [texts.originals["message", str(pk)].words(span) for pk, each in spans.items() for span in each]
-    said = Said([each for each in words if each], texts.names)
+    said = Said([each for each in texts.words(spans) if each], texts.names)
     first = texts.first_in_each(spans)
+    for pk, again in texts.saying(spans, said.is_said_by, said).items():
+        spans[pk] += again
     spans |= texts.echoes(said, first)
-    wanted = {pk: texts.taken_from(pk, each, cause) for pk, each in spans.items()}
+    taken = texts.taken
+    wanted = {pk: texts.taken_from(pk, each, cause, taken[pk]) for pk, each in spans.items()}
     for pk, title in texts.titles(said, first).items():
         wanted[pk].add(Taken("title", title, 0, texts.originals["title", title].whole.end, cause.type, cause.id))
-    taken = texts.taken
     texts.put(write, {pk: taken[pk] | each for pk, each in wanted.items()})
     return set(wanted)
+
+
+def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
+    """Take out of the assistant's new messages what gives away words that are withheld there already.
+
+    A reply may have been on its way when the person said no.
+    """
+    said: dict[Cause, list[str]] = defaultdict(list)
+    rows = Withheld.objects.filter(conversation=conversation, message__role="user").kept().passages()
+    for cause_type, cause_id, text in rows.values_list("cause_type", "cause_id", "text"):
+        original = Original(text)
+        said[Cause(cause_type, cause_id)] += [original.words(span) for span in original.sentences()]
+    for cause, sentences in said.items():
+        texts = Texts.around(conversation.user_id, ids)
+        each_of = Said(sentences, texts.names)
+        spans = texts.saying(ids, each_of.is_echoed_by, each_of)
+        taken = texts.taken
+        wanted = {pk: taken[pk] | texts.taken_from(pk, each, cause, taken[pk]) for pk, each in spans.items()}
+        texts.put(write, wanted)
 
 
 def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> int:
@@ -97,10 +119,10 @@ class Place:
 
 
 def passages_withhold(principal: Principal, places: Sequence[Place], cause: Cause | None = None) -> list[UUID]:
-    """Take what the person points at out of the record; with a ``cause`` it comes back with that.
+    """Take what the person points at out of the record; with a ``cause`` that is gone it comes back with that.
 
-    Returns the messages.
-    Raises NotYoursToDecide, NotFound where there is no such message, Refused (400) for none or more than 100.
+    Returns the messages. Raises NotYoursToDecide, NotFound where there is no such message, Refused (400) for none or
+    more than 20.
     """
     user_id = must_decide(principal)
     if not 0 < len(places) <= MOST_PASSAGES:
@@ -111,17 +133,24 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
         found = {(row.conversation_id, row.index): row.pk for row in rows.only("conversation_id", "index")}
         if any((each.conversation_id, each.index) not in found for each in places):
             raise NotFound("There is no such message.")
-        quotes: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
+        quotes: dict[Cause, list[tuple[UUID, str]]] = defaultdict(list)
         for each in places:
             pk = found[each.conversation_id, each.index]
-            quotes[pk].append((pk, each.quote))
-        if cause is not None:
-            words_withhold(write, user_id, cause, [pair for pairs in quotes.values() for pair in pairs])
-        else:
-            for pk, pairs in quotes.items():
-                words_withhold(write, user_id, Cause(Withheld.Cause.MESSAGE, str(pk)), pairs)
-        write.result("message", *quotes, status_code=201)
-    return list(quotes)
+            quotes[cause or Cause(Withheld.Cause.MESSAGE, str(pk))].append((pk, each.quote))
+        for because, pairs in quotes.items():
+            words_withhold(write, user_id, because, pairs)
+        ids = list(dict.fromkeys(found.values()))
+        write.result("message", *ids, status_code=201)
+    return ids
+
+
+def as_said(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:
+    """What evidence quotes of which message, as it was said; nothing of what was erased since."""
+    label = rows.model._meta.label_lower
+    quotes = list(rows.values_list("pk", "message_id", "quote"))
+    kept = Withheld.objects.filter(object_type=label, object_id__in=[str(pk) for pk, _, _ in quotes])
+    texts = dict(kept.values_list("object_id", "text"))
+    return [(message_id, texts.get(str(pk), quote)) for pk, message_id, quote in quotes if texts.get(str(pk), quote)]
 
 
 def withheld_give_back(principal: Principal, withheld_id: UUID) -> None:
@@ -146,15 +175,24 @@ def messages_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence
     """Let messages read as they did, for undo. Returns those that were left, by id with the code of why."""
     user_id = must_decide(principal)
     texts = Texts.around(user_id, [UUID(each.object_id) for each in wanted])
-    erased = {row.message_id for row in texts.rows.values() if not row.text}
+    erased: defaultdict[UUID, set[Taken]] = defaultdict(set)
+    for row in texts.rows.values():
+        if not row.text:
+            erased[row.message_id].add(taken_of(row))
     left, back = {}, {}
     for each in wanted:
         pk = UUID(each.object_id)
-        if pk not in texts.messages or pk in erased:
+        stood = {Taken(*taken) for taken in each.before.get("withheld", ())}
+        if pk not in texts.messages or not erased[pk] <= stood:
             left[each.object_id] = "not_there"
         else:
-            back[pk] = {Taken(*taken) for taken in each.before.get("withheld", ())}
+            back[pk] = stood
     texts.put(write, back)
+    for declined in (True, False):
+        # A message that is withheld for its own sake was declined.
+        ids = [pk for pk, stood in back.items() if texts.is_declined(pk, stood) == declined]
+        marks = {"declined": True, "reading_due": None} if declined else {"declined": False}
+        Message.objects.filter(pk__in=ids).exclude(declined=declined).update(**marks)
     return left
 
 

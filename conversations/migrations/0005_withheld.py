@@ -29,7 +29,13 @@ class Migration(migrations.Migration):
                 (
                     "cause_type",
                     models.CharField(
-                        choices=[("memory", "Memory"), ("fact", "Fact"), ("message", "Message")], max_length=10
+                        choices=[
+                            ("memory", "Memory"),
+                            ("fact", "Fact"),
+                            ("proposal", "Proposal"),
+                            ("message", "Message"),
+                        ],
+                        max_length=10,
                     ),
                 ),
                 ("cause_id", models.CharField(max_length=36)),
@@ -72,7 +78,7 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(condition=Q(end__gt=F("start")), name="withheld_not_empty"),
                     models.CheckConstraint(
-                        condition=Q(cause_type__in=["memory", "fact", "message"]), name="withheld_cause"
+                        condition=Q(cause_type__in=["memory", "fact", "proposal", "message"]), name="withheld_cause"
                     ),
                 ],
             },

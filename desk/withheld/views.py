@@ -103,7 +103,9 @@ def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
 
 def _said_again(principal: Principal, noun: str, pk: str) -> list[SaidAgain]:
     if noun == "memory":
-        return memories.also_said(principal, pk)
+        return memories.also_said(principal, pk) if pk.isascii() and pk.isalnum() else []
+    if noun != "fact":
+        raise NotFound("There is no such thing.")
     try:
         return facts.also_said(principal, UUID(pk))
     except ValueError as error:

@@ -15,7 +15,7 @@ from accounts.actions import member_detach
 from accounts.models import Member
 from accounts.policy import must_decide
 from accounts.principals import Principal
-from conversations.actions import Cause, words_give_back, words_withhold
+from conversations.actions import Cause, as_said, words_give_back, words_withhold
 from conversations.models import Conversation
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
@@ -166,7 +166,7 @@ def _suppress(change: FactWrite) -> None:
 
 
 def _withhold(change: FactWrite) -> None:
-    said = FactEvidence.objects.filter(fact=change.fact).values_list("message_id", "quote")
+    said = as_said(FactEvidence.objects.filter(fact=change.fact))
     words_withhold(change.write, change.fact.user_id, Cause("fact", str(change.fact.pk)), said)
 
 

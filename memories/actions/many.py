@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +13,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.actions import Cause, words_withhold
+from conversations.actions import Cause, as_said, words_withhold
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.backends import get_embedder
@@ -215,17 +214,12 @@ _WITHHOLDS = [Kind.SEMANTIC, Kind.PROCEDURAL]
 
 
 def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
-    """Withhold the words behind memories, inside a transaction that holds the person's ledger.
+    """Withhold the words behind memories, one after the other, inside a transaction that holds the ledger.
 
     What was made of others, by merging or as an account of what was talked about, withholds nothing: it quotes more
     than it says.
     """
     made = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.DERIVED_FROM).values("from_memory")
-    rows = MemoryEvidence.objects.filter(version__memory__in=ids, version__memory__kind__in=_WITHHOLDS)
-    quotes: dict[str, list[tuple[UUID, str]]] = defaultdict(list)
-    for memory_id, message_id, quote in rows.exclude(version__memory__in=made).values_list(
-        "version__memory_id", "message_id", "quote"
-    ):
-        quotes[memory_id].append((message_id, quote))
+    rows = MemoryEvidence.objects.filter(version__memory__kind__in=_WITHHOLDS).exclude(version__memory__in=made)
     for memory_id in ids:
-        words_withhold(write, user_id, Cause("memory", memory_id), quotes[memory_id])
+        words_withhold(write, user_id, Cause("memory", memory_id), as_said(rows.filter(version__memory=memory_id)))

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.scope import working_for
-from conversations.actions import Cause, words_withhold
+from conversations.actions import Cause, as_said, words_withhold
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
@@ -124,8 +124,8 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refus
             write.undoable(proposal.user_id, "proposal", proposal.pk, {"state": proposal.state})
             end(proposal, Proposal.State.REJECTED, timezone.now())
             if refusal == Refusal.DONT_KEEP:
-                said = proposal.evidence.values_list("message_id", "quote")
-                words_withhold(write, proposal.user_id, Cause("memory", str(proposal.memory_id or proposal.pk)), said)
+                said = as_said(ProposalEvidence.objects.filter(proposal=proposal))
+                words_withhold(write, proposal.user_id, Cause("proposal", str(proposal.pk)), said)
     return proposal
 
 

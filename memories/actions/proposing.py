@@ -250,6 +250,8 @@ def signal_agrees(principal: Principal, user_id: UUID, candidate: Candidate) -> 
     settled = candidate.policy.own_word or candidate.policy.consent or principal.review == "before"
     if new.field not in AGREED or conversation_id is None or settled or candidate.prepared.held_back:
         return False
+    if not candidate.said:  # Without words of the person's it is the agent's own idea, however often it has it.
+        return False
     digest, *others = _digests(user_id, new.field, new.content)
     signals = FieldSignal.objects.filter(user_id=user_id, field=new.field, digest__in=[digest, *others])
     agrees = signals.exclude(conversation_id=conversation_id).exists()

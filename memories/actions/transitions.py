@@ -307,7 +307,8 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
     """
     memory = change.memory
     held_back = state_before(memory) == State.QUARANTINED
-    words_give_back(change.write, memory.user_id, "memory", [memory.pk])
+    if writing.decides_what_returns(principal):
+        words_give_back(change.write, memory.user_id, "memory", [memory.pk])
     _must_fit(principal, memory, active=not waits and not held_back)
     suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
     if memory.expires_at is not None and memory.expires_at <= change.now:

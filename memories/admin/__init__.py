@@ -10,10 +10,11 @@ from .memories import (
 )
 from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
 from .plans import MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
-from .proposals import ProposalAdmin, ProposalEvidenceAdmin
+from .proposals import FieldSignalAdmin, ProposalAdmin, ProposalEvidenceAdmin
 
 __all__ = [
     "DisclosureAdmin",
+    "FieldSignalAdmin",
     "MemoryAdmin",
     "MemoryEvidenceAdmin",
     "MemoryPlanAdmin",

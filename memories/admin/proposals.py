@@ -12,7 +12,7 @@ from accounts.models import User
 from conversations.models import Conversation, Message
 from web.admin import linked
 
-from ..models import Memory, Proposal, ProposalEvidence
+from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
 from .memories import OfPersonAdmin
 
 
@@ -67,3 +67,19 @@ class ProposalEvidenceAdmin(OfPersonAdmin):
     proposal_link = linked(Proposal, "proposal_id", "proposal")
     message_link = linked(Message, "message_id", "message")
     person = linked(User, "proposal.user_id", "person", name="proposal.user.username")
+
+
+@admin.register(FieldSignal)
+class FieldSignalAdmin(OfPersonAdmin):
+    """In which conversations a tone or a goal was given; two that agree settle it."""
+
+    list_display = ["id", "person", "field", "conversation_id", "at"]
+    list_filter = ["field", "at"]
+    list_select_related = ["user"]
+    fields = ["person", "field", "conversation_id", "at"]
+    readonly_fields = ["person", "conversation_id"]
+    search_help_text = "The id of a person, or part of their name"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FieldSignal]:
+        """All of them, without what tells their values apart."""
+        return super().get_queryset(request).defer("digest")

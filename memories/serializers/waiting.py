@@ -54,6 +54,12 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
             "decided_at",
         ]
 
+    def to_representation(self, proposal: Proposal) -> Any:
+        """What the person refused is told to nobody who may not decide."""
+        shown = super().to_representation(proposal)
+        refused = proposal.state == Proposal.State.REJECTED and not self.context["principal"].may_decide
+        return {**shown, "values": {}} if refused else shown
+
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_source_conversation(self, proposal: Proposal) -> str | None:
         """The conversation that led to it."""

@@ -24,6 +24,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Duplicates, contradictions", "compare_arrows", "facts_factlink", ""),
             ("Wordings", "history", "facts_factversion", ""),
             ("Evidence", "fact_check", "facts_factevidence", ""),
+            ("Perhaps out of date", "update", "statements_doubt", ""),
             ("Kept from coming back", "do_not_disturb_on", "statements_suppression", ""),
         ],
     ),
@@ -38,6 +39,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Shown to agents", "visibility", "memories_disclosure", ""),
             ("Proposals", "rate_review", "memories_proposal", ""),
             ("Proposed because of", "quick_reference", "memories_proposalevidence", ""),
+            ("Tones and goals given", "campaign", "memories_fieldsignal", ""),
             ("Plans to merge", "merge", "memories_memoryplan", ""),
             ("Merges planned", "call_merge", "memories_memoryplanitem", ""),
             ("Memories to merge", "account_tree", "memories_memoryplansource", ""),
@@ -70,6 +72,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
         [
             ("Conversations", "forum", "conversations_conversation", ""),
             ("Messages", "chat", "conversations_message", ""),
+            ("Withheld words", "content_cut", "conversations_withheld", ""),
             ("Summaries", "summarize", "conversations_conversationchunk", ""),
             ("Imports", "upload_file", "conversations_conversationimport", ""),
             ("Uploads", "attach_file", "conversations_importpart", ""),

@@ -531,6 +531,7 @@ class TestOverRest:
         return f"/api/v1/conversations/{conversation.pk}/messages/{index}/"
 
     def test_hold_release_decline(self, api, agent, conversation):
+        Conversation.objects.filter(pk=conversation.pk).update(agent=agent)
         client = api(agent)
         held = client.patch(self.address(conversation), {"held": True})
         assert (held.status_code, held.json()["index"], held.json()["processed"]) == (200, 0, False)

@@ -1,6 +1,7 @@
 """A no binds the words: what is not to be kept leaves the record, whoever quotes it follows, and it can come back."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -31,11 +32,20 @@ from conversations.passages import MARK, Original, Span, merged
 from facts.actions import fact_delete, fact_reject, fact_restore
 from facts.models import FactEvidence, LegacyFact
 from journal.actions import ledger_write
+from journal.exceptions import NotYoursToDecide
 from journal.models import Change, Ledger
 from journal.undo import undo
 from language.backends import get_embedder
 from language.base import ModelUnavailable
-from memories.actions import memories_decide, memory_add, memory_archive, memory_reject, memory_restore
+from memories.actions import (
+    memories_decide,
+    memory_add,
+    memory_archive,
+    memory_reject,
+    memory_restore,
+    memory_update,
+    proposal_reject,
+)
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.records import NewMemory
 from statements.models import Refusal
@@ -104,7 +114,8 @@ def test_a_quote_that_is_not_found_takes_the_whole_message(owner):
     conversation = say(owner, SAID)
     dont_keep(owner, learned(owner, conversation, quote="I am a cellist"))
     assert record(conversation) == [MARK]
-    assert Message.objects.get(conversation=conversation).declined
+    message = Message.objects.get(conversation=conversation)
+    assert (message.search_text, messages_index(conversation.pk)) == ("", 0)
 
 
 @pytest.mark.parametrize("columns", [{"kind": "episodic", "category": "event"}, {"kind": "insight"}, {}])
@@ -172,6 +183,28 @@ def test_my_fact_takes_my_words_and_another_members_stay(owner, member, legacy):
     assert record(mine) == [MARK]
 
 
+def test_another_sentence_of_the_message_that_says_it_goes_too(owner):
+    conversation = say(owner, f"{CELLO} It rains. As I said, I have played the cello in an orchestra since 2011.")
+    dont_keep(owner, learned(owner, conversation))
+    assert record(conversation) == [f"{MARK} It rains. {MARK}"]
+
+
+def test_words_are_found_whatever_their_case(owner):
+    conversation = say(owner, "I AM BANKRUPT. I like tea. I am bankrupt since May.")
+    passages_withhold(me(owner), [Place(conversation.pk, 0, "I am bankrupt")])
+    assert record(conversation) == [f"{MARK} I like tea. {MARK}"]
+
+
+def test_a_reply_that_was_on_its_way_does_not_bring_the_words_back(owner):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    dont_keep(owner, memory)
+    messages_append(me(owner), conversation.pk, [NewMessage("assistant", ECHO), NewMessage("assistant", "Shall we?")])
+    assert record(conversation)[1:] == [f"{MARK} Let us begin.", "Shall we?"]
+    memory_restore(me(owner), memory.pk)
+    assert record(conversation) == [SAID, ECHO, "Shall we?"]
+
+
 # --- What follows ------------------------------------------------------------------------------------------------
 
 
@@ -207,11 +240,12 @@ def test_nothing_that_an_agent_is_given_says_it_any_more(owner, api):
         assert "cello" not in json.dumps([made.system, made.messages], default=str)
 
 
-def test_clients_that_keep_a_copy_are_told(owner, api):
-    conversation = say(owner, SAID)
+@pytest.mark.parametrize("who", ["owner", "agent"])
+def test_clients_that_keep_a_copy_are_told(owner, agent, api, who):
+    conversation = say(owner, SAID, agent=agent)
     before = Ledger.objects.get(pk=owner.pk).rev
     dont_keep(owner, learned(owner, conversation))
-    told = api(owner).get(f"/api/v1/changes/?after={before}").json()["results"]
+    told = api(owner if who == "owner" else agent).get(f"/api/v1/changes/?after={before}").json()["results"]
     message = Message.objects.get(conversation=conversation)
     assert ("WITHHOLD", "message", str(message.pk)) in [(r["event"], r["object_type"], r["object"]) for r in told]
     assert "cello" not in json.dumps(told)
@@ -348,6 +382,97 @@ def test_a_sentence_beside_erased_words_is_withheld_and_given_back(owner):
     assert record(conversation) == [f"Good morning! {MARK} Shall we begin?"]
 
 
+def test_what_two_causes_withhold_stays_out_with_its_echo_until_both_are_gone(owner):
+    conversation = say(owner, "I have a dog. I hate my boss.", "How nice that you have a dog.")
+    dog = learned(owner, conversation, "The user has a dog.", "I have a dog.")
+    again = learned(owner, conversation, "The user keeps a dog.", "I have a dog.")
+    boss, other = (
+        learned(owner, conversation, f"The user hates {who}.", "I hate my boss.") for who in ("a boss", "bosses")
+    )
+    for memory in (dog, boss, again, other):
+        dont_keep(owner, memory)
+    assert record(conversation) == [f"{MARK} {MARK}", MARK]
+    for memory in (dog, boss):
+        memory_restore(me(owner), memory.pk)
+        assert record(conversation) == [f"{MARK} {MARK}", MARK]
+    memory_restore(me(owner), other.pk)
+    assert record(conversation) == [f"{MARK} I hate my boss.", MARK]
+    memory_restore(me(owner), again.pk)
+    assert record(conversation)[1] == "How nice that you have a dog."
+
+
+def test_an_agent_s_restore_brings_no_refused_words_back(owner, agent):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    Conversation.objects.update(agent=agent)
+    Memory.objects.update(reviewed_at=timezone.now())
+    bot = factories.agent_principal(agent)
+    message = Message.objects.get(conversation=conversation)
+    cautious = replace(bot, review="before")
+    change = memory_update(cautious, memory.pk, "The user hates the cello.", message_id=message.pk)
+    proposal_reject(me(owner), change.proposal.pk, Refusal.DONT_KEEP)
+    assert CELLO not in record(conversation)[0]
+    assert Memory.objects.get(pk=memory.pk).state == "active"
+    memory_archive(bot, memory.pk)
+    memory_restore(bot, memory.pk)
+    assert CELLO not in record(conversation)[0]
+
+
+def test_what_was_erased_takes_nothing_else_with_it(owner):
+    conversation = say(owner, "I have a dog. I have a cat.")
+    dog, twin = (learned(owner, conversation, f"The user has {what}.", "I have a dog.") for what in ("a dog", "dogs"))
+    cat = learned(owner, conversation, "The user has a cat.", "I have a cat.")
+    dont_keep(owner, dog)
+    Withheld.objects.update(erase_at=timezone.now())
+    withheld_erase()
+    dont_keep(owner, twin)
+    assert record(conversation) == [f"{MARK} I have a cat."]
+    dont_keep(owner, cat)
+    assert "cat" not in record(conversation)[0]
+    memory_restore(me(owner), cat.pk)
+    assert "I have a cat." in record(conversation)[0]
+
+
+def test_a_decline_holds_whatever_withheld_the_words_before(owner):
+    conversation = say(owner, CELLO)
+    memory = learned(owner, conversation)
+    dont_keep(owner, memory)
+    message_decline(me(owner), conversation.pk, 0)
+    memory_restore(me(owner), memory.pk)
+    assert record(conversation) == [MARK]
+    assert Message.objects.get(conversation=conversation).declined
+
+
+def test_only_the_agent_that_talks_there_declines_for_the_person(owner, agent):
+    conversation = say(owner, SAID)
+    with pytest.raises(NotYoursToDecide):
+        message_decline(factories.agent_principal(agent), conversation.pk, 0)
+    assert record(conversation) == [SAID]
+
+
+def test_a_message_that_its_marks_would_make_too_long_is_withheld_whole(owner):
+    conversation = say(owner, f"No! {'x' * 31_990}")
+    dont_keep(owner, learned(owner, conversation, quote="No!"))
+    assert record(conversation) == [MARK]
+
+
+def test_a_give_back_is_undone_also_when_the_quotation_is_gone(owner):
+    conversation = say(owner, SAID)
+    memory = learned(owner, conversation)
+    dont_keep(owner, memory)
+    memory_restore(me(owner), memory.pk)
+    MemoryEvidence.objects.all().delete()
+    rev = Ledger.objects.get(pk=owner.pk).rev
+    undo(me(owner), rev, rev)
+    assert CELLO not in record(conversation)[0]
+
+
+@pytest.mark.parametrize("about", ["memory-%00", "fact-1", "foo-1", "memory-a b"])
+def test_a_page_about_nothing_is_no_error(client, owner, about):
+    client.force_login(owner)
+    assert client.get(f"/withheld/?about={about}").status_code in {200, 404}
+
+
 # --- Elsewhere ---------------------------------------------------------------------------------------------------
 
 
@@ -360,10 +485,11 @@ def test_what_was_said_elsewhere_is_offered_and_withheld_at_one_press(owner, api
     also = [{"conversation": str(elsewhere.pk), "index": 0, "quote": "My orchestra lets me play the cello alone."}]
     found = [{**each, "surely": True} for each in also]
     assert answer.json()["also_said"] == found
-    body = {"passages": also, "memory": memory.pk}
-    assert client.post("/api/v1/withheld/", body, format="json").status_code == 201
+    made = client.post("/api/v1/withheld/", {"passages": also}, format="json")
     assert record(elsewhere) == [MARK, "Splendid.", "I play chess, too."]
     memory_restore(me(owner), memory.pk)
+    assert record(elsewhere)[0] == MARK
+    assert client.delete(f"/api/v1/withheld/{made.json()['withheld'][0]['id']}/").status_code == 204
     assert record(elsewhere)[0] == "My orchestra lets me play the cello alone."
 
 

@@ -105,7 +105,7 @@ def test_it_works_without_javascript(browse, owner, waiting):
     page.goto("/")
     expect(page.get_by_role("heading", name="7 proposals and 1 memory wait for your review")).to_be_visible()
     page.get_by_role("link", name="Start reviewing").click()
-    page.locator("summary", has_text="Reject").click()
+    page.get_by_role("button", name="Not true").click()
     page.get_by_label("Why is it wrong?").fill("Never")
     page.get_by_role("button", name="Reject this memory").click()
     expect(claim(page, waiting[1])).to_be_visible()

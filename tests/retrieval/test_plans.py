@@ -25,7 +25,7 @@ PEOPLE = 15
 ROWS = 160
 """Rows of each person, or legacy, in each table."""
 
-INDEXES = {Message: "message_vectors", ConversationChunk: "chunk_vectors", LegacyFact: "fact_vectors"}
+INDEXES = {Message: "message_vectors", ConversationChunk: "chunk_readable_vectors", LegacyFact: "fact_vectors"}
 
 
 @pytest.fixture
