@@ -107,6 +107,7 @@ def rows(api, owner, member, stranger, legacy, agent):
     talk = factories.ConversationFactory(user=owner, legacy=legacy)
     messages = factories.MessageFactory.create_batch(4, conversation=talk)
     said = {"conversation": str(talk.pk), "index": 1}
+    withheld = made("withheld/", passages=[said])["withheld"][0]["id"]
     talked = upload(chatgpt_talk("I kept bees.", name="first"))
     brought = client.post(f"{API}import/", talked, format="multipart").json()
     run_import(JobRun.objects.get(kind="import").pk)
@@ -141,7 +142,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "receipt": made("erase/", scope="everything", confirm=True, grace_hours=24)["receipt"],
         "job_id": JobRun.objects.get(kind="import").pk,
         "identity_id": factories.ExternalIdentityFactory(user=owner).pk,
-        "withheld_id": made("withheld/", passages=[said])["withheld"][0]["id"],
+        "withheld_id": withheld,
         "name": "add_to_memory",
         "key": f"memory-{waiting.pk}",
     }

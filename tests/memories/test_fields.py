@@ -90,12 +90,13 @@ class TestWhatAnAgentSays:
 @pytest.mark.django_db
 class TestSignals:
     @pytest.fixture
-    def tell(self, bot, owner, add):
-        """``tell(content)``: an agent finds this in a conversation of its own, or in the one that is given."""
+    def tell(self, bot, owner, agent, add):
+        """``tell(content)``: an agent finds it in words of a conversation of its own, or of the one that is given."""
 
         def tell(content, conversation=None):
-            conversation = conversation or factories.ConversationFactory(user=owner)
-            return add(bot, content, "tone", conversation_id=conversation.pk, insist=True)
+            conversation = conversation or factories.ConversationFactory(user=owner, agent=agent)
+            message = factories.MessageFactory(conversation=conversation)
+            return add(bot, content, "tone", message_id=message.pk, insist=True)
 
         return tell
 
@@ -106,13 +107,19 @@ class TestSignals:
         assert (now(first).state, now(first).reviewed_at) == ("active", None)
         check(owner)
 
-    def test_one_conversation_is_one_signal_and_other_values_don_t_agree(self, tell, owner):
-        talk = factories.ConversationFactory(user=owner)
+    def test_one_conversation_is_one_signal_and_other_values_don_t_agree(self, tell, owner, agent):
+        talk = factories.ConversationFactory(user=owner, agent=agent)
         for content in (FORMAL, FORMALLY, FORMAL):
             tell(content, talk)
         tell("The user prefers a casual tone.")
         assert not Memory.objects.filter(state="active").exists()
         assert FieldSignal.objects.count() == 2
+
+    def test_an_agent_s_own_idea_is_none_however_many_conversations_it_opens(self, bot, owner, agent, add):
+        for _ in range(2):
+            talk = factories.ConversationFactory(user=owner, agent=agent)
+            add(bot, FORMAL, "tone", conversation_id=talk.pk, insist=True)
+        assert (Memory.objects.get().state, FieldSignal.objects.count()) == ("proposed", 0)
 
     def test_a_goal_too_but_no_city(self, tell):
         for _ in range(2):
