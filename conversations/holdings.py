@@ -1,5 +1,7 @@
 """What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
 
+from django.db.models import Q
+
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
 from retrieval.text import prepare
 
@@ -54,6 +56,7 @@ HOLDINGS = (
     ),
     Holding(
         model=ConversationChunk,
+        exported=Q(hidden_since__isnull=True),
         kind="chunks",
         owner="user_id",
         words={"content": ERASED_TEXT, **VECTOR},

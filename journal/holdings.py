@@ -62,7 +62,8 @@ class Holding:
 
     ``kind`` names its rows in an export; empty: they are in none. ``owner`` is the path from a row to the id of its
     person; empty where the rows are nobody's. ``theirs`` says so where no path does. ``restored`` tells whether an
-    import of an export brings its rows back.
+    import of an export brings its rows back, ``exported`` which of them the
+    export holds.
 
     Columns that can hold text are in one of four groups. An export writes ``words``, and erasure leaves the value that
     stands by their names in rows that have to stay. It writes ``terms`` too, which are words of ours or of the
@@ -85,6 +86,7 @@ class Holding:
     revs: tuple[str, ...] = ()
     refers: tuple[str, ...] = ()
     restored: bool = True
+    exported: Q = field(default_factory=Q)
     remake: Callable[[Any, str], None] | None = None
 
     @property

@@ -36,7 +36,7 @@ from memories.models import (
     Proposal,
     ProposalEvidence,
 )
-from statements.actions import purging
+from statements.actions import Changed, doubt_what_rests, purging
 from statements.models import Doubt, StatementKind, Suppression
 
 from ..takeout.recount import recount
@@ -110,6 +110,12 @@ class _Erasing:
             return
         rows = kind.rows.filter(pk__in=ids, user_id=self.user_id)
         standing = list(rows.values("pk", "version", "fingerprint", *kind.owners))
+        for row in standing:
+            self._tell(kind.name, [row["pk"]], row["version"])
+            said = MemoryEvidence.objects.filter(version__memory=row["pk"]) if kind is MEMORY else None
+            said = FactEvidence.objects.filter(fact=row["pk"]) if said is None else said
+            changed = Changed(kind.name, str(row["pk"]), list(said.values_list("message_id", flat=True)))
+            doubt_what_rests(self.write, self.user_id, changed, self.write.ledgers[self.user_id].rev)
         if kind is FACT:
             for fact in LegacyFact.objects.filter(pk__in=ids, visibility=LegacyFact.Visibility.SHARED):
                 self.write.change(fact.legacy_id, "UNSHARE", "fact", fact.pk, old_version=fact.version)
@@ -133,8 +139,6 @@ class _Erasing:
         ).update(embedding=None, embedding_model="")
         self._delete(rows)
         self._forget(kind.name, ids)
-        for row in standing:
-            self._tell(kind.name, [row["pk"]], row["version"])
 
     def _said(self) -> None:
         """Take the words out of messages, for good, and whatever quotes them."""

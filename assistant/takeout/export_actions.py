@@ -121,7 +121,7 @@ def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
 
     rev = Ledger.objects.values_list("rev", flat=True).get(pk=export.user_id)
     written = sorted((each for each in reversed(holdings()) if each.kind), key=lambda each: each.model is Change)
-    tables = [(each, each.of_person(export.user_id)) for each in written]
+    tables = [(each, each.of_person(export.user_id).filter(each.exported)) for each in written]
     lease.keep(0, sum(rows.count() for _, rows in tables))
     archive, done = Archive(put), 0
     for holding, _ in tables:
@@ -137,7 +137,7 @@ def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
 
 
 def _rows_of(holding: Holding, user_id: UUID) -> Iterator[tuple[object, ...]]:
-    rows = holding.of_person(user_id).order_by("pk")
+    rows = holding.of_person(user_id).filter(holding.exported).order_by("pk")
     return rows.values_list(*map(as_written, holding.written)).iterator(chunk_size=READ_ROWS)
 
 

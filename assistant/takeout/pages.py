@@ -90,7 +90,7 @@ def _conversations(principal: Principal) -> Iterator[list[tuple[Conversation, li
     page: list[tuple[Conversation, list[ConversationChunk], list[Message]]] = []
     room = MESSAGES_PER_PAGE
     for talk in talks.iterator(chunk_size=ROWS_PER_PAGE):
-        chunks = list(talk.chunks.defer(*_VECTORS).order_by("message_range_start"))
+        chunks = list(talk.chunks.filter(hidden_since__isnull=True).defer(*_VECTORS).order_by("message_range_start"))
         said = talk.messages.defer(*_VECTORS).order_by("index").iterator(chunk_size=MESSAGES_PER_PAGE)
         while part := list(islice(said, room)):
             page.append((talk, chunks, part))

@@ -344,6 +344,8 @@ def what_changed(principal: Principal, object_type: str, object_id: str) -> list
     if rev is None or principal.user_id is None:
         return []
     change = Change.objects.of_owner(principal.user_id).filter(rev=rev).first()
+    if change is not None and change.event == Change.Event.ERASE:
+        return [Other(reverse("home"), "something that it rests on", "Erased")]
     if change is None or change.object_type not in {"memory", "fact"} or change.event not in {"UPDATE", "APPROVE"}:
         return [Other(reverse("withheld-list"), *_WITHHELD)]
     return list(_corrected(principal, change))

@@ -1,6 +1,8 @@
 """A no binds the words: what is not to be kept leaves the record, whoever quotes it follows, and it can come back."""
 
+import io
 import json
+import zipfile
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,6 +18,7 @@ from assistant.imports.loading import plan_step
 from assistant.learn.actions import message_decline, message_release
 from assistant.learn.rewriting import rewrite_chunks
 from assistant.recall.turn import prepare_turn
+from assistant.takeout.export_actions import export_begin, run_export
 from conversations.actions import (
     NewMessage,
     Place,
@@ -33,7 +36,7 @@ from facts.actions import fact_delete, fact_reject, fact_restore
 from facts.models import FactEvidence, LegacyFact
 from journal.actions import ledger_write
 from journal.exceptions import NotYoursToDecide
-from journal.models import Change, Ledger
+from journal.models import Change, Export, ExportPart, Ledger
 from journal.undo import undo
 from language.backends import get_embedder
 from language.base import ModelUnavailable
@@ -264,6 +267,21 @@ def test_a_summary_is_hidden_at_once_and_written_anew_from_what_is_left(owner):
     assert Memory.objects.filter(user=owner).count() == learned_before
     assert Ledger.objects.get(pk=owner.pk).chunk_terms == chunk.search_length
     assert rewrite_chunks(conversation.pk) == 0
+
+
+def test_a_hidden_summary_is_in_no_export_and_a_file_made_before_is_gone(owner):
+    conversation = say(owner, SAID, ECHO)
+    summed_up(owner, conversation, "They spoke of the cello.")
+    memory = learned(owner, conversation)
+    before = export_begin(me(owner)).pk
+    run_export(before)
+    dont_keep(owner, memory)
+    assert not Export.objects.filter(pk=before).exists()
+    run_export(export_begin(me(owner)).pk)
+    archive = b"".join(bytes(part.data) for part in ExportPart.objects.order_by("number"))
+    with zipfile.ZipFile(io.BytesIO(archive)) as held:
+        told = {name: held.read(name).decode() for name in held.namelist()}
+    assert not [name for name, text in told.items() if "cello" in text and "memor" not in name]
 
 
 def test_with_the_model_away_the_sentences_go_that_share_its_words(owner, monkeypatch):

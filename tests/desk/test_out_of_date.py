@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import erasure_request, run_erasure
 from conversations.models import Message
 from desk.review.items import what_changed
 from desk.review.queue import Queue
@@ -97,3 +98,15 @@ def test_the_queue_shows_it_beside_what_changed(client, owner, resting):
     assert Doubt.objects.count() == 3
     assert "Not there any more" in client.get(f"/review/?item=memory-{resting['merged'].pk}").content.decode()
     assert Message.objects.count() == 1
+
+
+def test_what_rests_on_something_erased_waits_too(client, owner, resting):
+    erasure, job = erasure_request(principal_for_person(owner.pk), "memory", resting["source"].pk)
+    run_erasure(job.pk)
+    erasure.refresh_from_db()
+    assert erasure.state == "done"
+    left = {name: row for name, row in resting.items() if name not in {"source", "merged"}}
+    assert waiting(owner, left) == ["beside", "fact", "heir"]
+    client.force_login(owner)
+    page = client.get(f"/review/?item=memory-{resting['heir'].pk}").content.decode()
+    assert "Erased" in page
