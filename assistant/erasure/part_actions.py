@@ -112,9 +112,10 @@ class _Erasing:
         standing = list(rows.values("pk", "version", "fingerprint", *kind.owners))
         for row in standing:
             self._tell(kind.name, [row["pk"]], row["version"])
-            said = MemoryEvidence.objects.filter(version__memory=row["pk"]) if kind is MEMORY else None
-            said = FactEvidence.objects.filter(fact=row["pk"]) if said is None else said
-            changed = Changed(kind.name, str(row["pk"]), list(said.values_list("message_id", flat=True)))
+            behind: dict[str, Any] = {"fact": row["pk"]} if kind is FACT else {"version__memory": row["pk"]}
+            evidence: type[models.Model] = FactEvidence if kind is FACT else MemoryEvidence
+            said = evidence._default_manager.filter(**behind).values_list("message_id", flat=True)
+            changed = Changed(kind.name, str(row["pk"]), list(said))
             doubt_what_rests(self.write, self.user_id, changed, self.write.ledgers[self.user_id].rev)
         if kind is FACT:
             for fact in LegacyFact.objects.filter(pk__in=ids, visibility=LegacyFact.Visibility.SHARED):
