@@ -76,7 +76,7 @@ def test_the_walk_through_memories(live_server):
     assert reworded["previous"] == {"content": "Sarah works on the Platform team.", "version": 1}
     assert (filed["importance"], filed["version"]) == (4, 2)
     assert [version["number"] for version in detail["versions"]] == [1, 2]
-    assert [change["event"] for change in history["results"]] == ["ADD", "UPDATE", "UPDATE"]
+    assert [change["event"] for change in history["results"]] == ["UPDATE", "UPDATE", "ADD"]
     assert (reverted["content"], reverted["version"]) == ("Sarah works on the Platform team.", 3)
     assert [memory["id"] for memory in found["results"]] == [detail["id"]]
     assert topics == {"topics": ["design", "work"]}

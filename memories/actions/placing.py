@@ -30,8 +30,9 @@ def _marks(values: Mapping[str, Any]) -> list[Embedded]:
 
 
 def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
-    """Raise Gated (422 ``rejected_before``) for what the person removed or refused."""
-    if any(Suppression.objects.against(MEMORY, user_id, _marks(values))):
+    """Raise Gated (422 ``rejected_before``) for what the person removed or refused, and for notes that say it."""
+    words = [Embedded(values[name], None, "") for name in ("name", "notes") if values.get(name)]
+    if any(Suppression.objects.against(MEMORY, user_id, [*_marks(values), *words])):
         raise Gated("The person removed or refused this place. Only they can bring it back.", code="rejected_before")
 
 

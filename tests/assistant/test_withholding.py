@@ -331,6 +331,15 @@ def test_an_import_that_is_run_again_brings_nothing_back(owner):
     assert plan_step(me(owner), other, channel="jsonl", legacy_id=None).objection
 
 
+def test_notes_of_a_place_don_t_say_again_what_was_refused(owner, agent, api):
+    (memory,) = remember(owner, "The user owns a small sailing boat.")
+    dont_keep(owner, memory)
+    body = {"place_id": "b", "name": "Boat", "notes": "The user owns a small sailing boat."}
+    answer = api(agent).post("/api/v1/places/", body, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
+    assert api(agent).post("/api/v1/places/", {**body, "notes": "By the lake."}, format="json").status_code == 201
+
+
 # --- The way back ------------------------------------------------------------------------------------------------
 
 
