@@ -11,6 +11,8 @@ import httpx
 import pytest
 from django.core.management import call_command
 
+from assistant.takeout.export_actions import run_export
+from conversations.models import Message
 from tests import factories
 from tests.conftest import collected
 from tests.openapi import contract
@@ -48,7 +50,8 @@ def through(caller):
     def send(request):
         sent = {"data": request.content, "content_type": request.headers.get("content-type")}
         answer = caller.generic(request.method, request.url.raw_path.decode(), **sent)
-        content = b"".join(collected(answer.streaming_content)) if answer.streaming else answer.content
+        streamed = answer.streaming and (collected if answer.is_async else list)(answer.streaming_content)
+        content = b"".join(streamed) if answer.streaming else answer.content
         return httpx.Response(answer.status_code, headers=dict(answer.headers), content=content)
 
     return send
@@ -115,16 +118,24 @@ def ask_as_person(api, package, answered, owner):
     return Asker(package, answered, api(owner))
 
 
-def test_it_reads_every_answer(ask, ask_as_agent, ask_as_person, answered, member, settings):
+@pytest.fixture
+def ask_as_member(api, package, answered, member):
+    return Asker(package, answered, api(member))
+
+
+def test_it_reads_every_answer(ask, ask_as_agent, ask_as_person, ask_as_member, answered, member, settings):
     settings.UPDATES_STREAM_SECONDS = 0
     walk_the_account(ask)
     legacy = walk_a_legacy(ask, member)
+    walk_invitations(ask_as_person, ask_as_member, member.username)
     message = walk_a_conversation(ask, legacy)
+    walk_what_is_withheld(ask, message)
     walk_memories(ask, ask_as_person)
     walk_plans(ask)
     walk_places(ask, message)
     walk_proposals(ask, ask_as_agent)
     walk_imports(ask)
+    walk_my_data(ask)
     assert sorted(TAGS.keys() - answered) == []
 
 
@@ -256,6 +267,42 @@ def walk_proposals(ask, ask_as_agent):
     ask("proposals_reject_create", {"reason": "not_true"}, proposal_id=first.id)
     ask("proposals_approve_create", {"values": {"content": "The user lives by the sea."}}, proposal_id=second.id)
     assert ask("proposals_retrieve", proposal_id=second.id).memory.content == "The user lives by the sea."
+
+
+def walk_invitations(ask, other, name):
+    def invite():
+        legacy = ask("legacies_create", {"name": "Uncle Jo"})
+        return legacy.id, ask("legacies_members_create", {"name": name}, legacy_id=legacy.id).invitation.code
+
+    _, code = invite()
+    assert other("invitations_list").count == 1
+    other("invitations_accept_create", code=code)
+    _, code = invite()
+    other("invitations_decline_create", code=code)
+    legacy_id, _ = invite()
+    (waiting,) = ask("legacies_invitations_list", legacy_id=legacy_id).results
+    ask("legacies_invitations_destroy", legacy_id=legacy_id, invitation_id=waiting.id)
+    _, code = invite()
+    other("invitations_block_create", code=code)
+    other("invitations_blocks_destroy", block_id=other("invitations_blocks_list").results[0].id)
+
+
+def walk_what_is_withheld(ask, message):
+    talk = Message.objects.get(pk=message.id).conversation_id
+    (made,) = ask("withheld_create", {"passages": [{"conversation": str(talk), "index": message.index}]}).withheld
+    assert ask("withheld_list").count == 1
+    ask("withheld_destroy", withheld_id=made.id)
+
+
+def walk_my_data(ask):
+    job = ask("export_begin").job
+    run_export(job)
+    assert ask("export_file", job_id=job).payload.read(2) == b"PK"
+    memory = ask("memories_create", {"content": "The user owns a kite.", "category": "context"})
+    body = {"scope": "memory", "id": memory.id, "confirm": True, "grace_hours": 1}
+    made = ask("erase_create", body)
+    assert ask("erase_retrieve", receipt=made.receipt).done is False
+    ask("erase_destroy", receipt=made.receipt)
 
 
 def walk_imports(ask):
