@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import path
 from drf_spectacular.types import OpenApiTypes
@@ -49,7 +51,7 @@ def export_file(principal: Principal, job_id: UUID) -> HttpResponseBase:
     """The answer that is the file. Raises what ``export_parts`` does."""
     export, parts = export_parts(principal, job_id)
     return StreamingHttpResponse(
-        parts,
+        _as_it_is_sent(parts),
         content_type="application/zip",
         headers={
             "Content-Length": str(export.size),
@@ -57,6 +59,13 @@ def export_file(principal: Principal, job_id: UUID) -> HttpResponseBase:
             "Cache-Control": "private, no-store",
         },
     )
+
+
+async def _as_it_is_sent(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """One piece after the other: a plain iterator would be read whole before the first byte is sent."""
+    following = sync_to_async(lambda: next(parts, None))
+    while (piece := await following()) is not None:
+        yield piece
 
 
 urlpatterns = [

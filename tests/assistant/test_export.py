@@ -15,6 +15,7 @@ from assistant.takeout.export_actions import export_begin, exports_expire, expor
 from journal.holdings import holdings
 from journal.models import Export, ExportPart, JobRun
 from memories.models import Memory
+from tests.conftest import collected
 from tests.factories import AgentKeyFactory, ConversationFactory, MemoryFactory, MessageFactory, UserFactory
 
 from .rich import exported, rich_person, rows_in
@@ -105,7 +106,7 @@ def test_the_file_is_kept_in_parts_that_any_machine_reads(monkeypatch, api, owne
     job = api(owner).get(f"/api/v1/jobs/{told['job']}/").json()
     assert (job["state"], job["progress"]) == ("done", 1.0)
     file = api(owner).get(told["file"])
-    data = b"".join(file.streaming_content)
+    data = b"".join(collected(file.streaming_content))
     assert int(file["Content-Length"]) == len(data) == job["result"]["bytes"]
     assert opened(data).testzip() is None
 

@@ -11,6 +11,7 @@ from assistant.erasure.actions import run_erasure
 from assistant.takeout.export_actions import run_export
 from journal.models import Erasure, JobRun
 from memories.models import Memory
+from tests.conftest import collected
 from tests.factories import MemoryFactory
 
 from .conftest import text
@@ -32,7 +33,7 @@ def test_everything_is_collected_and_fetched(visit, owner, stranger, django_asse
     assert f'href="/my-data/export/{job.pk}/"' in page.content.decode()
     assert "refresh" not in page.content.decode()
     file = client.get(f"/my-data/export/{job.pk}/")
-    with zipfile.ZipFile(io.BytesIO(b"".join(file.streaming_content))) as archive:
+    with zipfile.ZipFile(io.BytesIO(b"".join(collected(file.streaming_content)))) as archive:
         assert "The user keeps seven hens." in archive.read("pages/memories-1.html").decode()
     assert visit(stranger).get(f"/my-data/export/{job.pk}/").status_code == 404
     assert visit().get("/my-data/").status_code == 302

@@ -50,8 +50,7 @@ def through(caller):
     def send(request):
         sent = {"data": request.content, "content_type": request.headers.get("content-type")}
         answer = caller.generic(request.method, request.url.raw_path.decode(), **sent)
-        streamed = answer.streaming and (collected if answer.is_async else list)(answer.streaming_content)
-        content = b"".join(streamed) if answer.streaming else answer.content
+        content = b"".join(collected(answer.streaming_content)) if answer.streaming else answer.content
         return httpx.Response(answer.status_code, headers=dict(answer.headers), content=content)
 
     return send
@@ -297,7 +296,10 @@ def walk_what_is_withheld(ask, message):
 def walk_my_data(ask):
     job = ask("export_begin").job
     run_export(job)
-    assert ask("export_file", job_id=job).payload.read(2) == b"PK"
+    assert ask.send("export_file", job_id=job).content.startswith(
+        b"PK"
+    )  # No JSON, so the generator leaves it as it is.
+    ask.answered.add("export_file")
     memory = ask("memories_create", {"content": "The user owns a kite.", "category": "context"})
     body = {"scope": "memory", "id": memory.id, "confirm": True, "grace_hours": 1}
     made = ask("erase_create", body)
