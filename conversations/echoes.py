@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from language.base import Vectors
 from retrieval.text import SIMPLE, detect_config, list_words
 
 from .models import Message, Withheld
-from .passages import Original
+from .passages import Original, Span
 from .querysets import MessageQuerySet
 
 AGAIN_SIMILARITY = 0.79
@@ -58,10 +58,18 @@ class Said:
         self.words = frozenset().union(*self.each)
 
     def stems(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """The words of each text that are not too common to count, stemmed; in one statement."""
+        """The words of each text that are not too common to count, stemmed; in one statement, for none in none."""
+        if not texts:
+            return []
         with connection.cursor() as cursor:
             cursor.execute(_STEMS, [self.config, [" ".join(list_words(text)) for text in texts]])
             return [frozenset(row[0]) for row in cursor.fetchall()]
+
+    def in_sentences(self, texts: Mapping[UUID, Original]) -> Iterator[tuple[UUID, Span, frozenset[str]]]:
+        """The sentences of texts with their words, stemmed: whose it is, where it stands, what it says."""
+        places = [(pk, span) for pk, text in texts.items() for span in text.sentences()]
+        stems = self.stems([texts[pk].words(span) for pk, span in places])
+        return ((pk, span, words) for (pk, span), words in zip(places, stems, strict=True))
 
     def in_part(self, rows: MessageQuerySet) -> MessageQuerySet:
         """Those of the messages that hold a word which begins as one of these does."""
@@ -127,14 +135,14 @@ def _elsewhere(
         distance = CosineDistance("embedding", vector)
         nearest = short.order_by(distance).annotate(distance=distance).values_list("pk", "distance")[:MOST_OFFERED]
         near = {pk for pk, apart in nearest if 1 - apart >= AGAIN_SIMILARITY}
-    found = list(rows.filter(Q(pk__in=[*by_words, *near])).only("conversation_id", "index", "content").order_by("-at"))
-    places = [(row, span) for row in found for span in Original(row.content).sentences()]
-    stems = said.stems([row.content[span.start : span.end] for row, span in places]) if places else []
+    wanted = rows.filter(Q(pk__in=[*by_words, *near])).only("conversation_id", "index", "content").order_by("-at")
+    found = {row.pk: row for row in wanted}
+    texts = {pk: Original(row.content) for pk, row in found.items()}
     offered: dict[UUID, SaidAgain] = {}
-    for (row, span), words in zip(places, stems, strict=True):
+    for pk, span, words in said.in_sentences(texts):
         surely = said.is_said_by(words)
-        known = offered.get(row.pk)
-        if (surely or (row.pk in near and words & said.words)) and (known is None or surely > known.surely):
-            quote = row.content[span.start : span.end]
-            offered[row.pk] = SaidAgain(row.pk, row.conversation_id, row.index, quote, surely)
+        known = offered.get(pk)
+        if (surely or (pk in near and words & said.words)) and (known is None or surely > known.surely):
+            row = found[pk]
+            offered[pk] = SaidAgain(pk, row.conversation_id, row.index, texts[pk].words(span), surely)
     return list(offered.values())[:MOST_OFFERED]

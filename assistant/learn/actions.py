@@ -33,21 +33,18 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.leases import (
     Lease,
-    claim_job,
     finish_job,
-    open_job,
-    working,
 )
 from journal.models import JobRun
 from journal.queue import enqueue
 from language.backends import get_model
-from language.base import ExtractionRequest, LanguageError, LanguageModel, MemoryCandidate
+from language.base import ExtractionRequest, LanguageModel, MemoryCandidate
 from memories.actions import memories_decline
 from statements.actions import suppression_add
 from statements.policy import check_form
 from statements.wording import Embedded
 
-from .learning import Found, Part, find_memories, learns_memories, note_failure, note_refusals
+from .learning import Found, Part, find_memories, learns_memories, note_refusals, working_on
 from .updates import telling
 from .writing import PlanWriter, learned_today, mention_places
 
@@ -69,24 +66,16 @@ def extract_messages(conversation_id: UUID) -> int:
     waiting = JobRun.objects.filter(kind=JOB, subject_id=str(conversation_id), state=JobRun.State.WAITING)
     if not _due(conversation) and not waiting.exists():
         return 0
-    job = claim_job(
-        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
-    )
-    if job is None:
-        return 0
     read = 0
-    with working(
-        job,
-        lease_seconds=settings.BATCH_LEASE_SECONDS,
-        expected=(LanguageError, NotFound),
-        failed=partial(note_failure, conversation, JOB),
-    ) as lease:
+    with working_on(conversation, JOB) as lease:
+        if lease is None:
+            return 0
         while due := _due(conversation):
             with acting_as(principal_for_job(conversation.user_id)) as principal:
                 _read(lease, principal, conversation, due)
             read += len(due)
             lease.keep()
-        finish_job(job, messages=read)
+        finish_job(lease.job, messages=read)
     # A message that came while the last one was written found the job taken; look once more.
     if read and _due(conversation):
         enqueue(TASK, conversation_id)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -13,7 +14,18 @@ from accounts.categories import load as load_categories
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from journal.actions import note_operation
-from language.base import EpisodeCandidate, LanguageModel, MemoryCandidate, ToolRequest, ToolRound, Usage, Utterance
+from journal.exceptions import NotFound
+from journal.leases import Lease, claim_job, open_job, working
+from language.base import (
+    EpisodeCandidate,
+    LanguageError,
+    LanguageModel,
+    MemoryCandidate,
+    ToolRequest,
+    ToolRound,
+    Usage,
+    Utterance,
+)
 from language.fencing import without_fences
 from language.gates import mask_sensitive
 
@@ -128,9 +140,25 @@ def note_refusals(conversation: Conversation, found: Found) -> None:
         note_operation("extract", why[:20], "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
 
 
-def note_failure(conversation: Conversation, operation: str, error: Exception) -> None:
-    """Log that a job failed for now."""
-    note_operation("worker", operation, "error", user_id=conversation.user_id, thread_id=conversation.pk)
+@contextmanager
+def working_on(conversation: Conversation, kind: str) -> Iterator[Lease | None]:
+    """Take the job of a kind about a conversation, or yield None where somebody else has it. Ending it is the caller's.
+
+    A model or an embedder that is away, or a person who is gone, is logged, and the job is tried again later.
+    """
+    job = claim_job(
+        open_job(kind, conversation.pk, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
+    )
+    if job is None:
+        yield None
+        return
+
+    def note_failure(error: Exception) -> None:
+        note_operation("worker", kind, "error", user_id=conversation.user_id, thread_id=conversation.pk)
+
+    expected = (LanguageError, NotFound)
+    with working(job, lease_seconds=settings.BATCH_LEASE_SECONDS, expected=expected, failed=note_failure) as lease:
+        yield lease
 
 
 def _choose(principal: Principal, model: LanguageModel, part: Part, plan: Plan, keep: Callable[[], object]) -> Usage:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 
 from accounts.principals import Principal
@@ -16,12 +14,12 @@ from conversations.echoes import Said
 from conversations.models import Conversation, ConversationChunk, Withheld
 from conversations.passages import Original
 from conversations.querysets import ChunkQuerySet
-from journal.leases import claim_job, finish_job, open_job, working
+from journal.leases import finish_job
 from journal.queue import enqueue
 from language.backends import get_embedder
-from language.base import EmbedderUnavailable, LanguageError
+from language.base import LanguageError
 
-from .learning import Part, note_failure
+from .learning import Part, working_on
 from .summarizing import NOTHING_NEW, open_messages, summarize_part
 
 JOB = "rewrite"
@@ -37,26 +35,18 @@ def rewrite_chunks(conversation_id: UUID) -> int:
     conversation = Conversation.objects.filter(pk=conversation_id).first()
     if conversation is None or not _hidden(conversation_id).exists():
         return 0
-    job = claim_job(
-        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
-    )
-    if job is None:
-        return 0
     written = 0
-    with working(
-        job,
-        lease_seconds=settings.BATCH_LEASE_SECONDS,
-        expected=(EmbedderUnavailable,),
-        failed=partial(note_failure, conversation, JOB),
-    ) as lease:
+    with working_on(conversation, JOB) as lease:
+        if lease is None:
+            return 0
         while (chunk := _hidden(conversation_id).order_by("message_range_start").first()) is not None:
             with acting_as(principal_for_job(conversation.user_id)) as principal:
                 _rewrite(principal, conversation, chunk)
             written += 1
             lease.keep(written)
-        finish_job(job, chunks=written)
+        finish_job(lease.job, chunks=written)
     # What was hidden while the job ended is found by the next one.
-    if _hidden(conversation_id).exists():
+    if written and _hidden(conversation_id).exists():
         enqueue(TASK, conversation_id)
     return written
 
@@ -88,7 +78,6 @@ def _without_withheld(conversation: Conversation, chunk: ConversationChunk) -> s
     within = rows.filter(message__index__gte=chunk.message_range_start, message__index__lt=chunk.message_range_end)
     names = [conversation.legacy.name] if conversation.legacy else []
     said = Said(list(within.values_list("text", flat=True)), ["user", *names])
-    original = Original(chunk.content)
-    sentences = [original.words(span) for span in original.sentences()]
-    left = [each for each, words in zip(sentences, said.stems(sentences), strict=True) if not words & said.words]
+    summary = {chunk.pk: Original(chunk.content)}
+    left = [summary[pk].words(span) for pk, span, words in said.in_sentences(summary) if not words & said.words]
     return " ".join(left) or NOTHING_NEW

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from uuid import UUID
 
 import structlog
@@ -35,15 +34,13 @@ from journal.exceptions import NotFound
 from journal.leases import (
     Lease,
     LeaseLost,
-    claim_job,
     finish_job,
     open_job,
-    working,
 )
 from journal.models import JobRun
 from journal.queue import enqueue
 from language.backends import get_embedder, get_model
-from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageError, ModelAnswerInvalid, Vectors
+from language.base import Extraction, ExtractionRequest, FactCandidate, ModelAnswerInvalid, Vectors
 from language.gates import mask_sensitive
 from memories.models import Memory
 
@@ -53,8 +50,8 @@ from .learning import (
     Part,
     find_memories,
     learns_memories,
-    note_failure,
     note_refusals,
+    working_on,
 )
 from .updates import telling
 from .writing import PlanWriter, learned_today, mention_places
@@ -80,18 +77,10 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
     waiting = JobRun.objects.filter(kind=JOB, subject_id=str(conversation_id), state=JobRun.State.WAITING)
     if _due(conversation) is None and not waiting.exists():
         return 0
-    job = claim_job(
-        open_job(JOB, conversation_id, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
-    )
-    if job is None:
-        return 0
     written = 0
-    with working(
-        job,
-        lease_seconds=settings.BATCH_LEASE_SECONDS,
-        expected=(LanguageError, NotFound),
-        failed=partial(note_failure, conversation, JOB),
-    ) as lease:
+    with working_on(conversation, JOB) as lease:
+        if lease is None:
+            return 0
         # Between being read and being ours it may have been worked on to the end.
         conversation.refresh_from_db()
         while (due := _due(conversation)) is not None:
@@ -100,9 +89,9 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
             written += 1
             progress(due[1] - due[0])
             conversation.refresh_from_db()
-            lease.keep(job.done + written)
+            lease.keep(lease.job.done + written)
     # Also when only the range has moved, which leaves the job ours. One that was lost or failed stays as it is.
-    finish_job(job, chunks=written)
+    finish_job(lease.job, chunks=written)
     # Messages that came while the last batch was written found the job taken; look once more.
     if written and _due(Conversation.objects.get(pk=conversation_id)) is not None:
         enqueue("assistant.maybe_summarize", conversation_id)
@@ -380,13 +369,9 @@ def sweep() -> dict[str, int]:
     unread = extracting.unread_conversations(SWEEP_LIMIT)
     for conversation_id in unread:
         enqueue("assistant.extract_messages", conversation_id)
-    hidden = (
-        ConversationChunk.objects.hidden()
-        .filter(user__is_active=True)
-        .order_by("hidden_since")
-        .values_list("conversation_id", flat=True)
-    )
-    for conversation_id in set(hidden[:SWEEP_LIMIT]):
+    waiting = ConversationChunk.objects.hidden().filter(user__is_active=True).order_by("hidden_since")
+    hidden = set(waiting.values_list("conversation_id", flat=True)[:SWEEP_LIMIT])
+    for conversation_id in hidden:
         enqueue("assistant.rewrite_chunks", conversation_id)
     return {
         "hidden": len(hidden),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import structlog
@@ -80,21 +80,14 @@ def chunk_write(
     Runs inside the batch's transaction; the caller holds the conversation's lock. Constraints refuse a range that
     repeats or overlaps.
     """
-    prepared = prepare(content)
     chunk = ConversationChunk.objects.create(
         conversation=conversation,
         user_id=conversation.user_id,
         legacy_id=conversation.legacy_id,
         private=conversation.private,
-        content=content,
-        written_by=written_by,
         message_range_start=start,
         message_range_end=end,
-        embedding=embedding,
-        embedding_model=embedding_model,
-        search_text=prepared.text,
-        search_config=prepared.config,
-        search_length=prepared.length,
+        **_worded(content, written_by, embedding, embedding_model),
     )
     conversation.summarized_upto = end
     conversation.save(update_fields=["summarized_upto"])
@@ -115,24 +108,29 @@ def chunk_rewrite(
 
     ``chunk`` is how the summary was read when the words were worked out.
     """
-    prepared = prepare(content)
+    worded = _worded(content, written_by, embedding, embedding_model)
     with ledger_write(principal.actor, chunk.user_id) as write:
         still = ConversationChunk.objects.filter(pk=chunk.pk, hidden_since=chunk.hidden_since)
-        written = still.update(
-            content=content,
-            written_by=written_by,
-            embedding=embedding,
-            embedding_model=embedding_model,
-            search_text=prepared.text,
-            search_config=prepared.config,
-            search_length=prepared.length,
-            hidden_since=None,
-        )
+        written = still.update(**worded, hidden_since=None)
         if written:
-            write.count(chunk.user_id, chunk_terms=prepared.length - chunk.search_length)
+            write.count(chunk.user_id, chunk_terms=worded["search_length"] - chunk.search_length)
             where = chunk.conversation_id
             write.change(chunk.user_id, "UPDATE", "chunk", chunk.pk, conversation_id=where)
     return bool(written)
+
+
+def _worded(content: str, written_by: str, embedding: Vectors, embedding_model: str) -> dict[str, Any]:
+    """The columns of a summary that its words decide."""
+    prepared = prepare(content)
+    return {
+        "content": content,
+        "written_by": written_by,
+        "embedding": embedding,
+        "embedding_model": embedding_model,
+        "search_text": prepared.text,
+        "search_config": prepared.config,
+        "search_length": prepared.length,
+    }
 
 
 _TAKE_UNINDEXED = """

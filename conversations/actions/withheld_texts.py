@@ -157,12 +157,11 @@ class Texts:
 
     def saying(self, ids: Iterable[UUID], says: Callable[[frozenset[str]], bool], said: Said) -> dict[UUID, list[Span]]:
         """The sentences of messages of which that holds, by message, without what of them was erased."""
-        places = [(pk, span) for pk in ids for span in self.originals["message", str(pk)].sentences()]
-        stems = said.stems([self.originals["message", str(pk)].words(span) for pk, span in places])
+        texts = {pk: self.originals["message", str(pk)] for pk in ids}
         found: dict[UUID, list[Span]] = defaultdict(list)
-        for (pk, span), words in zip(places, stems, strict=True):
+        for pk, span, words in said.in_sentences(texts):
             if says(words):
-                found[pk] += self.originals["message", str(pk)].known(span)
+                found[pk] += texts[pk].known(span)
         return found
 
     def echoes(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:

@@ -40,11 +40,11 @@ def follows_withholding(follow: Follow) -> None:
     _follows.append(follow)
 
 
-def words_withhold(write: LedgerWrite, user_id: UUID, cause: Cause, quotes: Iterable[tuple[UUID, str]]) -> set[UUID]:
+def words_withhold(write: LedgerWrite, user_id: UUID, cause: Cause, quotes: Iterable[tuple[UUID, str]]) -> None:
     """Take the sentences that hold quotations out of their messages, and what the assistant said of it later.
 
     A quotation that its message does not hold takes the whole message, and so does an empty one. Titles and quotations
-    that say it go along. Rooms that follow are told, also where there is no message. Returns the messages.
+    that say it go along. Rooms that follow are told, also where there is no message.
     """
     by_message: dict[UUID, list[str]] = defaultdict(list)
     for message_id, quote in quotes:
@@ -53,7 +53,6 @@ def words_withhold(write: LedgerWrite, user_id: UUID, cause: Cause, quotes: Iter
         taken = _withhold(write, user_id, cause, by_message) if by_message else set()
         for follow in _follows:
             follow(write, user_id, taken, cause)
-    return taken
 
 
 def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, by_message: Mapping[UUID, Sequence[str]]) -> set[UUID]:
@@ -82,31 +81,29 @@ def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collec
     for cause_type, cause_id, text in rows.values_list("cause_type", "cause_id", "text"):
         original = Original(text)
         said[Cause(cause_type, cause_id)] += [original.words(span) for span in original.sentences()]
+    if not said:
+        return
+    texts = Texts.around(conversation.user_id, ids)
+    wanted = texts.taken
     for cause, sentences in said.items():
-        texts = Texts.around(conversation.user_id, ids)
         each_of = Said(sentences, texts.names)
-        spans = texts.saying(ids, each_of.is_echoed_by, each_of)
-        taken = texts.taken
-        wanted = {pk: taken[pk] | texts.taken_from(pk, each, cause, taken[pk]) for pk, each in spans.items()}
-        texts.put(write, wanted)
+        for pk, spans in texts.saying(ids, each_of.is_echoed_by, each_of).items():
+            wanted[pk] |= texts.taken_from(pk, spans, cause, wanted[pk])
+    texts.put(write, wanted)
 
 
-def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> int:
-    """Put back what was withheld because of these, where nothing else withholds it. Returns of how many messages.
-
-    What was erased meanwhile stays out.
-    """
+def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:
+    """Put back what was withheld because of these, where nothing else withholds it; not what was erased meanwhile."""
     kept = Withheld.objects.filter(user_id=user_id).because_of(cause_type, ids).kept()
     found: dict[UUID, set[Taken]] = defaultdict(set)
     for row in kept:
         found[row.message_id].add(taken_of(row))
     if not found:
-        return 0
+        return
     texts = Texts.around(user_id, found)
     taken = texts.taken
     with write.apart():
         texts.put(write, {pk: taken[pk] - each for pk, each in found.items()})
-    return len(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ def doubted_by(object_type: str, find: Finder) -> None:
     _finders[object_type] = find
 
 
-def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: int) -> int:
-    """Mark what rests on something as perhaps out of date since ``rev``. Returns how much of it there is.
+def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: int) -> None:
+    """Mark what rests on something as perhaps out of date since ``rev``.
 
     The caller holds the person's ledger. Nothing is changed of what is marked.
     """
@@ -49,7 +49,6 @@ def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: i
         unique_fields=["user", "object_type", "object_id"],
         update_fields=["rev", "created_at"],
     )
-    return len(found)
 
 
 def doubt_withheld(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
