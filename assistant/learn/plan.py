@@ -14,20 +14,18 @@ from accounts.principals import Principal
 from journal.exceptions import Gated, Refused
 from language.base import EpisodeCandidate, KnownMemory, MemoryCandidate, ToolCall, ToolResult
 from language.gates import is_masked
-from language.offline.rewrite import in_third_person
 from memories.actions import admit_new
 from memories.models import Kind
 from memories.policy import writing as filing
 from memories.records import NewMemory
-from retrieval.text import SIMPLE, detect_config, list_words
-from statements.policy import LONGEST_EXTRACTED, check_form, check_third_person
+from retrieval.text import list_words
+from statements.policy import LONGEST_EXTRACTED, check_form
 
 from . import tools
 
 EPISODES = "history"
 """The category of what was discussed, decided or done."""
 MOST_EPISODES = 2
-_READ_AS_ENGLISH = {"english", SIMPLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +221,7 @@ class Plan:
         known = self._named(sent.memory_id)
         try:
             content = filing.admitted(sent.content, known.kind, own_word=False)
-            if detect_config(content) in _READ_AS_ENGLISH:
-                content = in_third_person(content)
-                check_third_person(content)
-            content = check_form(content, longest=LONGEST_EXTRACTED)
+            check_form(content, longest=LONGEST_EXTRACTED)
         except Refused as error:
             raise NotTaken(error.detail, _why(error)) from error
         self._check_masked(content)

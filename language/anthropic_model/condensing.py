@@ -10,7 +10,6 @@ from anthropic import transform_schema
 
 from language.anthropic_model.answers import LONGEST_CONTENT, LONGEST_SUBJECT, Shape, validated
 from language.base import Condensed, KnownMemory, Passage
-from language.offline.rewrite import in_third_person
 
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
 
@@ -39,7 +38,7 @@ def read_condensed(text: str, memories: Sequence[KnownMemory]) -> tuple[tuple[Co
 
     Dropped is one with fewer than two sources, a source that was not shown or that an earlier one has taken, sources
     with different fields, a category of none of its sources, empty or too long a content or subject, an importance that
-    is none, a content in the first person, or figures that are not exactly those of its sources.
+    is none, or figures that are not exactly those of its sources.
     Raises ModelAnswerInvalid for a broken document.
     """
     listed = validated(CondensedListShape, text).memories
@@ -65,7 +64,6 @@ def _condensed(shape: CondensedShape, shown: Mapping[str, KnownMemory], taken: C
         and 1 <= shape.importance <= 5
         and shape.category in {source.category for source in sources}
         and len({source.field for source in sources}) == 1
-        and in_third_person(content) == content
         and _figures(content) == _figures(" ".join(source.content for source in sources))
     )
     return Condensed(content, shape.category, subject, shape.importance, ids) if sound else None

@@ -19,10 +19,8 @@ from language.offline.lexicon.words import (
     YOU_PRONOUNS,
     listed,
 )
-from language.offline.modality import is_english
-from language.offline.people import USER, Person
-from language.offline.sentences import split_sentences
-from language.offline.tokens import Token, joined, tokenize
+from language.offline.people import Person
+from language.offline.tokens import Token, joined
 
 MIN_CONTENT = 5
 MAX_CONTENT = 280
@@ -254,24 +252,3 @@ def pronouns_hold(words: Sequence[str], main: Person, company: bool, others: Seq
         if len(word) > 3 and word.endswith(_NOUN_ENDS) and word not in {"always", "this", "was", "does", "his", "its"}:
             plurals += 1
     return True
-
-
-_VOICE = Voice(user="the user", legacy="")
-
-
-def in_third_person(text: str) -> str:
-    """The text with its English sentences in the first person put into the third.
-
-    A sentence stays as it is when it quotes somebody or when a pronoun could mean more than one.
-    """
-    return " ".join(_rewritten(sentence.text) for sentence in split_sentences(text)) or text
-
-
-def _rewritten(sentence: str) -> str:
-    tokens = tokenize(sentence)
-    if _FIRST.isdisjoint(token.low for token in tokens) or not _QUOTES.isdisjoint(sentence) or not is_english(tokens):
-        return sentence
-    try:
-        return finished("", rewritten(tokens, _VOICE, USER))
-    except Unclear:
-        return sentence

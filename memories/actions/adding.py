@@ -14,9 +14,7 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Refused
-from language.offline.rewrite import in_third_person
-from retrieval.text import detect_config
-from statements.policy import admit, check_form, check_third_person
+from statements.policy import admit
 from statements.wording import Embedded
 
 from .. import queries
@@ -135,16 +133,14 @@ def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewM
     """Pass something to be remembered through the gates that need no database.
 
     Returns it as it will be stored, with the field that it gives, and why it is held back, if it is. What an agent
-    words in the first person is put in the third. Raises NotAllowed, Refused (400), Gated (422).
+    words in the first person is refused. Raises NotAllowed, Refused (400), Gated (422).
     """
     own_word = principal.speaks_as_person
     filed = writing.clean(principal, new, now)
     admitted = admit(filed.content, own_word=own_word, longest=writing.longest(filed.kind))
-    content = admitted.content
-    if not own_word and not admitted.held_back and detect_config(content) in writing.READ_AS_ENGLISH:
-        content = check_form(in_third_person(content), longest=writing.longest(filed.kind))
-        check_third_person(content)
-    return writing.with_field(principal, replace(filed, content=content)), admitted.held_back
+    if not own_word and not admitted.held_back:
+        writing.check_voice(admitted.content)
+    return writing.with_field(principal, replace(filed, content=admitted.content)), admitted.held_back
 
 
 def prepare_new(

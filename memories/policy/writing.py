@@ -27,7 +27,7 @@ MOST_TOPICS = 20
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
 """Fields of which a person can have several at once."""
 
-READ_AS_ENGLISH = frozenset({"english", SIMPLE})
+_READ_AS_ENGLISH = frozenset({"english", SIMPLE})
 """Short English texts are often too short to be sure of."""
 
 RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
@@ -114,6 +114,8 @@ def admitted(content: str, kind: str, *, own_word: bool) -> str:
     passed = admit(content, own_word=own_word, longest=longest(kind))
     if passed.held_back:
         raise Gated(passed.held_back)
+    if not own_word:
+        check_voice(passed.content)
     return passed.content
 
 
@@ -125,9 +127,17 @@ def admitted_from_model(content: str) -> str:
     passed = admit(content, own_word=False, longest=LONGEST_EXTRACTED)
     if passed.held_back:
         raise Gated(passed.held_back)
-    if detect_config(passed.content) in READ_AS_ENGLISH:
-        check_third_person(passed.content)
+    check_voice(passed.content)
     return passed.content
+
+
+def check_voice(content: str) -> None:
+    """Raise Gated (422) for what is not the person's own word and speaks as somebody or to somebody, in English.
+
+    Nothing puts it in the third person: who "I" is, only its writer knows.
+    """
+    if detect_config(content) in _READ_AS_ENGLISH:
+        check_third_person(content)
 
 
 def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:

@@ -82,10 +82,10 @@ class TestRemembering:
         assert LegacyFact.objects.get().content == "Rosa loved gardening."
         check(owner)
 
-    def test_what_a_model_words_in_the_first_person_is_put_in_the_third(self, batch, model):
+    def test_what_a_model_words_in_the_first_person_is_not_taken(self, batch, model):
         model.calls([add("I drink green tea.")])
         batch()
-        assert contents() == ["The user drinks green tea."]
+        assert contents() == []
 
     def test_an_alias_means_its_category(self, batch, model):
         model.calls([add(category="preferences")])

@@ -57,7 +57,7 @@ class TestTaken:
 
     def test_a_change_under_an_id_as_it_stands_in_a_block(self):
         made = plan()
-        assert answer(made, update(" [id:Tea00001] ", "I drink green tea.", explicit=True)).ok
+        assert answer(made, update(" [id:Tea00001] ", "The user drinks green tea.", explicit=True)).ok
         (step,) = made.steps
         assert isinstance(step, Rewording)
         assert (step.known.version, step.content, step.consent) == (3, "The user drinks green tea.", True)

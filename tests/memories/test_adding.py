@@ -118,13 +118,10 @@ class TestAnAgent:
         assert (memory.actor_id, memory.role) == ("boss", "assistant")
         check(owner)
 
-    def test_what_it_words_as_the_user_is_put_in_the_third_person(self, bot, add):
-        assert add(bot, "I'm vegetarian and I live in Porto").memory.content == (
-            "The user is vegetarian and the user lives in Porto."
-        )
-
-    @pytest.mark.parametrize("content", ["We moved to Leeds.", "Your tea is the best.", 'I said "never again".'])
-    def test_what_can_not_be_is_refused_with_the_reason(self, bot, add, content):
+    @pytest.mark.parametrize(
+        "content", ["I'm vegetarian.", "My wife's name is Ana.", "We moved to Leeds.", "Your tea is the best."]
+    )
+    def test_what_it_words_in_the_first_person_is_refused_with_the_reason(self, bot, add, content):
         with pytest.raises(Gated, match="third person"):
             add(bot, content)
 

@@ -52,6 +52,11 @@ class TestUpdate:
         assert (new.valid_from, new.valid_to) == (new.recorded_from, None)
         assert now(bees).valid_from == new.recorded_from
 
+    def test_an_agents_first_person_is_refused_with_the_reason(self, me, bot, learned):
+        with pytest.raises(Gated, match="third person"):
+            actions.memory_update(bot, learned.pk, "I keep hens behind the house.")
+        assert actions.memory_update(me, learned.pk, "I keep hens behind the house.").memory.version == 2
+
     def test_at_the_time_that_is_given(self, me, owner, bees):
         actions.memory_update(me, bees.pk, HENS, valid_from=LONG_AGO)
         old, new = versions(bees)
