@@ -35,7 +35,7 @@ NOTE = (
 )
 PLACES = "Places of interest"
 """No category is called so: their names have no spaces."""
-FORMAT = 2
+FORMAT = 3
 """Another number for another form of the text, or of what is kept of it."""
 
 
@@ -129,7 +129,7 @@ class _Row(NamedTuple):
 
 _FILED = ("category", "created_at", "id", "subject", "pinned", "valid_to", "expires_at")
 _PRESENT = (*_FILED, "content", "worded_at", "valid_from", "tokens", "owner_rev")
-_WORDED = (*_FILED, "wording__content", "wording__recorded_from", "wording__valid_from")
+_WORDED = (*_FILED, "wording__content", "worded_at", "wording__valid_from")
 _REV = 9_007_199_254_740_881
 """Stands for a revision where a statement is put together for all of them."""
 

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db.models import F
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.principals import Principal
@@ -27,7 +28,7 @@ from .lines import changed_line, changed_place_line, new_line, new_place_line
 from .models import Memory, Place
 
 NOTE = "True now, and not yet in the notes above. Where the two differ, these lines count. They are notes, too."
-FORMAT = 2
+FORMAT = 3
 """Another number for another form of the lines."""
 
 
@@ -126,7 +127,8 @@ def _read(principal: Principal, since: int) -> Reading[tuple[Sequence[str], Sequ
     rows = rows.unexpired(now).exclude(valid_to__lte=now)
     found = rows.order_by("category", "created_at", "id").values_list(
         *("pk", "category", "subject", "content", "active_rev"),
-        *(F("wording_now__recorded_from"), F("wording__content"), F("wording__valid_from")),
+        Coalesce("wording_now__said_at", "wording_now__recorded_from"),
+        *(F("wording__content"), F("wording__valid_from")),
         *("valid_from", "valid_to", "expires_at"),
     )
     lines, ids, moments, complete = [], [], [], True

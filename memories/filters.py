@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.utils import timezone
 from django_filters import rest_framework as filters
 
@@ -34,7 +36,7 @@ class MemoryFilters(FiltersByState):
         choices=[*Memory.State.choices, ("all", "All")], method="in_state", label="Active unless it is named."
     )
     subject = filters.CharFilter(lookup_expr="iexact", label="Whom or what it is about, whatever the case.")
-    agent = filters.UUIDFilter(field_name="agent_id", label="The agent that added it.")
+    agent = filters.UUIDFilter(method="by_agent", label="The agent that added it, or that it was said to.")
     pinned = BooleanFilter(label="Only what is pinned, or what is not.")
     reviewed = BooleanFilter(
         field_name="reviewed_at",
@@ -63,6 +65,10 @@ class MemoryFilters(FiltersByState):
     def about(self, queryset: MemoryQuerySet, _name: str, value: list[str]) -> MemoryQuerySet:
         """Memories with every one of the topics."""
         return queryset.filter(topics__contains=[topic.strip() for topic in value if topic.strip()])
+
+    def by_agent(self, queryset: MemoryQuerySet, _name: str, value: UUID) -> MemoryQuerySet:
+        """Memories that came by an agent."""
+        return queryset.by_agent(value)
 
     def filed_under(self, queryset: MemoryQuerySet, _name: str, value: list[str]) -> MemoryQuerySet:
         """Memories of any of the categories. Raises Refused and NotAllowed as ``writing.must_file_under`` does."""

@@ -12,7 +12,7 @@ _NO_BRACKETS = str.maketrans("[]", "()")
 
 
 def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
-    """``- [id:a1b2c3d4] [2026-03-01] [Subject] content``; ``worded_at`` is when the version was recorded."""
+    """``- [id:a1b2c3d4] [2026-03-01] [Subject] content``; ``worded_at`` is when it was said, or recorded."""
     return f"- [id:{memory_id}] {_wording(worded_at, subject, content)}"
 
 

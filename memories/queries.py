@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -77,12 +78,12 @@ def read_sources(
     talks: dict[UUID, bool] = {}
     if places:
         talks = dict(Conversation.objects.visible_to(principal).filter(pk__in=places).values_list("pk", "private"))
-    quotes: dict[UUID, tuple[UUID, bool, str]] = {}
+    quotes: dict[UUID, tuple[UUID, bool, str, datetime]] = {}
     if said:
         told = Message.objects.visible_to(principal).filter(pk__in=said)
         messages = told.annotate(quote=Left("content", QUOTE_CHARACTERS))
-        rows = messages.values("pk", "conversation_id", "private", "quote")
-        quotes = {row["pk"]: (row["conversation_id"], row["private"], row["quote"]) for row in rows}
+        rows = messages.values("pk", "conversation_id", "private", "quote", "at")
+        quotes = {row["pk"]: (row["conversation_id"], row["private"], row["quote"], row["at"]) for row in rows}
     return [_source(principal, place, message, talks, quotes) for place, message in named]
 
 
@@ -91,13 +92,13 @@ def _source(
     place: UUID | None,
     message: UUID | None,
     talks: Mapping[UUID, bool],
-    quotes: Mapping[UUID, tuple[UUID, bool, str]],
+    quotes: Mapping[UUID, tuple[UUID, bool, str, datetime]],
 ) -> Source | NotFound | NotAllowed:
     if message is not None:
         if message not in quotes or place not in {None, quotes[message][0]}:
             return NotFound("There is no such message.")
-        conversation_id, private, quote = quotes[message]
-        source = Source(conversation_id, (Said(message, quote),))
+        conversation_id, private, quote, at = quotes[message]
+        source = Source(conversation_id, (Said(message, quote, at),))
     elif place is not None:
         if place not in talks:
             return NotFound("There is no such conversation.")

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.apps import apps
 from django.db import models
 from django.db.models import F, Func, Min, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from journal.models import Ledger
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     )
 
 Versioned = TypeVar("Versioned", bound=models.QuerySet[Any])
+
+BY_AGENT = ("agent_id", "source_conversation__agent_id")
+"""An agent that a memory came by: it added it, or it was told what the memory was learned from."""
 
 PLACES_CATEGORY = "context"
 """Places have no category of their own: an agent sees them with this one."""
@@ -94,25 +98,34 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         rows = rows.exclude(kind="procedural").exclude(valid_from__gt=timezone.now())
         return rows if pinned else rows.filter(pinned=False)
 
+    def by_agent(self, agent_id: UUID) -> MemoryQuerySet:
+        """Those that came by an agent, as ``BY_AGENT`` says."""
+        return self.filter(Q(*((column, agent_id) for column in BY_AGENT), _connector=Q.OR))
+
     def active(self) -> MemoryQuerySet:
         """What is remembered now: neither waiting nor gone."""
         return self.filter(state="active")
 
     def as_of(self, rev: int) -> MemoryQuerySet:
-        """Active ones that have been so since a revision, or longer; ``wording`` is the version they had at it."""
+        """Active ones that have been so since a revision, or longer; ``wording`` is the version they had at it.
+
+        ``worded_at`` is when that was said, or recorded where no message says it.
+        """
         since = self.filter(state="active", active_rev__lte=rev)
-        return since.alias(wording=_version_at(rev)).filter(wording__isnull=False)
+        worded_at = Coalesce("wording__said_at", "wording__recorded_from")
+        return since.alias(wording=_version_at(rev)).filter(wording__isnull=False).annotate(worded_at=worded_at)
 
     def as_worded_now(self, rev: int, user_id: UUID) -> MemoryQuerySet:
-        """Those of the person that have been active since a revision, or longer, with when their wording was recorded.
+        """Those of the person that have been active since a revision, or longer, with when they were said.
 
         ``owner_rev`` is the person's revision at this very moment. Only of what was reworded is a version looked up.
         """
         versions = apps.get_model("memories", "MemoryVersion").objects.filter(memory=models.OuterRef("pk"))
         current = versions.filter(recorded_to__isnull=True)
-        worded_at = models.Case(
+        recorded = models.Case(
             models.When(version=1, then=F("created_at")), default=models.Subquery(current.values("recorded_from"))
         )
+        worded_at = Coalesce("said_at", recorded)
         rev_now = models.Subquery(Ledger.objects.filter(pk=user_id).values("rev"))
         return self.filter(state="active", active_rev__lte=rev).annotate(worded_at=worded_at, owner_rev=rev_now)
 

@@ -58,10 +58,11 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message that supports something, and at most ``QUOTE_CHARACTERS`` of its words."""
+    """A message that supports something, at most ``QUOTE_CHARACTERS`` of its words, and when it was said."""
 
     message_id: UUID
     quote: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,22 +19,23 @@ from retrieval.prepared import Call, Shaped, Statement, Steps, Stepwise, put_tog
 from retrieval.search import read_columns
 
 from .models import Kind, Memory, MemoryVersion
-from .querysets import MemoryQuerySet, MemoryVersionQuerySet, statement
+from .querysets import BY_AGENT, MemoryQuerySet, MemoryVersionQuerySet, statement
 
 PROCEDURAL = "procedural"
 
 MemoryRows = MemoryQuerySet | MemoryVersionQuerySet | Shaped
 
 
-def _lookups(memory: str, updated: str) -> dict[str, str]:
+def _lookups(memory: str, updated: str) -> dict[str, str | tuple[str, ...]]:
     """How each filter is looked up in rows whose memory stands behind a prefix, and whose date in a column."""
-    names = ("agent_id", "run_id", "actor_id", "role", "pinned")
+    names = ("run_id", "actor_id", "role", "pinned")
     of_memory = {name: name for name in names} | {
         "importance_min": "importance__gte",
         "importance_max": "importance__lte",
     }
     dates = {"updated_after": f"{updated}__gte", "updated_before": f"{updated}__lt"}
-    return {name: f"{memory}{lookup}" for name, lookup in of_memory.items()} | dates
+    agents = tuple(f"{memory}{column}" for column in BY_AGENT)
+    return {name: f"{memory}{lookup}" for name, lookup in of_memory.items()} | dates | {"agent_id": agents}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,7 @@ class MemoryRow:
     updated_at: datetime
     valid_from: datetime | None
     valid_to: datetime | None
+    said_at: datetime | None
     last_used_at: datetime | None
 
 
@@ -167,6 +169,7 @@ PRESENT_COLUMNS = (
     "updated_at",
     "valid_from",
     "valid_to",
+    "said_at",
     "use__last_used_at",
 )
 _OF_VERSIONS = (
@@ -183,6 +186,7 @@ _OF_VERSIONS = (
     "recorded_from",
     "valid_from",
     "valid_to",
+    "said_at",
     "memory__use__last_used_at",
 )
 

@@ -139,5 +139,5 @@ def _known(memory: Memory) -> KnownMemory:
         subject=memory.subject,
         content=memory.content,
         field=memory.field,
-        date=(memory.valid_from or memory.created_at).date(),
+        date=(memory.valid_from or memory.said_at or memory.created_at).date(),
     )

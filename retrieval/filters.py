@@ -68,12 +68,19 @@ class Filters:
         """What each stand-in stands for."""
         return {stand_in: getattr(self, name) for name, stand_in in _stand_ins().items()}
 
-    def condition(self, lookups: Mapping[str, str]) -> Q:
-        """The same as a condition on rows, whose lookups are told by filter. KeyError where they have no such thing."""
-        given = self.given
-        return Q(**{lookups[name]: given[name] for name in given})
+    def condition(self, lookups: Mapping[str, str | tuple[str, ...]]) -> Q:
+        """The same as a condition on rows, whose lookups are told by filter. KeyError where they have no such thing.
 
-    def fits(self, lookups: Mapping[str, str]) -> bool:
+        Of several lookups of one filter any will do.
+        """
+        condition = Q()
+        for name, value in self.given.items():
+            lookup = lookups[name]
+            anyhow = (lookup,) if isinstance(lookup, str) else lookup
+            condition &= Q(*((each, value) for each in anyhow), _connector=Q.OR)
+        return condition
+
+    def fits(self, lookups: Mapping[str, str | tuple[str, ...]]) -> bool:
         """Whether rows with these lookups have all that is filtered by; where not, none of them matches."""
         return self.given.keys() <= lookups.keys()
 

@@ -317,7 +317,8 @@ class PlanWriter:
         if any(quote.index not in self.messages for quote in needed):
             return []
         quotes = [quote for quote in step.quotes if quote.index in self.messages]
-        return [Said(self.messages[quote.index].pk, quote.words[:QUOTE_CHARACTERS]) for quote in quotes]
+        said = [(self.messages[quote.index], quote.words[:QUOTE_CHARACTERS]) for quote in quotes]
+        return [Said(message.pk, words, message.at) for message, words in said]
 
 
 def _category(step: Step) -> str:
@@ -345,7 +346,7 @@ def mention_places(write: LedgerWrite, principal: Principal, messages: Sequence[
         for start, word in enumerate(said):
             for words, place in by_first_word.get(word, ()):
                 if said[start : start + len(words)] == words:
-                    named[place].append(Said(message.pk, ""))
+                    named[place].append(Said(message.pk, "", message.at))
     noted = 0
     for place, mentions in named.items():
         distinct = list({each.message_id: each for each in mentions}.values())

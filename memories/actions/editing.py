@@ -30,7 +30,7 @@ from ..records import Changed, Updated
 from .proposing import as_json, propose_instead
 from .single import MemoryWrite, author, memory_write, relink
 
-_OF_A_VERSION = ("content", "written_by", "valid_from", "embedding", "embedding_model")
+_OF_A_VERSION = ("content", "written_by", "valid_from", "said_at", "embedding", "embedding_model")
 
 _WORDS = {"subject", "topics", "category"}
 """What stands beside the content where it is read."""
@@ -111,7 +111,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         values = {"content": old.content, "correction": True}
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=resembles):
             return Updated(memory, *previous, proposal)
-        memory.state_reason = resembles
+        memory.state_reason, memory.said_at = resembles, old.said_at
         change.reword(
             text.worded(principal, user_id, memory.subject),
             "UPDATE",

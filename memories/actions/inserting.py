@@ -60,6 +60,7 @@ class NewRow:
         now = timezone.now()
         memory.pk = new_memory_id()
         wording.put_on(memory)
+        memory.said_at = initial.said[0].at if initial.said else None
         memory.state, memory.state_reason = initial.state, initial.reason
         memory.created_at = memory.updated_at = now
         memory.reviewed_at = now if initial.reviewed else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -198,6 +199,7 @@ class _Merging:
         initial = InitialState(State.ACTIVE, "MERGE", reviewed=True, said=_evidence(sources), meta=meta)
         wording = text.worded(self.principal, self.plan.user_id, item.subject)
         row = NewRow.of(self.new_memory(item, sources, doubtful=band > Band.NEW), wording, initial)
+        row.memory.said_at = _last_said(sources)
         row.take_rev(self.write)
         row.relations = [(memory_id, Relation.Type.DERIVED_FROM, 1.0) for memory_id in ids]
         _note_gone(self.memories, memories_insert(self.write, [row]))
@@ -242,6 +244,12 @@ def _note_gone(memories: Mapping[str, Memory], evicted: Collection[str]) -> None
             memories[memory_id].state = State.ARCHIVED
 
 
+def _last_said(sources: Sequence[Memory]) -> datetime | None:
+    """When the last of memories was said, none where one of them was written down as it is."""
+    moments = [memory.said_at for memory in sources if memory.said_at is not None]
+    return max(moments) if len(moments) == len(sources) else None
+
+
 def _shared(sources: Sequence[Memory], name: str) -> Any:
     values = {getattr(memory, name) for memory in sources}
     return values.pop() if len(values) == 1 else None
@@ -251,8 +259,8 @@ def _evidence(sources: Sequence[Memory]) -> list[Said]:
     """What bears the present wordings of memories out, each message once."""
     current = MemoryEvidence.objects.filter(version__memory__in=sources, version__recorded_to__isnull=True)
     said: dict[UUID, Said] = {}
-    for message_id, quote in current.order_by("id").values_list("message_id", "quote"):
-        said.setdefault(message_id, Said(message_id, quote))
+    for message_id, quote, at in current.order_by("id").values_list("message_id", "quote", "message__at"):
+        said.setdefault(message_id, Said(message_id, quote, at))
     return list(said.values())
 
 

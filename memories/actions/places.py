@@ -23,9 +23,9 @@ from .. import queries
 from ..models import Place, Proposal
 from ..policy import writing
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
-from ..records import PlaceAdded, PlaceChanged, Said
+from ..records import PlaceAdded, PlaceChanged
 from .placing import mention, must_be_welcome, store_place, suppress_place, take_away, unsuppress_place
-from .proposing import end, propose_place
+from .proposing import end, propose_place, quoted
 from .single import author
 
 LONGEST_NAME = 200
@@ -208,7 +208,7 @@ def place_approve(
             values["notes"] = _clean_notes(given["notes"], own_word=own_word)
         unsuppress_place(write, user_id, values)
         stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=by)
-        mention(write, stored, [Said(each.message_id, each.quote) for each in proposal.evidence.all()])
+        mention(write, stored, quoted(proposal))
     end(proposal, Proposal.State.APPROVED, timezone.now())
 
 

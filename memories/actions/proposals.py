@@ -26,10 +26,9 @@ from .. import queries
 from ..models import MEMORY, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.writing import State, Why
-from ..records import Said
 from .editing import refile
 from .places import place_approve, place_refuse
-from .proposing import end, log_proposal, moment
+from .proposing import end, log_proposal, moment, quoted
 from .single import MemoryWrite, author, memory_under_lock, relink
 from .transitions import approve_so, put_away, refuse
 
@@ -251,7 +250,7 @@ def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch:
             "UPDATE",
             written_by=proposal.written_by if as_proposed else author(principal),
             conversation_id=proposal.source_conversation_id,
-            said=[Said(each.message_id, each.quote) for each in proposal.evidence.all()],
+            said=quoted(proposal),
             valid_from=patch.valid_from,
             correction=patch.correction,
             proposal=by,

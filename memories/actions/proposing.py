@@ -48,6 +48,12 @@ def propose_creates(memories: Sequence[Memory], now: datetime) -> list[Proposal]
     )
 
 
+def quoted(proposal: Proposal) -> list[Said]:
+    """What bears a proposal out."""
+    evidence = proposal.evidence.values_list("message_id", "quote", "message__at")
+    return [Said(*each) for each in evidence]
+
+
 def propose_change(
     write: LedgerWrite,
     principal: Principal,

@@ -124,12 +124,15 @@ class MemoryWrite(StatementWrite[Memory]):
         """Give the memory another wording as its next version, logged as ``event``. Returns the revision.
 
         The old wording was true until ``valid_from``, which is now unless it is given; if it was a mistake
-        (``correction``), the new one takes over the time in which it was held to be true.
+        (``correction``), the new one takes over the time in which it was held to be true, and when it was said unless
+        there is something ``said``.
         """
         memory, old = self.memory, self.memory.version
         memory.version = old + 1
         rev = self.log(event, old_version=old, conversation_id=conversation_id, **meta)
         ended: dict[str, Any] = {"recorded_to": self.now, "recorded_to_rev": rev}
+        if said or not correction:
+            memory.said_at = said[0].at if said else None
         if correction:
             memory.valid_from = valid_from or memory.valid_from
         else:
@@ -170,6 +173,7 @@ class MemoryWrite(StatementWrite[Memory]):
             content=memory.content,
             valid_from=memory.valid_from,
             valid_to=memory.valid_to,
+            said_at=memory.said_at,
             embedding=memory.embedding,
             embedding_model=memory.embedding_model,
             search_config=memory.search_config,

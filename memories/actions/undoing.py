@@ -61,7 +61,7 @@ class _PuttingBack:
         found: Iterable[MemoryVersion] = ()
         if numbers:
             versions = MemoryVersion.objects.filter(memory__in=numbers, number__in=set(numbers.values()))
-            found = versions.only("memory_id", "number", "content", "embedding", "embedding_model")
+            found = versions.only("memory_id", "number", "content", "said_at", "embedding", "embedding_model")
         earlier = {(str(each.memory_id), each.number): each for each in found}
         return cls(write, principal, user_id, wanted, {each.pk: each for each in rows}, earlier)
 
@@ -127,7 +127,8 @@ class _PuttingBack:
 
     def reword(self, memory: Memory, target: dict[str, Any], number: int) -> None:
         """Give a memory the wording of an earlier version, as its next one."""
-        content = self.earlier[memory.pk, number].content
+        earlier = self.earlier[memory.pk, number]
+        content, target["said_at"] = earlier.content, earlier.said_at
         target["content"], target["version"] = content, memory.version + 1
         target.setdefault("fingerprint", fingerprint(self.user_id, content))
         self.word(memory, target, content)

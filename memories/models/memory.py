@@ -56,6 +56,8 @@ class Worded(models.Model):
     # From when and until when it is true, as far as is known; not when it was written down.
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
+    # When it was said, where a message says it; that may be years before it was written down.
+    said_at = models.DateTimeField(null=True)
 
     class Meta:
         abstract = True
@@ -217,7 +219,7 @@ MEMORY = StatementKind(
     Memory,
     ("user_id",),
     upkeep=UPKEEP | {"needs_check"},
-    worked_out=UPKEEP | {"content", "search_text", "search_config", "active_rev", "updated_at"},
+    worked_out=UPKEEP | {"content", "said_at", "search_text", "search_config", "active_rev", "updated_at"},
     not_read=("embedding", "search", "search_text"),
 )
 

@@ -42,7 +42,8 @@ class ShownTo:
 class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
     """A memory. ``written_by`` names the model, the rules or the agent whose wording it is, empty for the person's own.
 
-    ``agent`` is the one that added it. ``source_conversation`` is null for agents that may not read turns.
+    ``agent`` is the one that added it, ``said_at`` when it was said, where a message says it.
+    ``source_conversation`` is null for agents that may not read turns.
     """
 
     source_conversation = serializers.SerializerMethodField()
@@ -71,6 +72,7 @@ class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
             "source_conversation",
             "valid_from",
             "valid_to",
+            "said_at",
             "expires_at",
             "reviewed_at",
             "deleted_at",
@@ -141,6 +143,7 @@ class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion
             "ended_at",
             "valid_from",
             "valid_to",
+            "said_at",
             "reason",
             "written_by",
             "actor",

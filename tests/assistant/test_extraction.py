@@ -3,20 +3,25 @@
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError
+from django.db import DatabaseError, IntegrityError
 from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.learn import summarizing as actions
+from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.models import Change, JobRun, Ledger, OperationEvent
+from journal.undo import undo
 from language.base import EmbedderUnavailable, EpisodeCandidate, Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
+from memories.block import memory_block
+from memories.difference import memory_difference
 from memories.models import Memory, MemoryVersion, PlaceMention, Proposal, Relation
 from memories.records import NewMemory
 from statements.models import Suppression
+from tests.factories import agent_principal
 from tests.memories.state import check
 
 from .conftest import say
@@ -109,6 +114,83 @@ class TestRemembering:
         monkeypatch.setattr("assistant.learn.summarizing.get_embedder", Away)
         conversation = batch()
         assert (conversation.summarized_upto, Memory.objects.count()) == (0, 0)
+
+
+class TestWhenItWasSaidAndToWhom:
+    """Memories learned from a conversation carry its date, and the agent it was with (issue 14, A3)."""
+
+    LONG_AGO = timezone.now().replace(year=2021, month=3, day=1)
+
+    @pytest.fixture
+    def told_long_ago(self, owner, talk, model):
+        def tell(content, *, said=TEA, **kwargs):
+            conversation = talk(owner, **kwargs)
+            messages_append(
+                principal_for_person(owner.pk), conversation.pk, [NewMessage("user", said, at=self.LONG_AGO)]
+            )
+            model.calls([add(content)])
+            actions.conversation_finish(principal_for_person(owner.pk), conversation.pk)
+            actions.maybe_summarize(conversation.pk)
+            return Memory.objects.get(content=content)
+
+        return tell
+
+    def test_the_block_prints_the_day_on_which_it_was_said(self, told_long_ago, me, owner):
+        rev = Ledger.objects.get(pk=owner.pk).rev
+        memory = told_long_ago("The user drinks green tea.")
+        line = f"- [id:{memory.pk}] [2021-03-01] The user drinks green tea."
+        assert line in memory_block(principal_for_person(owner.pk)).text
+        assert f"- new: [preference] {line[2:]}" in memory_difference(principal_for_person(owner.pk), rev).text
+        # Later revisions read versions, not the row.
+        knows = memories.memory_add(me, NewMemory("The user keeps bees.", "context"))
+        now = principal_for_person(owner.pk)
+        memories.memory_update(now, knows.memory.pk, "The user keeps two hives of bees.")
+        assert line in memory_block(principal_for_person(owner.pk), as_of_rev=now.rev).text
+        check(owner)
+
+    def test_a_correction_keeps_it_and_a_change_does_not(self, told_long_ago, me, owner):
+        memory = told_long_ago("The user drinks green tea.")
+        memories.memory_update(me, memory.pk, "The user drinks green teas.", correction=True)
+        memory.refresh_from_db()
+        assert memory.said_at == self.LONG_AGO
+        memories.memory_update(me, memory.pk, "The user drinks coffee.")
+        memory.refresh_from_db()
+        assert memory.said_at is None
+        memories.memory_revert(me, memory.pk, 1)
+        versions = MemoryVersion.objects.filter(memory=memory).order_by("number")
+        assert list(versions.values_list("said_at", flat=True)) == [self.LONG_AGO, self.LONG_AGO, None, self.LONG_AGO]
+
+    def test_undoing_a_change_brings_it_back(self, told_long_ago, me, owner):
+        memory = told_long_ago("The user drinks green tea.")
+        memories.memory_update(me, memory.pk, "The user drinks coffee.")
+        rev = Ledger.objects.get(pk=owner.pk).rev
+        undo(principal_for_person(owner.pk), rev, rev)
+        memory.refresh_from_db()
+        assert (memory.content, memory.said_at) == ("The user drinks green tea.", self.LONG_AGO)
+        assert memory.versions.get(number=3).said_at == self.LONG_AGO
+        with pytest.raises(DatabaseError, match="is history"):
+            memory.versions.filter(number=1).update(said_at=timezone.now())
+
+    def test_it_is_found_by_the_agent_that_it_was_said_to(self, owner, api, agent, other_agent, model):
+        mine = agent_principal(agent, owner)
+        conversation = conversation_create(mine)
+        messages_append(mine, conversation.pk, [NewMessage("user", TEA)])
+        model.calls([add()])
+        actions.conversation_finish(mine, conversation.pk)
+        actions.maybe_summarize(conversation.pk)
+        assert Memory.objects.get().agent_id is None
+        found = {}
+        for name, one in (("it", agent), ("another", other_agent)):
+            body = {"query": "tea", "filters": {"agent_id": str(one.pk)}}
+            answers = [
+                api(owner).post("/api/v1/memories/query/", body, format="json").json()["results"],
+                api(owner)
+                .post("/api/v1/memories/query/", body | {"known_at": timezone.now()}, format="json")
+                .json()["results"],
+                api(owner).get(f"/api/v1/memories/?agent={one.pk}").json()["results"],
+            ]
+            found[name] = [len(each) for each in answers]
+        assert found == {"it": [1, 1, 1], "another": [0, 0, 0]}
 
 
 class TestWhatTheModelIsShown:

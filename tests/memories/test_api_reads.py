@@ -173,6 +173,7 @@ class TestLists:
             "source_conversation": str(talk.pk),
             "valid_from": None,
             "valid_to": None,
+            "said_at": None,
             "expires_at": None,
             "reviewed_at": None,
             "deleted_at": None,

@@ -171,6 +171,7 @@ class ResultSerializer(serializers.Serializer[Any]):
     pinned = serializers.BooleanField(required=False)
     valid_from = serializers.DateTimeField(required=False, allow_null=True)
     valid_to = serializers.DateTimeField(required=False, allow_null=True)
+    said_at = serializers.DateTimeField(required=False, allow_null=True)
     legacy = serializers.UUIDField(required=False)
     visibility = serializers.ChoiceField(choices=LegacyFact.Visibility.choices, required=False)
     extracted_at = serializers.DateTimeField(required=False)

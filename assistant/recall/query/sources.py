@@ -102,6 +102,7 @@ def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
             "updated_at": row.updated_at,
             "valid_from": row.valid_from,
             "valid_to": row.valid_to,
+            "said_at": row.said_at,
         },
     )
 

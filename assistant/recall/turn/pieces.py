@@ -131,7 +131,7 @@ def changed_fact_line(fact: LegacyFact, principal: Principal) -> str:
 
 def memory_piece(row: MemoryRow) -> Piece:
     """The line of a memory, as it would stand in the block."""
-    return _piece("memories", row.id, memory_line(row.id, row.updated_at, row.subject, row.content))
+    return _piece("memories", row.id, memory_line(row.id, row.said_at or row.updated_at, row.subject, row.content))
 
 
 def chunk_piece(chunk: ChunkRow, longest: int | None = None) -> Piece:
