@@ -11,6 +11,7 @@ from typing import Protocol
 from uuid import UUID
 
 from django.db.models import Q
+from django.urls import reverse
 
 from accounts.principals import Principal
 from conversations.models import Message
@@ -42,6 +43,16 @@ class Quotation:
     number: int
     at: datetime
     conversation_id: UUID
+
+    @property
+    def address(self) -> str:
+        """Where it is read in its conversation."""
+        return message_address(self.conversation_id, self.number)
+
+
+def message_address(conversation_id: UUID, number: int) -> str:
+    """The page of a conversation that holds its ``number``-th message, from 1, at that message."""
+    return f"{reverse('conversation-page', args=[conversation_id])}?at={number}#m{number}"
 
 
 def messages_behind(principal: Principal, evidence: Iterable[Evidence]) -> dict[UUID, Message]:

@@ -23,4 +23,5 @@ urlpatterns = [
     path("", include("desk.places.views")),
     path("", include("desk.importing.views")),
     path("", include("desk.withheld.views")),
+    path("", include("desk.conversations.views")),
 ]

@@ -131,6 +131,11 @@ def open_blocking(page: Any) -> None:
     page.get_by_text("Block …").first.click()
 
 
+def open_menu(page: Any) -> None:
+    """Open what of the menu does not fit in its row."""
+    page.get_by_text("More", exact=True).click()
+
+
 def invite_somebody(page: Any) -> None:
     """Make an invitation, and see its link."""
     page.get_by_label("User name").fill("grandson")
@@ -203,6 +208,12 @@ PAGES = [
     Page("legacy-members", "/legacies/{legacy}/members/", act=invite_and_look),
     Page("legacy-invited", "/legacies/{legacy}/members/", act=invite_somebody),
     Page("fact", "/facts/{fact}/", readme=[PHONE]),
+    Page("conversations", "/conversations/"),
+    Page("conversations-found", "/conversations/?search=kitchen"),
+    Page("conversation", "/conversations/{conversation}/"),
+    Page("conversation-menu", "/conversations/{conversation}/", act=open_menu),
+    Page("message-remove", "/conversations/{conversation}/1/remove/"),
+    Page("conversation-remove", "/conversations/{conversation}/remove/"),
     Page("preferences", "/preferences/"),
     Page("my-data", "/my-data/"),
     Page("my-data-erase", "/my-data/", act=erase_everything),
@@ -396,6 +407,7 @@ def keep(tab: Any, file: Path) -> None:
 def places() -> dict[str, str]:
     """What the placeholders in addresses stand for."""
     from accounts.models import Invitation, Legacy
+    from conversations.models import Conversation
     from facts.models import LegacyFact
     from memories.models import Memory, Place, Proposal
 
@@ -406,6 +418,7 @@ def places() -> dict[str, str]:
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
     return {
+        "conversation": str(Conversation.objects.filter(user__username=PERSON).order_by("title")[0].pk),
         "legacy": str(Legacy.objects.get(memberships__user__username=PERSON).pk),
         "invitation": str(Invitation.objects.filter(inviter__username="ines")[0].pk),
         "fact": str(fact.pk) if fact else "",

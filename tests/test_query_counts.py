@@ -137,6 +137,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "conversation_id": talk.pk,
         "message": str(messages[0].pk),
         "index": 0,
+        "number": 1,
         "import_id": brought["id"],
         "export": export,
         "receipt": made("erase/", scope="everything", confirm=True, grace_hours=24)["receipt"],

@@ -1,5 +1,7 @@
 """What axe-core finds on each page, in light on a phone and in dark on a desktop: nothing. And all of it fits."""
 
+from datetime import timedelta
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
@@ -7,6 +9,8 @@ from django.utils import timezone
 from accounts.actions import member_invite
 from accounts.models import InvitationBlock
 from accounts.queries import principal_for_person, principal_for_staff
+from assistant.erasure.actions import erasure_request
+from conversations.actions import NewMessage, Place, conversation_create, messages_append, passages_withhold
 from facts import actions
 from facts.models import LegacyFact
 from memories import actions as memory_actions
@@ -138,6 +142,38 @@ def test_what_opens_about_memories_keeps_nobody_out(tab, owner, memories):
     tab.goto(f"/memories/{memories[0].pk}/")
     tab.get_by_text("Change category").click()
     found["filing"] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+@pytest.fixture
+def talk(owner, agent):
+    """A conversation that shows everything that can be shown: remembered, withheld, of another day, too long."""
+    me, bot = principal_for_person(owner.pk), agent_principal(agent)
+    kept = conversation_create(bot, title="Sunday talk")
+    said = ["I row on Tuesdays.", "My sister is ill.", "word " * 400]
+    first = messages_append(me, kept.pk, [NewMessage("user", each) for each in said])[0]
+    messages_append(bot, kept.pk, [NewMessage("assistant", "I see.", at=timezone.now() + timedelta(days=1))])
+    rowing = NewMemory("Olga rows on Tuesdays.", "interests")
+    memory_actions.memory_add(bot, rowing, conversation_id=kept.pk, message_id=first.pk)
+    passages_withhold(me, [Place(kept.pk, 1, "")])
+    erasure_request(me, "conversation", str(kept.pk), grace_hours=24)
+    return kept
+
+
+def test_pages_of_conversations_keep_nobody_out(tab, owner, talk):
+    tab.sign_in(owner)
+    found = {}
+    for path in (
+        "/conversations/",
+        "/conversations/?search=rowing",
+        f"/conversations/{talk.pk}/?at=1#m1",
+        f"/conversations/{talk.pk}/1/remove/",
+        f"/conversations/{talk.pk}/remove/",
+    ):
+        tab.goto(path)
+        found[path] = found_on(tab)
+    tab.get_by_text("More", exact=True).click()
+    found["menu"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 

@@ -1,0 +1,131 @@
+"""Taking a message or a whole conversation out of the record: what goes along, and the actions behind the buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.urls import reverse
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from assistant.erasure.actions import erasure_request
+from assistant.erasure.extent import extent_of
+from assistant.learn.actions import message_decline
+from conversations.actions import Place, passages_withhold
+from conversations.actions.withholding import MOST_PASSAGES
+from conversations.models import Conversation, ConversationChunk, Message
+from facts.models import LegacyFact
+from journal.models import Erasure
+from language.second_person import second_person
+from memories.models import Memory
+from memories.models import Place as PlaceCaredAbout
+
+from ..cards import Link
+from ..outcomes import Done
+
+NAMED = 12
+MOST_WITHHELD = 100
+"""Messages of a conversation that is withheld as a whole; a longer one can be erased."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What is to be taken out: a whole conversation, or one message of it."""
+
+    conversation: Conversation
+    message: Message | None = None
+
+    @property
+    def scope(self) -> str:
+        """The scope of its erasure."""
+        return "message" if self.message else "conversation"
+
+    @property
+    def object_id(self) -> UUID:
+        """What that erasure names."""
+        return self.message.pk if self.message else self.conversation.pk
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether it is a conversation that is not withheld in one go."""
+        return self.message is None and self.conversation.message_count > MOST_WITHHELD
+
+    @property
+    def can_be_withheld(self) -> bool:
+        """Whether it can be withheld in one go, and is not yet."""
+        return not self.is_too_long and not (self.message and self.message.declined)
+
+
+@dataclass(frozen=True, slots=True)
+class GoesAlong:
+    """What an erasure takes along: memories, facts and places that nothing else says, and summaries."""
+
+    memories: Sequence[Link]
+    facts: Sequence[Link]
+    places: Sequence[Link]
+    more: int
+    summaries: int
+
+    def __bool__(self) -> bool:
+        return bool(self.memories or self.facts or self.places or self.summaries)
+
+
+def goes_along(principal: Principal, removal: Removal) -> GoesAlong:
+    """What would go, in a constant number of statements."""
+    erasure = Erasure(user_id=must_act_for(principal), scope=removal.scope, object_id=str(removal.object_id))
+    extent = extent_of(erasure)
+    memories = Memory.objects.visible_to(principal).filter(pk__in=extent.memories, state__in=["active", "proposed"])
+    facts = LegacyFact.objects.mine(principal).filter(pk__in=extent.facts, state__in=["active", "proposed"])
+    places = PlaceCaredAbout.objects.visible_to(principal).present().filter(pk__in=extent.places)
+    named = (
+        [
+            Link(reverse("memory-page", args=[pk]), second_person(content))
+            for pk, content in memories.order_by("created_at", "pk").values_list("pk", "content")
+        ],
+        [
+            Link(reverse("fact-page", args=[pk]), content)
+            for pk, content in facts.order_by("extracted_at", "pk").values_list("pk", "content")
+        ],
+        [
+            Link(reverse("place-page", args=[pk]), name)
+            for pk, name in places.order_by("name", "pk").values_list("pk", "name")
+        ],
+    )
+    chunks = ConversationChunk.objects.filter(conversation=removal.conversation)
+    if removal.message:
+        index = removal.message.index
+        chunks = chunks.filter(message_range_start__lte=index, message_range_end__gt=index)
+    more = sum(max(0, len(links) - NAMED) for links in named)
+    said, told, cared_about = (links[:NAMED] for links in named)
+    return GoesAlong(said, told, cared_about, more, chunks.count())
+
+
+def dont_keep(principal: Principal, removal: Removal) -> Done:
+    """Withhold it, and put away what was learned from it and not reviewed.
+
+    Raises NotFound, NotYoursToDecide, Refused as the actions do. Of a conversation each message is taken out by itself:
+    what is out already stays so when one is refused.
+    """
+    where = removal.conversation.pk
+    rows = Message.objects.visible_to(principal).filter(conversation=where, declined=False).order_by("index")
+    rows = rows.filter(pk=removal.message.pk) if removal.message else rows
+    others = []
+    for index, role in list(rows.values_list("index", "role")):
+        if role == Message.Role.USER:
+            message_decline(principal, where, index)
+        else:
+            others.append(Place(where, index, ""))
+    for first in range(0, len(others), MOST_PASSAGES):
+        passages_withhold(principal, others[first : first + MOST_PASSAGES])
+    what = "The message is" if removal.message else "The conversation is"
+    return Done("Not kept", f"{what} withheld: nobody is shown it, and nothing is learned from it.")
+
+
+def erase(principal: Principal, removal: Removal, *, at_once: bool) -> UUID:
+    """Have it erased for good, in a day or at once. Returns the receipt. Raises as ``erasure_request`` does."""
+    hours = 0 if at_once else settings.ERASE_GRACE_HOURS
+    erasure, _ = erasure_request(principal, removal.scope, str(removal.object_id), grace_hours=hours)
+    return erasure.pk

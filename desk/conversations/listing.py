@@ -1,0 +1,148 @@
+"""The list of the person's conversations, and what a search in all that was said finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.paginator import Page, Paginator
+from django.db.models import OuterRef, Subquery
+
+from accounts.models import Agent, Legacy
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from assistant.recall.search import QueryVector
+from conversations.models import Conversation, Message
+from conversations.querysets import ConversationQuerySet
+from retrieval.search import hybrid_search
+from retrieval.text import list_query_words
+
+from ..listing import ListView, as_id, words
+from ..quotations import Excerpt, excerpt, message_address
+
+PER_PAGE = 20
+MOST_FOUND, LEAST_FOUND = 20, 3
+MOST_TITLES = 5
+PASSAGE_CHARACTERS = 140
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationView(ListView):
+    """What the address of the list asks for: words, whom it is about, with which agent."""
+
+    FILTERS = ("legacy", "agent")
+
+    search: str = ""
+    legacy: str = ""
+    agent: str = ""
+    sort: str = ""
+    per_page: int = PER_PAGE
+    page: str = "1"
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> ConversationView:
+        """Read the query of an address."""
+        return cls(
+            search=words(query, "search", 200),
+            legacy=as_id(query.get("legacy", "")),
+            agent=as_id(query.get("agent", "")),
+            page=query.get("page", "1"),
+        )
+
+    def narrow(self, conversations: ConversationQuerySet) -> ConversationQuerySet:
+        """The conversations that the filters leave, whatever was said in them."""
+        wanted = {"legacy_id": self.legacy, "agent_id": self.agent}
+        return conversations.filter(**{name: value for name, value in wanted.items() if value})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A conversation in the list. ``memory_off``: some of it was said while memory was switched off."""
+
+    conversation: Conversation
+    said_at: datetime | None
+    memory_off: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A message that a search found, with its beginning or the first of the words in it."""
+
+    conversation: Conversation
+    number: int
+    speaker: str
+    at: datetime
+    excerpt: Excerpt
+
+    @property
+    def address(self) -> str:
+        """Where it is read."""
+        return message_address(self.conversation.pk, self.number)
+
+
+def page_of_conversations(principal: Principal, view: ConversationView) -> tuple[Page[Any], list[Row]]:
+    """A page of the list, what was said last first, in a constant number of queries."""
+    last = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
+    rows = view.narrow(Conversation.objects.visible_to(principal)).select_related("legacy", "agent")
+    # Not by last_message_at: what was brought in was said before.
+    rows = rows.annotate(said_at=Subquery(last.values("at")[:1])).order_by("-said_at", "-created_at", "pk")
+    page = Paginator(rows, PER_PAGE).get_page(view.page)
+    shown: list[Any] = list(page.object_list)
+    off = Message.objects.visible_to(principal).filter(memory_off=True, conversation__in=[each.pk for each in shown])
+    ids = set(off.values_list("conversation_id", flat=True).distinct())
+    return page, [Row(each, each.said_at, each.pk in ids) for each in shown]
+
+
+def find_passages(principal: Principal, view: ConversationView) -> list[FoundPassage]:
+    """The messages of the person's conversations that fit the words best, by words and by meaning, best first.
+
+    Unlike what agents recall, those of private conversations too: only the person sees this.
+    """
+    wanted = {"legacy_id": view.legacy, "conversation__agent_id": view.agent}
+    said = Message.objects.visible_to(principal).filter(**{name: value for name, value in wanted.items() if value})
+    query = QueryVector(view.search)
+    corpus = query.corpus(must_act_for(principal), "turns")
+    hits = hybrid_search(said, query.search(MOST_FOUND, said), corpus)
+    # Of what has no word in common, only what stands out: something is always the nearest.
+    near = settings.RECALL_CONFIDENT
+    ids = [hit.id for place, hit in enumerate(hits) if hit.keyword or hit.score >= near or place < LEAST_FOUND]
+    rows = said.filter(pk__in=ids).select_related("conversation", "conversation__agent")
+    found = {row.pk: row for row in rows.without_vectors()}
+    return list(_passages([found[pk] for pk in ids if pk in found], list_query_words(view.search)))
+
+
+def titled(principal: Principal, view: ConversationView) -> list[Conversation]:
+    """The conversations whose title holds the words, the latest first."""
+    rows = view.narrow(Conversation.objects.visible_to(principal)).filter(title__icontains=view.search)
+    return list(rows.order_by("-created_at")[:MOST_TITLES])
+
+
+def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
+    """What the list can be narrowed to: whom it is about, and the agents."""
+    legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
+    agents = Agent.objects.visible_to(principal).order_by("name").values_list("pk", "name")
+    return {
+        "legacies": [(str(pk), name) for pk, name in legacies],
+        "agents": [(str(pk), name) for pk, name in agents],
+    }
+
+
+def speaker_of(message: Message, agent_name: str) -> str:
+    """Who said a message, as the person is told."""
+    if message.role == Message.Role.USER:
+        return "You"
+    if message.speaker:
+        return message.speaker
+    return {"system": "Instructions", "tool": "A tool"}.get(message.role, agent_name or "The assistant")
+
+
+def _passages(messages: Sequence[Message], wanted: Sequence[str]) -> Iterator[FoundPassage]:
+    for message in messages:
+        agent = message.conversation.agent
+        held = [word for word in wanted if word in message.content.casefold()]
+        words = excerpt(message.content, max(held, key=len, default=""), PASSAGE_CHARACTERS)
+        speaker = speaker_of(message, agent.name if agent else "")
+        yield FoundPassage(message.conversation, message.index + 1, speaker, message.at, words)

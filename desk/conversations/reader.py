@@ -1,0 +1,195 @@
+"""One page of a conversation to read: days, speakers, what was remembered of it, and what was taken out.
+
+A page costs what stands on it, however long the conversation is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import groupby
+from typing import NamedTuple
+from uuid import UUID
+
+from django.core.paginator import Page, Paginator
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.principals import Principal
+from conversations.models import Conversation, Message, Withheld
+from conversations.passages import MARK, Span, find_all
+from facts.models import FactEvidence, LegacyFact
+from language.second_person import second_person
+from memories.models import Memory, MemoryEvidence
+
+from ..quotations import message_address, shorten
+from .listing import speaker_of
+
+PER_PAGE = 30
+ORPHANS = 9
+"""So few messages get no last page of their own."""
+SHOWN_CHARACTERS = 1_400
+"""A longer message is cut, and read whole at its address."""
+_USED = ["proposed", "active"]
+
+
+class Words(NamedTuple):
+    """A piece of a message: plain, remembered, withheld or erased; ``address`` is where it leads, if anywhere."""
+
+    sort: str
+    text: str
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A memory or a fact that a message bears out, by the words of ``quote``."""
+
+    noun: str
+    content: str
+    address: str
+    quote: str
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message: its ``number`` in the conversation, from 1, and in ``whole`` where all of it is read, if it is cut.
+
+    ``can_go``: some of it is there to be taken out.
+    """
+
+    number: int
+    speaker: str
+    mine: bool
+    at: datetime
+    words: Sequence[Words]
+    whole: str
+    learned: Sequence[Learned]
+    memory_off: bool
+    declined: bool
+    can_go: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The messages of a day, in the person's time zone."""
+
+    day: date
+    turns: list[Turn]
+
+
+@dataclass(slots=True)
+class _Around:
+    """What is known of messages, by their ids; ``taken`` says whether any of what was taken out can come back."""
+
+    learned: dict[UUID, list[Learned]] = field(default_factory=lambda: defaultdict(list))
+    taken: dict[UUID, bool] = field(default_factory=dict)
+
+
+def page_at(conversation: Conversation, page: str, at: str) -> Page[int]:
+    """A page of the message's places, from 0: the one asked for, the one that holds message ``at``, or the last."""
+    pages = Paginator(range(conversation.message_count), PER_PAGE, orphans=ORPHANS)
+    number = _number(at, conversation.message_count)
+    if number:
+        return pages.page(min((number - 1) // PER_PAGE + 1, pages.num_pages))
+    return pages.get_page(page or pages.num_pages)
+
+
+def read_page(principal: Principal, conversation: Conversation, page: Page[int], at: str = "") -> list[Day]:
+    """The messages of a page by day, that of ``at`` whole; in four statements."""
+    places = page.object_list
+    if not places:
+        return []
+    rows = Message.objects.visible_to(principal).filter(
+        conversation=conversation, index__gte=places[0], index__lte=places[-1]
+    )
+    shown = ("conversation_id", "index", "role", "speaker", "content", "at", "memory_off", "declined")
+    messages = list(rows.only(*shown).order_by("index"))
+    around = _around(principal, [message.pk for message in messages])
+    whole = _number(at, conversation.message_count)
+    agent = conversation.agent.name if conversation.agent else ""
+    turns = [_turn(each, agent, around, whole=each.index + 1 == whole) for each in messages]
+    by_day = groupby(turns, key=lambda each: timezone.localtime(each.at).date())
+    return [Day(day, list(those)) for day, those in by_day]
+
+
+def _number(at: str, most: int) -> int:
+    """The number of a message out of an address; 0 for none that there is."""
+    number = int(at) if at.isdecimal() and len(at) < 10 else 0
+    return number if number <= most else 0
+
+
+def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
+    around = _Around()
+    memories = Memory.objects.visible_to(principal).filter(state__in=_USED)
+    said = MemoryEvidence.objects.filter(message__in=ids, version__memory__in=memories).select_related(
+        "version__memory"
+    )
+    columns = ("content", "state")
+    seen = set()
+    for row in said.only("message_id", "quote", *(f"version__memory__{name}" for name in columns)).order_by("-id"):
+        memory = row.version.memory
+        if (row.message_id, memory.pk) not in seen:  # A wording after another keeps what said the first.
+            seen.add((row.message_id, memory.pk))
+            told, address = second_person(memory.content), reverse("memory-page", args=[memory.pk])
+            waits = memory.state == Memory.State.PROPOSED
+            around.learned[row.message_id].append(Learned("memory", told, address, row.quote, waits))
+    facts = LegacyFact.objects.mine(principal).filter(state__in=_USED)
+    behind = FactEvidence.objects.filter(message__in=ids, fact__in=facts).select_related("fact")
+    for each in behind.only("message_id", "quote", *(f"fact__{name}" for name in columns)).order_by("id"):
+        address, waits = reverse("fact-page", args=[each.fact_id]), each.fact.state == LegacyFact.State.PROPOSED
+        around.learned[each.message_id].append(Learned("fact", each.fact.content, address, each.quote, waits))
+    for message_id, text in (
+        Withheld.objects.visible_to(principal)
+        .filter(message__in=ids, object_type="message")
+        .values_list("message_id", "text")
+    ):
+        around.taken[message_id] = around.taken.get(message_id, False) or bool(text)
+    return around
+
+
+def _turn(message: Message, agent: str, around: _Around, *, whole: bool) -> Turn:
+    content = message.content if whole else shorten(message.content, SHOWN_CHARACTERS)
+    number, learned = message.index + 1, around.learned.get(message.pk, [])
+    left = message.content.replace(MARK, "").strip() if message.pk in around.taken else message.content
+    return Turn(
+        number=number,
+        speaker=speaker_of(message, agent),
+        mine=message.role == Message.Role.USER,
+        at=message.at,
+        words=list(_words(content, learned, around.taken.get(message.pk))),
+        whole=""
+        if whole or len(message.content) <= SHOWN_CHARACTERS
+        else message_address(message.conversation_id, number),
+        learned=learned,
+        memory_off=message.memory_off,
+        declined=message.declined,
+        can_go=bool(left) or around.taken[message.pk],
+    )
+
+
+def _words(content: str, learned: Iterable[Learned], taken: bool | None) -> Iterator[Words]:
+    """A text in pieces; ``taken`` is None where nothing was taken out, and says whether any of that can come back."""
+    marked: list[tuple[Span, Words]] = []
+    if taken is not None:
+        out = Words("withheld", "withheld", reverse("withheld-list")) if taken else Words("erased", "erased")
+        marked += [(Span(*each.span()), out) for each in re.finditer(re.escape(MARK), content)]
+    for each in learned:
+        marked += [
+            (Span(*found.span()), Words("remembered", found[0], each.address))
+            for found in find_all(each.quote, content)[:1]
+        ]
+    at = 0
+    for span, words in sorted(marked, key=lambda each: (each[0].start, -each[0].end)):
+        if span.start < at:
+            continue  # Two say it by words that overlap: the message names both below.
+        if span.start > at:
+            yield Words("plain", content[at : span.start])
+        yield words
+        at = span.end
+    if at < len(content):
+        yield Words("plain", content[at:])

@@ -1,0 +1,148 @@
+"""The person's conversations: the list, one to read, and taking a message or all of one out of the record."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from assistant.erasure.actions import erasure_withdraw
+from conversations.models import Conversation, Message
+from journal.exceptions import NotFound, Refused
+from journal.models import Erasure
+
+from ..outcomes import undoable
+from ..page import PageRequest, came_from, for_person, neighbours_of
+from ..quotations import message_address, shorten
+from .actions import MOST_WITHHELD, Removal, dont_keep, erase, goes_along
+from .listing import ConversationView, choices, find_passages, page_of_conversations, speaker_of, titled
+from .reader import page_at, read_page
+
+GLIMPSE_CHARACTERS = 400
+
+
+@require_safe
+@for_person
+def conversations(request: PageRequest, principal: Principal) -> HttpResponse:
+    """All conversations of the person, or what a search finds in them."""
+    view = ConversationView.of(request.GET)
+    context: dict[str, Any] = {"principal": principal, "view": view, "everything": reverse("conversation-list")}
+    if view.search:
+        context |= {"found": find_passages(principal, view), "titled": titled(principal, view)}
+    else:
+        page, rows = page_of_conversations(principal, view)
+        context |= {"page": page, "rows": rows, **neighbours_of(page, lambda number: view.at(number).query)}
+    return render(request, "desk/conversations.html", context | choices(principal))
+
+
+@require_safe
+@for_person
+def conversation(request: PageRequest, principal: Principal, conversation_id: UUID) -> HttpResponse:
+    """A page of one conversation: the last, the one that is asked for, or the one that holds a message."""
+    talk = _find(principal, conversation_id)
+    at = request.GET.get("at", "")
+    page = page_at(talk, request.GET.get("page", ""), at)
+    days = read_page(principal, talk, page, at)
+    erased = Erasure.objects.filter(user_id=must_act_for(principal), state=Erasure.State.WAITING, scope="conversation")
+    context = {
+        "principal": principal,
+        "talk": talk,
+        "page": page,
+        "days": days,
+        "erasure": erased.filter(object_id=str(talk.pk)).first(),
+        "next": f"{reverse('conversation-page', args=[talk.pk])}?page={page.number}",
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/conversation.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def remove(request: PageRequest, principal: Principal, conversation_id: UUID, number: int = 0) -> HttpResponse:
+    """Say what taking it out comes to, or do it: not keep it, or erase it for good."""
+    talk = _find(principal, conversation_id)
+    message = None
+    if number:
+        said = Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1)
+        message = said.without_vectors().first()
+        if message is None:
+            raise NotFound("There is no such message.")
+    removal = Removal(talk, message)
+    back = message_address(talk.pk, number) if number else reverse("conversation-page", args=[talk.pk])
+    if request.method != "POST":
+        return _show_removal(request, principal, removal, back)
+    try:
+        if request.POST.get("decision") == "dont_keep" and removal.can_be_withheld:
+            done = undoable(principal, lambda: dont_keep(principal, removal))
+            messages.success(request, done.text, extra_tags=done.undo)
+            return redirect(back)
+        if request.POST.get("decision") == "erase":
+            at_once = request.POST.get("at_once") == "yes"
+            receipt = erase(principal, removal, at_once=at_once)
+            if at_once:
+                return redirect("receipt-page", receipt)
+            told = f"It is erased in {settings.ERASE_GRACE_HOURS} hours."
+            messages.success(request, told, extra_tags=reverse("erasure-withdraw", args=[receipt]))
+            return redirect(back)
+    except NotFound:
+        raise
+    except Refused as error:
+        return _show_removal(request, principal, removal, back, error)
+    return _show_removal(request, principal, removal, back, Refused("Choose what is to be done.", code="no_decision"))
+
+
+@require_POST
+@for_person
+def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpResponse:
+    """Take an erasure back that waits."""
+    try:
+        erasure_withdraw(principal, receipt)
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
+    else:
+        messages.success(request, "It is kept.")
+    return redirect(came_from(request, reverse("conversation-list")))
+
+
+def _find(principal: Principal, conversation_id: UUID) -> Conversation:
+    return Conversation.objects.visible_to(principal).select_related("legacy", "agent").must_find(conversation_id)
+
+
+def _show_removal(
+    request: PageRequest, principal: Principal, removal: Removal, back: str, refused: Refused | None = None
+) -> HttpResponse:
+    talk, message = removal.conversation, removal.message
+    context = {
+        "principal": principal,
+        "talk": talk,
+        "message": message,
+        "number": message.index + 1 if message else 0,
+        "speaker": speaker_of(message, talk.agent.name if talk.agent else "") if message else "",
+        "glimpse": shorten(message.content, GLIMPSE_CHARACTERS) if message else "",
+        "along": goes_along(principal, removal),
+        "removal": removal,
+        "most": MOST_WITHHELD,
+        "grace_hours": settings.ERASE_GRACE_HOURS,
+        "back": back,
+        "refused": refused.detail if refused else "",
+    }
+    return render(request, "desk/conversation_remove.html", context, status=refused.status if refused else 200)
+
+
+urlpatterns = [
+    path("conversations/", conversations, name="conversation-list"),
+    path("conversations/kept/<uuid:receipt>/", withdraw, name="erasure-withdraw"),
+    path("conversations/<uuid:conversation_id>/", conversation, name="conversation-page"),
+    path("conversations/<uuid:conversation_id>/remove/", remove, name="conversation-remove"),
+    path("conversations/<uuid:conversation_id>/<int:number>/remove/", remove, name="message-remove"),
+]
