@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import principal_of
 from accounts.principals import Principal
+from conversations.actions import refusals_heard
 from conversations.models import Message
 from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
@@ -63,9 +64,8 @@ class Turn(WritesOnce[Principal]):
         principal = principal_of(request)
         saved = get_object_or_404(Message.objects.visible_to(principal), pk=record.object_ids[0])
         values = {**body.validated_data, "save": False}
-        return _answer(
-            prepare_turn(principal, conversation_id=saved.conversation_id, before_index=saved.index, **values)
-        )
+        turn = prepare_turn(principal, conversation_id=saved.conversation_id, before_index=saved.index, **values)
+        return _answer(replace(turn, refusals=refusals_heard([saved])))
 
 
 NOTHING_LEFT = {"detail": "Nothing was left to summarise."}

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from conversations.serializers import RefusalSerializer
 from journal.models import JobRun
 from memories.models import Memory
 from web.json import ExactSerializer
@@ -100,6 +101,10 @@ class TurnSerializer(serializers.Serializer[Any]):
     revision = serializers.IntegerField(help_text="The person's revision that it was made at: see changes/.")
     recalled_again = serializers.BooleanField(
         help_text="Nothing that was found at first was likely to fit, so there was a second, wider look."
+    )
+    refusals = RefusalSerializer(
+        many=True,
+        help_text="With `save`: what the person says is not to be kept. Don't keep it either.",
     )
 
 

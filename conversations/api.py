@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -85,17 +86,20 @@ class Messages(WritesOnce[Principal], ListAPIView):
 
     @extend_schema(request=AppendSerializer, responses={201: MessagesSerializer})
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Append one message or many to a conversation. Indexing and summarising follow in the background."""
+        """Append one message or many to a conversation. Indexing and summarising follow in the background.
+
+        What the person says there not to keep is withheld at once, and `refusals` says so.
+        """
         principal = self.caller(request)
         body = AppendSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         messages = actions.messages_append(principal, conversation_id, body.new_messages())
-        return Response(MessagesSerializer({"messages": messages}).data, status=201)
+        return Response(_appended(messages), status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
         """The messages that were appended."""
-        messages = Message.objects.visible_to(principal).filter(pk__in=object_ids).order_by("index")
-        return MessagesSerializer({"messages": messages}).data
+        messages = list(Message.objects.visible_to(principal).filter(pk__in=object_ids).order_by("index"))
+        return _appended(messages)
 
 
 class Chunks(ListAPIView):
@@ -150,6 +154,10 @@ class WithheldDetail(WritesOnce[Principal]):
         """Put words back, with all that went with them. Needs a session or a key with the scope admin."""
         actions.withheld_give_back(principal_of(request), withheld_id)
         return Response(status=204)
+
+
+def _appended(messages: Sequence[Message]) -> Any:
+    return MessagesSerializer({"messages": messages, "refusals": actions.refusals_heard(messages)}).data
 
 
 def _withheld(principal: Principal) -> WithheldQuerySet:

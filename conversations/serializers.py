@@ -92,10 +92,21 @@ class AppendSerializer(ExactSerializer):
         return [NewMessage(data["role"], data["content"], data["speaker"], data["at"])]
 
 
+class RefusalSerializer(serializers.Serializer[Any]):
+    """A message in which the person says that something is not to be kept."""
+
+    index = serializers.IntegerField()
+    withheld = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="The indices of the person's messages out of which words were taken for it. Don't keep them either.",
+    )
+
+
 class MessagesSerializer(serializers.Serializer[Any]):
-    """What appending answers."""
+    """What appending answers. The messages read as they are kept."""
 
     messages = MessageSerializer(many=True)
+    refusals = RefusalSerializer(many=True)
 
 
 class ChunkSerializer(serializers.ModelSerializer[ConversationChunk]):

@@ -10,15 +10,20 @@ class MemoriesConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell undo how what this room keeps is put back."""
-        from conversations.actions import follows_withholding  # noqa: PLC0415 - models are there only now
+        from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are there only now
         from journal.undo import revertible, undoable  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
         from .actions.undoing import memories_put_back  # noqa: PLC0415
         from .actions.undoing_others import places_put_back, plan_take_back, proposals_put_back  # noqa: PLC0415
-        from .actions.upkeep import memories_follow_withholding, memories_resting_on  # noqa: PLC0415
+        from .actions.upkeep import (  # noqa: PLC0415
+            memories_follow_refusal,
+            memories_follow_withholding,
+            memories_resting_on,
+        )
 
         follows_withholding(memories_follow_withholding)
+        follows_refusals(memories_follow_refusal)
         doubted_by("memory", memories_resting_on)
         undoable("memory", memories_put_back)
         undoable("place", places_put_back)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -78,6 +78,11 @@ def _matching(kind: StatementKind[Any], scoped: bool) -> Prepared:
     return put_together(_STATED + suppressed(kind, scoped=scoped), {}, lasting=True)
 
 
+_IN_ALL_FORMS = 4
+"""So many first letters do the forms of a word have in common, or nearly all."""
+_MOST_NAMED = 100
+
+
 class StatementQuerySet(models.QuerySet[Row]):
     """Facts or memories. Who may see which is for their rooms to say."""
 
@@ -103,6 +108,10 @@ class StatementQuerySet(models.QuerySet[Row]):
         rows = self.model._default_manager
         own = rows.filter(user_id=user_id) if user_id else rows.none()
         return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
+
+    def naming(self, words: Collection[str]) -> Self:
+        """Those that may hold all of some words in any of their forms, the latest of them; none for no words."""
+        return self.saying(" ".join(word[:_IN_ALL_FORMS] for word in words)).order_by("-updated_at")[:_MOST_NAMED]
 
     def saying(self, words: str) -> Self:
         """Those that hold every one of the words, or the beginning of one, whatever case and accents."""

@@ -27,7 +27,7 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import Cause, messages_mark, words_give_back, words_withhold
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Withheld
 from conversations.policy import may_move
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
@@ -222,7 +222,9 @@ def message_release(principal: Principal, conversation_id: UUID, index: int) -> 
         message = marking.message
         if message.declined:
             must_decide(principal)
-            words_give_back(marking.write, message.user_id, "message", [message.pk])
+            # A no in talk declined it, with what else it meant, or somebody this message alone.
+            own = Withheld.objects.filter(message=message, cause_type=Withheld.Cause.MESSAGE).passages()
+            words_give_back(marking.write, message.user_id, "message", own.values_list("cause_id", flat=True))
         if message.declined or message.held_until is not None:
             now = timezone.now()
             due = None if message.processed else now

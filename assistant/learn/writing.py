@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
+from conversations.actions import LIVE
 from conversations.models import Conversation, Message
 from journal.actions import LedgerWrite, note_operation, write_part
 from journal.exceptions import Gated, Refused
@@ -56,9 +57,6 @@ _OPERATION_CHARACTERS = 20
 RUN_CHARACTERS = 100
 """As many as the column of a memory's run has."""
 
-
-LIVE = timedelta(minutes=5)
-"""A message that was said longer before it came in is a record of what was said, and consents to nothing."""
 
 SHORTEST_NAME = 3
 """Shorter names are words like any other."""

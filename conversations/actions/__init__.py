@@ -1,10 +1,11 @@
 """Changes to conversations.
 
 The record itself in ``record``; vectors, chunks and staff's reading in ``derived``; what people take out of the record
-in ``withholding``.
+in ``withholding``; what they say in talk not to keep in ``hearing``.
 """
 
 from .derived import chunk_open, chunk_rewrite, chunk_write, message_open, messages_index
+from .hearing import LIVE, Heard, follows_refusals, refusals_heard
 from .record import (
     NewMessage,
     Pin,
@@ -30,7 +31,9 @@ from .withholding import (
 )
 
 __all__ = [
+    "LIVE",
     "Cause",
+    "Heard",
     "NewMessage",
     "Pin",
     "Place",
@@ -45,12 +48,14 @@ __all__ = [
     "conversation_pin",
     "conversation_remove",
     "conversation_told",
+    "follows_refusals",
     "follows_withholding",
     "message_open",
     "messages_append",
     "messages_index",
     "messages_mark",
     "passages_withhold",
+    "refusals_heard",
     "withheld_erase",
     "withheld_give_back",
     "words_give_back",

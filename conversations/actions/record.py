@@ -23,6 +23,7 @@ from retrieval.text import prepare
 
 from .. import policy
 from ..models import Conversation, ConversationChunk, Message
+from .hearing import refusals_follow, refusals_in
 from .withholding import replies_withhold
 
 
@@ -107,7 +108,8 @@ def messages_append(
     reopens a finished conversation. With ``after`` they are appended only while the conversation has that many
     messages. With its first message a conversation is pinned to the present, unless a turn has done so.
     ``brought_by_id`` is the import that writes them: if the conversation came with it and nobody else has said anything
-    there, they are noted as brought.
+    there, they are noted as brought. What the person says there not to keep is withheld at once, also of the messages
+    that are returned.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -132,7 +134,10 @@ def messages_append(
                 search_length=prepared.length,
             )
         )
-    with ledger_write(principal.actor, user_id) as write:
+    heard = refusals_in(principal, conversation_id, new, brought=brought_by_id is not None)
+    # What a refusal takes along may be facts of a legacy.
+    legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
+    with ledger_write(principal.actor, user_id, *legacies) as write:
         conversation = _lock(principal, conversation_id)
         if after is not None and conversation.message_count != after:
             raise Conflict(
@@ -165,6 +170,11 @@ def messages_append(
         replies = [row.pk for row in new if row.role == Message.Role.ASSISTANT]
         if replies:
             replies_withhold(write, conversation, replies)
+        if heard:
+            refusals_follow(write, user_id, heard)
+            left = dict(Message.objects.filter(pk__in=[row.pk for row in new]).values_list("pk", "content"))
+            for row in new:
+                row.content = left[row.pk]
         if follow_up:
             enqueue("conversations.index_messages", conversation.pk)
         if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:

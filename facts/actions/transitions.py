@@ -15,12 +15,14 @@ from accounts.actions import member_detach
 from accounts.models import Member
 from accounts.policy import must_decide
 from accounts.principals import Principal
-from conversations.actions import Cause, as_said, words_give_back, words_withhold
-from conversations.models import Conversation
+from conversations.actions import Cause, Heard, as_said, words_give_back, words_withhold
+from conversations.models import Conversation, Withheld
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
+from language.reading.refusals import beside
 from statements.actions import (
     GONE,
+    PRESENT,
     Changed,
     check_state,
     erase,
@@ -37,6 +39,9 @@ from ..models import FACT, FactEvidence, LegacyFact
 from ..policy import State, Visibility
 from ..queries import same_words
 from .single import FactWrite, fact_under_lock, fact_write
+
+MOST_BESIDE_A_NAMED = 3
+"""So many words a fact may have beside those by which the person names it: "the debts" are "her father's debts"."""
 
 
 def fact_set_visibility(
@@ -124,11 +129,15 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
     must_decide(principal)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
     with fact_write(principal, rows, fact_id, *states, version=version) as change:
-        change.leave(State.ARCHIVED)
-        _suppress(change)
-        change.log("DELETE")
-        _withhold(change)
+        _delete(change)
     return change.fact
+
+
+def _delete(change: FactWrite) -> None:
+    change.leave(State.ARCHIVED)
+    _suppress(change)
+    change.log("DELETE")
+    _withhold(change)
 
 
 def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
@@ -168,6 +177,29 @@ def _suppress(change: FactWrite) -> None:
 def _withhold(change: FactWrite) -> None:
     said = as_said(FactEvidence.objects.filter(fact=change.fact))
     words_withhold(change.write, change.fact.user_id, Cause("fact", str(change.fact.pk)), said)
+
+
+def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:
+    """Archive the facts about a conversation's legacy that a person asks in talk not to keep.
+
+    That is what only the words that were withheld bear out, and what the person names in all its words.
+    """
+    if heard.legacy_id is None:
+        return
+    withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
+    quotes = list(withheld.filter(object_type=FactEvidence._meta.label_lower).values_list("object_id", flat=True))
+    own = LegacyFact.objects.filter(user_id=user_id, legacy_id=heard.legacy_id, state__in=PRESENT)
+    behind = FactEvidence.objects.filter(fact__in=own)
+    learned = own.filter(evidence__pk__in=quotes).exclude(pk__in=behind.exclude(pk__in=quotes).values("fact"))
+    named = [fact.pk for fact in own.naming(heard.named) if _is_named(fact.content, heard)]
+    for fact_id in dict.fromkeys([*learned.values_list("pk", flat=True), *named]):
+        with fact_under_lock(write, own, fact_id) as change:
+            _delete(change)
+
+
+def _is_named(content: str, heard: Heard) -> bool:
+    more = beside(content, heard.named)
+    return more is not None and (heard.whole or more <= MOST_BESIDE_A_NAMED)
 
 
 def facts_resting_on(user_id: UUID, changed: Changed) -> Iterable[UUID]:

@@ -12,11 +12,13 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as, working_for
-from conversations.actions import Cause
+from conversations.actions import Cause, Heard
+from conversations.models import Withheld
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from language.base import EmbedderUnavailable
-from statements.actions import Changed, embed_waiting, put_back, take_unindexed
+from language.reading.refusals import beside, tells
+from statements.actions import PRESENT, Changed, embed_waiting, put_back, take_unindexed
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES
 from statements.wording import Embedded
@@ -136,6 +138,8 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
 # --- What rests on something that has changed --------------------------------------------------------------------
 
 _IN_USE = [State.PROPOSED, State.ACTIVE]
+_MOST_BESIDE = 1
+"""So many words a memory may have beside those by which the person names it: "tea" is not "tea and coffee"."""
 
 
 def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
@@ -155,6 +159,38 @@ def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: 
             with memory_changing(write, memory) as change:
                 put_away(change, Why.WITHHELD)
         gone |= {memory.pk for memory in found}
+
+
+def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:
+    """Archive what a person asks in talk not to keep: they can't be learned again, until the person says them anew.
+
+    That is what only the words that were withheld bear out, what was noted of them since they were said and says the
+    same, and what the person names: one memory, or all about it where they ask for that.
+    """
+    present = Memory.objects.filter(user_id=user_id, state__in=PRESENT).without_vectors()
+    withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
+    quotes = withheld.filter(object_type=MemoryEvidence._meta.label_lower).values_list("object_id", flat=True)
+    behind = MemoryEvidence.objects.filter(version__user_id=user_id, version__recorded_to__isnull=True)
+    others = behind.exclude(pk__in=list(quotes)).values("version__memory")
+    learned = present.filter(pk__in=behind.filter(pk__in=list(quotes)).values("version__memory")).exclude(pk__in=others)
+    since = present.filter(created_at__gte=heard.since, reviewed_at__isnull=True, pinned=False)
+    gone = {memory.pk: memory for memory in learned}
+    gone |= {memory.pk: memory for memory in since if tells(memory.content, heard.said)}
+    gone |= {memory.pk: memory for memory in _named(present, heard)}
+    for memory in gone.values():
+        with memory_changing(write, memory) as change:
+            put_away(change, Why.PERSON, conversation_id=heard.conversation_id)
+
+
+def _named(present: MemoryQuerySet, heard: Heard) -> list[Memory]:
+    """The memories that a refusal names; of several that it may mean none, unless it means all."""
+    named = [(beside(memory.content, heard.named), memory) for memory in present.naming(heard.named)]
+    found = [(words, memory) for words, memory in named if words is not None]
+    least = min((words for words, _ in found), default=0)
+    nearest = [memory for words, memory in found if words == least]
+    if heard.whole:
+        return [memory for _, memory in found]
+    return nearest if len(nearest) == 1 and least <= _MOST_BESIDE else []
 
 
 def memories_resting_on(user_id: UUID, changed: Changed) -> Iterable[str]:

@@ -7,7 +7,7 @@ bytes from turn to turn of a conversation; what changes with every turn (the tim
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -15,10 +15,18 @@ from django.conf import settings
 
 from accounts import policy
 from accounts.principals import Principal
-from conversations.actions import NewMessage, check_messages, conversation_pin, conversation_told, messages_append
+from conversations.actions import (
+    NewMessage,
+    check_messages,
+    conversation_pin,
+    conversation_told,
+    messages_append,
+    refusals_heard,
+)
 from conversations.models import Message
 from conversations.policy import may_move
 from conversations.searching import find_conversation
+from journal.models import Ledger
 from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE
 from memories.actions import memories_show
 from memories.models import Disclosure
@@ -44,7 +52,8 @@ class Turn:
     person's revision that it was built at. ``difference`` is what the text tells of what is true now and not in the
     blocks that the conversation is pinned to, None when nothing differs. ``delta`` is what the text tells of changes
     since the conversation last looked, None when there is nothing to tell. ``recalled_again`` says that what was found
-    at first was not likely to fit, so that there was a second look.
+    at first was not likely to fit, so that there was a second look. ``refusals`` says of which messages words were
+    withheld, where the message that was saved asks for that.
     """
 
     format: str
@@ -58,6 +67,7 @@ class Turn:
     tokens: int
     revision: int
     recalled_again: bool
+    refusals: list[dict[str, object]] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -75,7 +85,8 @@ def prepare_turn(
     """Prepare the next model call of a conversation for the message ``content``.
 
     No message is saved unless ``save`` is true (needs the scope write); asked again, it answers the same. The first one
-    pins the conversation's blocks to the present. When the budget
+    pins the conversation's blocks to the present. Where the message that is saved asks for something not to be kept,
+    the prompt does without it. When the budget
     (16,000 tokens unless told otherwise) is too small, these go, in this order: what is related to recalled memories,
     what was said around recalled turns, recalled turns, recalled chunks, recalled memories, recalled facts, the oldest
     messages of the window, the last lines of the facts block, the least needed lines of the memory block, the latest
@@ -96,12 +107,18 @@ def prepare_turn(
     upto = conversation.message_count if before_index is None else before_index
     instructions = instructions or DEFAULT_INSTRUCTIONS
     draft = gather(principal, conversation, content, instructions, upto=upto, budget=budget)
-    tokens = fit(draft, budget)
-    turn = _render(principal, draft, format, tokens)
+    turn = _render(principal, draft, format, fit(draft, budget))
     if before_index is None and draft.pin is not None:
         conversation_pin(principal, conversation, draft.pin)
-    if save:
-        messages_append(principal, conversation.pk, new)
+    refusals = refusals_heard(messages_append(principal, conversation.pk, new)) if save else []
+    if refusals:
+        # What it takes back was read before it was heard.
+        principal = replace(principal, rev=Ledger.objects.get(pk=policy.must_act_for(principal)).rev)
+        conversation = find_conversation(principal, conversation_id)
+        draft = gather(principal, conversation, content, instructions, upto=upto, budget=budget)
+        turn = replace(_render(principal, draft, format, fit(draft, budget)), refusals=refusals)
+        if draft.pin is not None:
+            conversation_pin(principal, conversation, draft.pin)
     if before_index is None:
         recalled = [str(piece.id) for piece in (*draft.recalled.memories, *draft.recalled.related)]
         shown = tuple(dict.fromkeys((*draft.memory.ids, *draft.difference.ids)))

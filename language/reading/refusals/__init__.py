@@ -1,0 +1,10 @@
+"""A person's no in talk: "don't write that down", "no, it's just for this task", "forget what I said about …".
+
+Patterns find where somebody asks that something be not kept (``wording``, ``requests``); only then is anything parsed,
+for what is said beside the request, and for the words that name what is meant (``meaning``).
+"""
+
+from .meaning import Refusal, Turn, beside, hear, tells
+from .requests import may_refuse
+
+__all__ = ["Refusal", "Turn", "beside", "hear", "may_refuse", "tells"]

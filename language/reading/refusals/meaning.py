@@ -1,0 +1,283 @@
+"""A person's no in talk: "don't write that down", "no, it's just for this task", "forget what I said about …".
+
+Two readings, so that no message waits for a parser that has nothing to do: patterns find where somebody asks that
+something be not kept, and what that points to; only then is anything parsed, for what is said in its own right beside
+the request, for who asks, and for the words that name what is meant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from language.offline.sentences import Sentence, split_sentences
+
+from ..parse import Parsed, Word, parse
+from .requests import SAYS_THIS, Act, acts_in, flat
+from .wording import ASKING, says_no, without_soft_words
+
+MOST_LOOKED_AT = 200
+"""Sentences, the latest, among which those are looked for that a refusal names."""
+_LEAST_NAMED = 0.5
+_NEAR_THE_BEST = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message of a conversation; ``held``: the person is being asked whether it may be remembered."""
+
+    role: str
+    content: str
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a message asks not to be kept: sentences, each with the position of its turn, and what it names it by.
+
+    ``named`` are lemmas, for what is known from elsewhere; empty where the message only points. ``whole``: all about
+    it is meant. ``asked``: it answers a question whether something may be kept.
+    """
+
+    passages: tuple[tuple[int, str], ...]
+    named: frozenset[str] = frozenset()
+    whole: bool = False
+    asked: bool = False
+
+
+def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
+    """What the turn at position ``last`` asks not to be kept of itself and of those before it; None if nothing."""
+    said = turns[last].content
+    found = list(_acts(said))
+    if found:
+        talk = _Talk(turns, last)
+        heard = [talk.meant_by(act) for act in found]
+        passages = dict.fromkeys(passage for each in heard for passage in each.passages)
+        named = frozenset().union(*(each.named for each in heard))
+        asked = any(each.asked for each in heard)
+        return Refusal(tuple(passages), named, any(each.whole for each in heard), asked)
+    return _Talk(turns, last).meant_by_no() if says_no(said) else None
+
+
+def _acts(text: str) -> Iterator[Act]:
+    """Where a text asks that something be not kept, in order; what somebody else asks in it is none."""
+    line = flat(text)
+    found = acts_in(line)
+    parsed = parse(line) if found else None
+    return (act for act in found if parsed is None or not _is_reported(parsed, act))
+
+
+_REPORTING = frozenset(
+    {
+        "say",
+        "tell",
+        "ask",
+        "think",
+        "write",
+        "shout",
+        "whisper",
+        "answer",
+        "reply",
+        "want",
+        "beg",
+        "warn",
+        "order",
+        "repeat",
+    }
+)
+
+
+def _is_reported(parsed: Parsed, act: Act) -> bool:
+    """Whether somebody else says it, or said it then: the clause depends on "he said"."""
+    words = [word for word in parsed.words if act.start <= word.start < act.end]
+    inside = {word.index for word in words}
+    for word in words:
+        head = parsed.head(word)
+        if (
+            head.index in inside
+            or head.index == word.index
+            or word.dep not in {"ccomp", "xcomp", "acl", "advcl", "parataxis", "nsubj"}
+        ):
+            continue
+        subject = parsed.child(head, "nsubj", "nsubjpass")
+        if (
+            head.lemma in _REPORTING
+            and subject is not None
+            and subject.low not in {"i", "you", "u"}
+            and subject.index not in inside
+        ):
+            return True
+    return False
+
+
+# --- Whose words are meant --------------------------------------------------------------------------------------
+
+_NO_CONTENT = frozenset(
+    """be have do will would can could shall should may might must get go say tell mention mean think know want like
+    please thank sorry thing part bit story stuff matter business word sentence remark piece fact note memory record
+    book album file summary message last previous one anything something everything nothing private secret wrong lot
+    now later again really just also anyway obviously okay ok right forget remember keep save store write delete erase
+    remove embarrassing stupid silly hurt upset talk speak shut mouth oh yes no well hmm user never not ago long time
+    whole all bad""".split()  # noqa: SIM905 - a list of words reads as a text
+)
+_CALLED = {
+    "father": "dad daddy papa pa", "mother": "mum mom mummy mama ma", "grandfather": "grandpa granddad grandad opa",
+    "grandmother": "grandma gran nan granny oma", "husband": "hubby", "child": "kid", "debt": "owe", "live": "address",
+    "pregnancy": "pregnant", "allergy": "allergic", "divorce": "divorced", "work": "job", "earn": "salary",
+    "take": "medication", "drink": "drunk drinking",
+}  # fmt: skip
+_SAME_WORD = {each: word for word, others in _CALLED.items() for each in others.split()}
+_OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "X", "INTJ"})
+_PRONOUNS = frozenset({"it", "that", "this", "he", "she", "they", "which"})
+
+
+def content_words(words: Iterable[Word]) -> list[str]:
+    """The lemmas of words that say something by themselves, one word for each relative however they are called."""
+    lemmas = (word.lemma.lower() for word in words if word.pos in _OPEN and word.dep not in {"aux", "auxpass", "neg"})
+    return [
+        _SAME_WORD.get(lemma, lemma) for lemma in lemmas if lemma not in _NO_CONTENT and any(map(str.isalnum, lemma))
+    ]
+
+
+class _Talk:
+    """The turns up to one that refuses something, with their sentences."""
+
+    def __init__(self, turns: Sequence[Turn], last: int) -> None:
+        self.turns, self.last = turns, last
+        self.own = list(split_sentences(turns[last].content))
+
+    def meant_by(self, act: Act) -> Refusal:
+        """What a request means. The sentence that makes it goes along where it says what is meant."""
+        inside = [each for each in self.own if each.start < act.end and act.start < each.end]
+        before = [each for each in self.own if inside and each.end <= inside[0].start]
+        after = [each for each in self.own if inside and each.start >= inside[-1].end]
+        told = [each for each in inside if self._tells(each, act)]
+        if act.named:
+            return self._named(act, inside, before)
+        if act.ahead:
+            points_on = SAYS_THIS.search(self.turns[self.last].content[act.start : act.end]) is not None
+            told = [*told, *(after if points_on or not told else ())]
+        if told:
+            return self._passages(told)
+        own = [each for each in before if not self._is_talk_of_it(each)]
+        if own:
+            passages = [(self.last, own[-1].text)]
+            if _is_fragment(own[-1].text) and not any(not _is_fragment(each.text) for each in own):
+                passages += self._before(last_only=True)
+            return Refusal(tuple(passages))
+        return Refusal(tuple(self._before(last_only=act.last)), asked=self._asked() is not None)
+
+    def meant_by_no(self) -> Refusal | None:
+        """What a plain no means: what the other side wanted to keep; None where nobody asked."""
+        question = self._asked()
+        if question is None:
+            return None
+        earlier = self._sentences(roles={"user"}, upto=self.last)
+        latest = max((position for position, _ in earlier), default=None)
+        if latest is None:
+            return Refusal((), asked=True)
+        near = [each for each in earlier if each[0] == latest]
+        parsed = parse(question)
+        words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
+        held = self.turns[latest].held
+        chosen = [] if held else [passage for passage, share in _shares(words, near).items() if share > 0]
+        return Refusal(tuple(chosen or near), asked=True)
+
+    def _asked(self) -> str | None:
+        """What the other side said that asks or tells to keep something; empty where only a mark says so."""
+        previous = self.turns[self.last - 1] if self.last else None
+        if previous is not None and previous.role == "assistant":
+            text = previous.content.replace("’", "'")
+            if ASKING.search(text):
+                return previous.content
+        users = (turn for turn in reversed(self.turns[: self.last]) if turn.role == "user")
+        before = next(users, None)
+        return "" if before is not None and before.held else None
+
+    def _before(self, *, last_only: bool = False) -> list[tuple[int, str]]:
+        """The sentences of the person's message before; of several only the last, where that is asked for."""
+        earlier = self._sentences(roles={"user"}, upto=self.last)
+        latest = max((position for position, _ in earlier), default=None)
+        near = [each for each in earlier if each[0] == latest]
+        if self.turns[latest].held if latest is not None else False:
+            return near
+        return near[-1:] if last_only else near
+
+    def _named(self, act: Act, inside: Sequence[Sentence], before: Sequence[Sentence]) -> Refusal:
+        parsed = parse(act.named)
+        words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
+        if not words:
+            own = [(self.last, each.text) for each in inside]
+            return Refusal((*own, *self._before()))
+        earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
+        shares = _shares(words, earlier[-MOST_LOOKED_AT:])
+        best = max(shares.values(), default=0.0)
+        meant = [passage for passage, share in shares.items() if share >= max(_LEAST_NAMED, best * _NEAR_THE_BEST)]
+        return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole)
+
+    def _sentences(self, roles: set[str], upto: int) -> list[tuple[int, str]]:
+        return [
+            (position, sentence.text)
+            for position, turn in enumerate(self.turns[:upto])
+            if turn.role in roles
+            for sentence in split_sentences(turn.content)
+        ]
+
+    def _passages(self, sentences: Iterable[Sentence]) -> Refusal:
+        return Refusal(tuple((self.last, each.text) for each in sentences))
+
+    def _tells(self, sentence: Sentence, act: Act) -> bool:
+        """Whether a sentence says something beside what it asks: before that, and after it where that points ahead."""
+        text = self.turns[self.last].content
+        rest = text[sentence.start : max(sentence.start, act.start)]
+        if act.ahead:
+            rest += " " + text[min(act.end, sentence.end) : sentence.end]
+        return _says_something(rest)
+
+    def _is_talk_of_it(self, sentence: Sentence) -> bool:
+        """Whether a sentence only speaks of what was said: "I shouldn't have told you that"."""
+        return not _says_something(sentence.text) and not any(map(str.isdigit, sentence.text))
+
+
+def beside(content: str, named: frozenset[str]) -> int | None:
+    """How many words a statement has beside those that name it, or None where it has not all of them."""
+    words = _lemmas(content)
+    return len(words - named) if named and named <= words else None
+
+
+def tells(content: str, said: Iterable[str]) -> bool:
+    """Whether a statement says what one of these sentences says: at least two words of it, and most of its own."""
+    words = _lemmas(content)
+    shared = (len(words & _lemmas(each)) for each in said)
+    return any(each >= 2 and each >= 0.6 * len(words) for each in shared)
+
+
+def _says_something(text: str) -> bool:
+    text = without_soft_words(text)
+    parsed = parse(text.strip(" ,;:-–—")) if any(map(str.isalnum, text)) else None
+    if parsed is None:
+        return False
+    words = content_words(parsed.words)
+    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
+    return bool(words) and not (subjects and subjects[0].low in {"it", "that", "this"} and len(words) < 2)
+
+
+def _is_fragment(text: str) -> bool:
+    parsed = parse(text)
+    return parsed is not None and not any(word.dep in {"nsubj", "nsubjpass"} for word in parsed.words)
+
+
+def _shares(words: frozenset[str], passages: Sequence[tuple[int, str]]) -> dict[tuple[int, str], float]:
+    """How much of what words name each passage says, from 0 to 1; a word counts the more the fewer of them have it."""
+    said = {passage: _lemmas(passage[1]) for passage in passages}
+    counts = Counter(word for each in said.values() for word in each & words)
+    weight = {word: 1 / math.log2(2 + counts[word]) if counts[word] else 0.6 for word in words}
+    total = sum(weight.values()) or 1.0
+    return {passage: sum(weight[word] for word in each & words) / total for passage, each in said.items()}
+
+
+def _lemmas(text: str) -> frozenset[str]:
+    parsed = parse(text)
+    return frozenset(content_words(parsed.words)) if parsed is not None else frozenset()

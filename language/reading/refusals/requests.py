@@ -1,0 +1,184 @@
+"""Where a message asks that something be not kept, and how it points to that or names it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from .wording import ENDING, FORGOTTEN, FORMS, LAST, ORDERED, PLACE, POINTED, SOFT, YOU, any_case, says_no
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Where a message asks: characters ``start`` to ``end`` of it, and the characters that name what is meant.
+
+    Without a name it points: to what follows (``ahead``), to the last sentence (``last``), else to what stands before.
+    """
+
+    start: int
+    end: int
+    named: str = ""
+    whole: bool = False
+    ahead: bool = False
+    last: bool = False
+
+
+_MAY = any_case(
+    r"\b(?:not|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|strike|drop|wipe|disregard"
+    r"|ignore|between|record"
+    r"|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
+)
+
+_SOMEBODY = r"(?:i|we|he|she|they|my|our|his|her|their)"
+_SAID = r"i (?:just |ever )?(?:said|told (?:you|u)|wrote|mentioned)(?: to you)?"
+_NAMING = [
+    # What I said about it; everything you know of it; the memory that …; that I live there; the part about it.
+    any_case(
+        rf"(?P<whole>what|everything|anything|all(?: that)?|the things?)? ?{_SAID} (?:about|of|on) (?P<what>\S.*)"
+    ),
+    any_case(
+        rf"(?P<whole>what(?:ever)?|everything|anything|all(?: that)?) {YOU} (?:know|remember|have|noted|saved)"
+        r" (?:on|about|of) (?P<what>\S.*)"
+    ),
+    any_case(r"(?P<whole>all)? ?(?:the |your |any )?(?:memor(?:y|ies)|notes?) (?:that|of|about|on) (?P<what>\S.*)"),
+    any_case(rf"(?:that|the fact that) (?P<what>{_SOMEBODY}\b.*)"),
+    any_case(
+        r"(?P<whole>any|every|all|no|not a word)?(?:the |that |this |a |my )?(?:whole )?(?:thing|part|bit|story|stuff"
+        rf"|matter|business|word|sentence|remark|piece|fact)?s?(?: (?:that )?{_SAID})? ?(?:about|regarding)"
+        r" (?P<what>\S.*)"
+    ),
+]
+_WHERE = any_case(r"(?P<what>(?:where|when|what|who|how|which)(?: [\w']+)? (?:i|we|he|she|they)\s.*\S)")
+_WAS = any_case(r"\b(?:\w+ed|was|put|were|did|left|met)\b")
+_OWNED = any_case(r"(?P<what>(?:my|our|his|her|their|[\w']+'s)\s.*\S)")
+_THE = any_case(r"(?P<what>(?:the|i|we|he|she|they)\s.*\S)")
+_OBJECT_END = any_case(r"[,.;!?:–—…()]|\s-+\s|\s(?:but|because|since|so|and (?:please|that|then|don't|do not|i|it))\s")
+_POINTS = any_case(rf"\s*(?:{POINTED})?{ENDING}\s*(?:from (?:your |ur )?(?:memory|memories|notes))?\s*")
+_POINTS_LAST = any_case(rf"\s*(?:about )?{LAST}{ENDING}\s*")
+_TAIL = any_case(rf"\s+(?:{PLACE}|down|please|pls|ok|okay|thanks|anymore|any more|again|now)\s*$")
+_PLACED = any_case(PLACE)
+_TELLING = any_case(r"write|note|mention|put|jot|make|say|tell")
+_POLITE = any_case(rf"\b(?:please|pls)\b|\b{YOU} (?:can|may)\b|\b(?:like|want) {YOU} to\b")
+_GOES_ON = any_case(r"\s*[,–—-]\s*(?:it was|i meant|(?:he|she|they)'d|i mean|i'll|i will|let's|tell me|make it)\b")
+_HASTY = frozenset({"ignore", "disregard", "drop", "remove"})
+_AHEAD = any_case(r"\s*(?::|but\b|,\s*but\b)")
+_ONLY_SOFT = any_case(SOFT)
+_THAT = any_case(r"\b(?:that|it)\b")
+_OPENING = any_case(r"[^.]*\b(?:record|between)\b|.{0,12}\bnot\b")
+_LONGEST_OBJECT = 200
+_MOST = 10
+"""In a longer text of such words nobody asks for anything."""
+SAYS_THIS = any_case(r"\b(?:this|these|following|next)\b")
+
+
+def flat(text: str) -> str:
+    """A text on one line, character by character."""
+    return text.replace("’", "'").replace("\n", " ")
+
+
+def may_refuse(text: str) -> bool:
+    """Whether a text may ask that something be not kept; most have no word of it. Nothing is parsed for that."""
+    line = flat(text)
+    return bool(acts_in(line)) or says_no(line)
+
+
+def acts_in(line: str) -> list[Act]:
+    """Where a text has the words of asking, the longest of those that overlap; not what is in quotation marks."""
+    if _MAY.search(line) is None:
+        return []
+    taken: list[Act] = []
+    found = (act for acts in (_ordered(line), _forgotten(line), _formed(line)) for act in islice(acts, _MOST))
+    for act in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not (taken and act.start < taken[-1].end) and not _is_quoted(line, act.start):
+            taken.append(act)
+    return taken
+
+
+def _ordered(text: str) -> Iterator[Act]:
+    """Not to keep something: "please don't write down …"."""
+    for match in ORDERED.finditer(text):
+        what, end = _object(text, match.end("act"))
+        placed = _PLACED.search(what) is not None
+        act = _pointing(match.start("act"), end, what)
+        if act is None:
+            named = _named(what, the=placed or _TELLING.match(match["verb"]) is not None)
+            where = _WHERE.match(what) if named is None else None
+            if where is not None and not _WAS.search(what):
+                named = where["what"], False
+            act = Act(match.start("act"), end, *named) if named is not None else None
+        if act is not None and not (match["verb"].lower() == "mention" and what.startswith("it")):
+            yield _ahead(text, act)
+
+
+def _forgotten(text: str) -> Iterator[Act]:
+    """To forget something: "forget what I said about …". Who puts right what they said asks for nothing."""
+    for match in FORGOTTEN.finditer(text):
+        verb, (what, end) = match["verb"].lower(), _object(text, match.end("act"))
+        placed, goes_on = _PLACED.search(what) is not None, bool(text[end:].strip(" .!,"))
+        act = _pointing(match.start("act"), end, what)
+        if act is not None:
+            hasty = what in {"", "it"} or (verb in _HASTY and not placed and not _POINTS_LAST.fullmatch(what))
+            if (hasty and _POLITE.search(match[0] + " " + what) is None) or _GOES_ON.match(text[end:]):
+                continue
+            yield act
+        elif not (what.lower().startswith("about ") and (goes_on or verb != "forget")):
+            owned = placed or (verb == "forget" and not goes_on)
+            named = _named(what, owned=owned, the=placed)
+            if named is not None:
+                yield Act(match.start("act"), end, *named)
+
+
+def _formed(text: str) -> Iterator[Act]:
+    """In other forms: "that stays between us"."""
+    for form in FORMS:
+        for match in form.finditer(text):
+            what = re.sub(r"^(?:about|of)\s+", "", (match.groupdict().get("what") or "").strip())
+            act = _pointing(match.start("act"), match.end("act"), "" if what.lower() == "which" else what)
+            act = act or Act(match.start("act"), match.end("act"), what, whole=True)
+            opens = _OPENING.match(match["act"]) is not None and not _THAT.search(match["act"])
+            yield _ahead(text, act, opens=opens)
+
+
+def _object(text: str, start: int) -> tuple[str, int]:
+    """What stands after a verb up to the end of its clause, and where that is."""
+    stop = _OBJECT_END.search(text, start)
+    end = min(stop.start() if stop else len(text), start + _LONGEST_OBJECT)
+    return text[start:end].strip(), end
+
+
+def _pointing(start: int, end: int, what: str) -> Act | None:
+    """An act that only points; None where it says what it means."""
+    if _POINTS_LAST.fullmatch(what):
+        return Act(start, end, last=re.search("last|previous", what, re.IGNORECASE) is not None)
+    return Act(start, end) if _POINTS.fullmatch(what) else None
+
+
+def _named(what: str, *, the: bool, owned: bool = True) -> tuple[str, bool] | None:
+    """What words name, and whether they mean all about it; None where they mean things rather than what was said."""
+    while (shorter := _TAIL.sub("", what)) != what:
+        what = shorter
+    for form in _NAMING:
+        if named := form.fullmatch(what):
+            return named["what"], bool(named.groupdict().get("whole"))
+    for form in [*([_OWNED] if owned else []), *([_THE] if the else [])]:
+        if named := form.match(what):
+            return named["what"], False
+    return None
+
+
+def _ahead(text: str, act: Act, *, opens: bool = False) -> Act:
+    """The same, pointing to what follows where a colon does, or "this" at the beginning of what is told."""
+    before, after = text[: act.start].strip(), text[act.end :]
+    follows = _AHEAD.match(after) is not None and bool(after.strip(" :,.!?"))
+    says_this = SAYS_THIS.search(text[act.start : act.end]) is not None
+    begins = says_this and (not before.strip(" ,.!-") or _ONLY_SOFT.fullmatch(before + " ") is not None)
+    points_on = follows or ((opens or begins) and bool(after.strip(" .!?,")))
+    return replace(act, ahead=True) if points_on and not act.named else act
+
+
+def _is_quoted(text: str, start: int) -> bool:
+    """Whether a place stands between quotation marks."""
+    before = text[:start]
+    return before.count('"') % 2 == 1 or before.count("“") > before.count("”") or before.count("«") > before.count("»")

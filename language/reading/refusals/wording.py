@@ -1,0 +1,197 @@
+"""How people say no: the words by which they ask that something be not kept, found without a parser.
+
+Each pattern begins where a clause does, so that what is told of others ("she told him not to write that down") is not
+taken for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def any_case(pattern: str) -> re.Pattern[str]:
+    """A pattern that takes small letters and capitals alike."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+# --- How it is said ---------------------------------------------------------------------------------------------
+
+_SOFT_WORD = (
+    r"(?:please|pls|plz|oh|ok|okay|actually|no|nah|nope|wait|sorry|and|but|so|well|just|lol|haha|hey|h+m+|then|now"
+    r"|really|also|btw|again|yes|yeah|god|sure|thanks|thank you|never mind|nevermind|by the way|if possible|kindly"
+    r"|maybe|to be honest|one thing)\b"
+)
+_SOFT_WORDS = any_case(_SOFT_WORD)
+SOFT = rf"(?:{_SOFT_WORD}[\s,.!…–—-]*){{0,6}}"
+_START = rf"(?:^|[,;:.!?…–—(]\s*|\s-+\s*|\s(?=(?:and|but|so|or|then|please|pls)\s)){SOFT}"
+_NOT = r"(?:do not|don'?t|do n't|never)"
+YOU = r"(?:you|u|ya)"
+_DID_NOT = r"(?:do not|don'?t|did not|didn'?t|would not|wouldn'?t|not)"
+_ORDER = (
+    rf"(?:{_NOT}(?: {YOU})?(?: (?:ever|please|go and|even|try to|dare(?: to)?))?"
+    rf"|(?:can|could|would|will) (?:{YOU}|we) (?:please |maybe |kindly )*not(?: to)?"
+    rf"|{YOU} (?:do not|don'?t) (?:need|have|ought) to|{YOU} needn'?t"
+    rf"|{YOU} (?:(?:must|should|may|can|could|are) ?(?:not|n't|never)(?: to)?|mustn't|shouldn't|can'?t|cannot"
+    r"|better not|'d better not|had better not)"
+    rf"|(?:there'?s |there is )?no need (?:for {YOU} )?to|better not(?: to)?|please (?:try )?not(?: to)?"
+    rf"|i(?:'d|d| would| had)? ?(?:rather|prefer|like|appreciate|wish|want|ask)(?: it)?(?: if| that)?(?: {YOU})?"
+    rf"(?: to)? {_DID_NOT}(?: to)?|i'?m asking {YOU} not to|i beg {YOU} not to"
+    rf"|i {_DID_NOT} (?:really )?(?:want|like|wish)(?: for)? {YOU} to|let'?s not)"
+)
+PLACE = (
+    r"(?:(?:in|into|to|from|on|onto|for|out of|off)(?: to)? (?:any of )?(?:(?:your|the|my|our|any|his|her|their"
+    r"|ur|this)"
+    r"(?: own)? (?:\w+ )?)?(?:notes?|notebook|memor(?:y|ies)|records?|profile|story|stories|book|album|summary"
+    r"|summaries"
+    r"|file|diary|history|biography|archive|database|list|legacy|memorial|page)\b|anywhere|in there"
+    r"|out of (?:this|it|that))"
+)
+_KEEPING = {
+    "plain": r"remember|memori[sz]e|note(?: down)?|save|store|record|retain|log|take down|hold on to"
+    "|make (?:a )?note of"
+    r"|take note of|keep (?:a )?(?:note|record|track) of|keep|keep in mind|bear in mind|include|repeat|quote",
+    "down": r"(?:write|jot|put)(?= .{0,99}\bdown\b)(?: down)?",
+    "about": r"(?:write|mention|say|tell)(?= (?:anything |something |a word |about ))",
+    "placed": rf"(?:put|add|write|mention|use|list|file|enter|have|include|bring|leave)(?=.{{0,99}}{PLACE})",
+}
+_ANY_KEEPING = "|".join(_KEEPING.values())
+_KEPT = (
+    r"(?:kept|saved|stored|remembered|recorded|written(?: down)?|noted(?: down)?|memori[sz]ed|retained|logged"
+    r"|repeated"
+    r"|quoted|mentioned|included|on (?:the )?record|on file)"
+)
+POINTED = r"(?:(?:any of )?(?:that|this|it|these|those|them)(?: one| bit| part| last one)?|anything)"
+LAST = (
+    r"(?:(?:the|that|this|my|these|those)(?: very)? (?:last|previous)(?: (?:thing|part|bit|sentence|message|line"
+    r"|one|remark))?"
+    r"(?: (?:that )?i (?:just )?(?:said|wrote|told you|mentioned))?|(?:what|that|anything|everything"
+    r"|all(?: that)?)? ?i (?:just |ever )?"
+    r"(?:said|wrote|told (?:you|u)|mentioned)(?: (?:that|this|it|anything|something|to you|just now|before"
+    r"|earlier))*)"
+)
+ENDING = (
+    rf"(?:\s*(?:down|please|pls|plz|ok|okay|though|anywhere|at all|ever|again|now|for later|yet|thanks|thank you"
+    rf"|to yourself"
+    rf"|right|will you|would you|could you|either|obviously|lol|haha|if you can|if possible|{PLACE})\b){{0,6}}"
+)
+_FORGET = (
+    rf"(?:(?:(?:can|could|would|will) {YOU}|{YOU} (?:can|may|should|could|must)|i(?:'d| would)? (?:like"
+    rf"|want) {YOU} to|please(?: to)?"
+    r"|just|go ahead and|better|maybe) ){0,3}(?:please )?(?P<verb>forget|erase|delete|remove|scratch|strike|drop|wipe"
+    r"|unremember"
+    r"|disregard|ignore)"
+)
+ORDERED = any_case(rf"{_START}(?P<act>{_ORDER} (?P<verb>{_ANY_KEEPING})\b)")
+FORGOTTEN = any_case(rf"{_START}(?P<act>{_FORGET}\b)")
+FORMS = [
+    any_case(rf"{_START}(?P<act>{each})")
+    for each in (
+        # That should not be saved; that's not for the album; that is not something to remember.
+        rf"(?P<what>that|this|it|which|these|those|{LAST})(?: one| part| bit| thing)?(?:'s|'re| is| was| are"
+        rf"| should| must| may"
+        rf"| can| shall| ought| has| will| need| does| do){{0,4}}(?: to| be){{0,3}}(?: ?n't| not|not| never| no)"
+        rf"(?: be| to be| need to be"
+        rf"| something| one| a thing| meant| made| for| to| you| supposed| ever){{0,5}}(?: {_KEPT}\b"
+        rf"| ?(?:to )?(?:remember|keep|save"
+        rf"|store|record|write down|note)\b| (?:your|the|my|any|our) (?:notes?|book|album|records?|memory|story"
+        rf"|file)\b)",
+        # I don't want that saved; I don't want my address in there.
+        rf"i (?:do not|don'?t|would not|wouldn'?t|did not|didn'?t) (?:really |actually )?(?:want"
+        rf"|like)(?: to have)? (?P<what>"
+        rf"(?:that|this|it|these|those|any of (?:that|this|it))|(?:my|our|his|her"
+        rf"|the)(?: [\w']+){{1,4}}?)(?: to be| being| to go)?"
+        rf" (?:{_KEPT}\b|{PLACE})",
+        # Between you and me; that stays between us.
+        r"(?:(?P<what>that|this|it)(?:'s| is| stays?| has to stay| must stay| should stay| should remain"
+        r"| remains)? )?(?:just |only"
+        r" |strictly |let'?s keep (?:that|this|it) |keep (?:that|this|it) )?between (?:us|you and me|you and i"
+        r"|ourselves|the two of"
+        r" us)(?=\s*(?:[,.:;!?…–—]|$|please\b|ok|okay|though|then))",
+        r"(?:(?:can|could|let|may|keep|is|make) )?(?:(?P<what>that|this|it)(?:'s| is| was| stays?)? )?(?:stay "
+        r"|stays |strictly"
+        r" |completely |all )?off the record\b(?! with)",
+        # Keep that to yourself; treat it as confidential; leave that out; keep her brother out of this.
+        r"(?:(?:can|could|would|will) (?:you|u) )?(?:please )?(?:keep|treat|leave|hold) (?P<what>that|this|it"
+        r"|these|those|(?:my|our"
+        rf"|his|her|their|\w+'s)(?: [\w']+){{1,3}}?) (?:(?:as )?(?:to yourself|private|confidential|secret"
+        rf"|between us)\b|out\b"
+        rf"(?: of (?:(?:this|it|that|my|the|his|her|your)\b ?\w*))?)(?={ENDING}\s*(?:[,.:;!?…–—]|$|and\b))",
+        rf"leave (?P<what>(?:the|my|our|his|her|their|\w+'s)(?: [\w']+){{1,3}}?) {PLACE}",
+        # Not for your notes; no word about the debts in the book.
+        r"(?:that'?s |this is |it'?s |just for you,? )?(?:not|nothing|no word|not a word)(?: of"
+        r"| about)?(?P<what>(?: [\w']+){0,4}?) (?:for|in)"
+        r" (?:your|the|my|any|our) (?:notes?|book|album|records?|memory|story|summary|file)\b",
+        r"(?:let'?s |please )?pretend (?:that )?i (?:never|didn'?t|did not) (?:say|said|tell|told)\b(?: (?:that"
+        r"|this|it|you)){0,3}",
+        rf"{YOU} (?:didn'?t|did not|never) hear (?:that|this|it)(?: from me)?",
+        r"(?:i did not|i didn'?t) want to say (?:that|this|it),? please to forget",
+        r"no word (?:about|of) (?P<what>(?:[\w']+ ?){1,4})",
+    )
+]
+# --- No to being asked ------------------------------------------------------------------------------------------
+
+_KEEPS = (
+    r"\b(?:remember|note|noted|save|saved|keep|store|record|write|hold on to|add|put|memori[sz]e|log|bear in mind"
+    r"|go into|include"
+    r"|part of)\b"
+)
+ASKING = any_case(
+    r"\b(?:i'?ll|i will|i can|i could|i'?ve|i have|shall i|should i|may i|can i|could i|let me|me to|if i"
+    r"|i'?d (?:like|love) to"
+    rf"|going to|want (?:that|this|it)|should (?:that|this|it)|(?:that|this|it) be)\b[^.?!]{{0,60}}{_KEEPS}"
+    rf"|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved|i remember that now)\b"
+)
+_NO = (
+    r"(?:(?:god|oh|dear god|good lord|hell|heavens),? )?(?:no+|nope|nah|naw|nay|no (?:thanks?|thank you|ty|thx"
+    r"|please|sir|ma'?am)|please no|better not|rather not"
+    r"|absolutely not|certainly not|definitely not|of course not|not (?:really|now|at all|this|that|yet|this time"
+    r"|necessary|needed)"
+    r"|(?:please )?(?:do not|don'?t)(?: do (?:that|it|this)| bother)?|no need|no,? no|not that,? no"
+    r"|i'?d (?:really )?(?:rather|prefer) (?:you )?(?:not|did ?n[o']t)"
+    r"|i would (?:rather|prefer) not|i'?d rather (?:you )?didn'?t|never|nein(?: danke)?|non(?: merci)?"
+    r"|n[aã]o(?: obrigad[oa])?|nee|no gracias|leave it(?: out)?"
+    r"|let'?s not|forget (?:it|that|about it)|skip (?:it|that)|drop it)"
+)
+_ONLY = (
+    r"(?:(?:it'?s|that'?s|this is|it is|that is|that was|it was|i meant(?: it)?|i need it|i want it)? ?(?:just"
+    r"|only|merely) (?:for )?(?:here|now|today|once|"
+    r"(?:this|the|that|one) \w+(?: \w+)?|this|in this \w+)|(?:it'?s|that'?s|this is|it is) (?:a )?(?:one[- ]off"
+    r"|one time|temporary|for now|for today|once)"
+    r"|just (?:this once|the once|here)|not (?:in general|always|for (?:ever|good|later|next time|the future)"
+    r"|usually))"
+)
+_REASON = (
+    r"(?:(?:it'?s|that'?s|that is|it is|this is) (?:too |very |rather |quite |really |a |my |so |nobody'?s "
+    r"|none of your )*(?:private|personal|sensitive|embarrassing"
+    r"|confidential|secret|business|matter|own|between us|silly|awkward|fine)\b.*|(?:it|that|he|she|they|we"
+    r"|i) (?:would|wouldn'?t|might|could)(?:n'?t| not)?\b.*"
+    r"|because\b.*|i'?d rather\b.*|i (?:do not|don'?t) want .*|i'?m not comfortable.*)"
+)
+_POLITE = (
+    r"(?:thanks?(?: you)?(?: (?:a lot|so much|anyway|though))?|thank you|thx|ty|please|pls|sorry|ok(?:ay)?|not|no"
+    r"|that|but|and|it'?s (?:fine|ok|okay|alright|all right|good)"
+    r"|that'?s (?:fine|ok|okay|all right|alright)|all good|i'?m good|haha|lol)"
+)
+_LONGEST_ANSWER = 160
+_PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")
+_NO_PIECE = any_case(_NO)
+_ONLY_PIECE = any_case(_ONLY)
+_OTHER_PIECE = any_case(f"{_ONLY}|{_REASON}|{_POLITE}")
+_NO_AND_ONLY = any_case(rf"(?:{_NO})?\s*(?:{_ONLY}|{_POLITE})*|{_NO}\s+{_REASON}")
+
+
+def without_soft_words(text: str) -> str:
+    """A text without the words that only make it polite or begin it."""
+    return _SOFT_WORDS.sub(" ", text)
+
+
+def says_no(text: str) -> bool:
+    """Whether a message is a plain no, with thanks and a reason at most. One that says something else is not."""
+    text = text.strip().replace("’", "'")
+    if len(text) > _LONGEST_ANSWER or "?" in text:
+        return False
+    pieces = [piece for piece in _PIECES.split(text) if piece]
+    noes = [bool(_NO_PIECE.fullmatch(piece) or _NO_AND_ONLY.fullmatch(piece)) for piece in pieces]
+    others = (bool(_OTHER_PIECE.fullmatch(piece)) for piece in pieces)
+    refused = any(_NO_PIECE.match(piece) or _ONLY_PIECE.match(piece) for piece in pieces)
+    return refused and all(no or other for no, other in zip(noes, others, strict=True))

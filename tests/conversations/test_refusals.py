@@ -1,0 +1,170 @@
+"""A no in talk is heard when it is saved: what it means is withheld at once, and the answer says so."""
+
+import pytest
+
+from accounts.queries import principal_for_person
+from conversations.actions import NewMessage, messages_append, withheld_give_back
+from conversations.models import Message, Withheld
+from conversations.passages import MARK
+from facts.models import FactEvidence, LegacyFact
+from journal.models import Change
+from journal.undo import undo
+from memories.actions import memory_add
+from memories.models import Memory, MemoryEvidence
+from memories.records import NewMemory
+from statements.models import Suppression
+from tests import factories
+from tests.memories.rows import remember
+
+pytestmark = pytest.mark.django_db
+DEBTS = "My father had debts with half the village."
+PLEASE = "please do not write down the thing about my father's debts"
+
+
+def me(person):
+    return principal_for_person(person.pk)
+
+
+def say(person, conversation, *contents, **kwargs):
+    """The person and the other side in turn; "guide>" begins what the other side says."""
+    new = [
+        NewMessage("assistant", content[7:]) if content.startswith("guide> ") else NewMessage("user", content)
+        for content in contents
+    ]
+    return messages_append(me(person), conversation.pk, new, **kwargs)
+
+
+def record(conversation):
+    return list(Message.objects.filter(conversation=conversation).order_by("index").values_list("content", flat=True))
+
+
+@pytest.fixture
+def conversation(owner):
+    return factories.ConversationFactory(user=owner)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_they_name_is_withheld_and_the_answer_says_so(api, owner, conversation, together):
+    said = ["Good morning.", f"{DEBTS} He was cheerful all the same.", PLEASE]
+    url = f"/api/v1/conversations/{conversation.pk}/messages/"
+    if together:
+        body = {"messages": [{"role": "user", "content": each} for each in said]}
+        answer = api(owner).post(url, body)
+    else:
+        say(owner, conversation, *said[:-1])
+        answer = api(owner).post(url, {"role": "user", "content": said[-1]}, headers={"Idempotency-Key": "no"})
+        again = api(owner).post(url, {"role": "user", "content": said[-1]}, headers={"Idempotency-Key": "no"})
+        assert again.json() == answer.json()
+    assert answer.status_code == 201
+    assert answer.json()["refusals"] == [{"index": 2, "withheld": [1, 2]}]
+    assert answer.json()["messages"][-1]["content"] == MARK
+    assert record(conversation) == ["Good morning.", f"{MARK} He was cheerful all the same.", MARK]
+    assert not Message.objects.filter(search_text__contains="debt").exists()
+
+
+def test_a_no_to_being_asked_withholds_what_was_asked_about(owner, conversation):
+    say(owner, conversation, "I need the report in French this time.")
+    say(owner, conversation, "guide> Shall I remember that you want reports in French?")
+    say(owner, conversation, "No, it's just for this task.")
+    assert record(conversation) == [MARK, MARK, "No, it's just for this task."]
+
+
+def test_a_held_message_is_declined_and_comes_back_when_that_is_taken_back(api, owner, conversation):
+    say(owner, conversation, "I always fly economy.")
+    url = f"/api/v1/conversations/{conversation.pk}/messages/0/"
+    api(owner).patch(url, {"held": True})
+    say(owner, conversation, "guide> Nice.", "no thanks, please don't")
+    message = Message.objects.get(conversation=conversation, index=0)
+    assert (message.declined, message.held_until, message.reading_due, message.content) == (True, None, None, MARK)
+    api(owner).patch(url, {"declined": False})
+    assert record(conversation)[0] == "I always fly economy."
+
+
+def test_what_the_person_takes_for_talk_stays(owner, conversation):
+    said = ["Was he a miner?", "No, he was a baker.", "Don't forget the milk.", "I don't remember the year."]
+    say(owner, conversation, *said)
+    assert record(conversation) == said
+    assert not Withheld.objects.exists()
+
+
+def test_it_can_be_given_back_on_the_page_withheld(owner, conversation):
+    say(owner, conversation, DEBTS)
+    say(owner, conversation, "Don't write that down.")
+    assert record(conversation)[0] == MARK
+    withheld_give_back(me(owner), Withheld.objects.get().pk)
+    assert record(conversation)[0] == DEBTS
+
+
+def test_it_can_be_undone(owner, conversation):
+    (memory,) = remember(owner, "The user lives in Lisbon.")
+    say(owner, conversation, "I live in Lisbon.")
+    say(owner, conversation, "Forget that I live in Lisbon.")
+    assert (record(conversation), Memory.objects.get().state) == ([MARK, MARK], "archived")
+    change = Change.objects.get(event="DELETE", object_id=memory.pk)
+    undo(me(owner), change.rev, change.rev)
+    assert record(conversation) == ["I live in Lisbon.", "Forget that I live in Lisbon."]
+    assert Memory.objects.get().state == "active"
+
+
+def test_a_turn_that_saves_it_does_without_it(api, owner, conversation):
+    remember(owner, "The user lives in Lisbon.")
+    say(owner, conversation, "I live in Lisbon. I like figs.", "guide> How is Lisbon?")
+    body = {"content": "Please forget that I live in Lisbon.", "save": True}
+    headers = {"Idempotency-Key": "turn"}
+    answer = api(owner).post(f"/api/v1/conversations/{conversation.pk}/turn/", body, headers=headers).json()
+    assert answer["refusals"] == [{"index": 2, "withheld": [0, 2]}]
+    assert answer["text"].count("Lisbon") == 1  # What they say now.
+    assert "I like figs." in answer["text"]
+    again = api(owner).post(f"/api/v1/conversations/{conversation.pk}/turn/", body, headers=headers).json()
+    assert again["refusals"] == answer["refusals"]
+
+
+def test_another_agent_does_not_refuse_for_the_person(agent, owner, conversation):
+    say(owner, conversation, DEBTS)
+    other = factories.agent_principal(agent, owner)
+    messages_append(other, conversation.pk, [NewMessage("user", "Don't write that down.")])
+    assert record(conversation)[0] == DEBTS
+
+
+def test_what_was_learned_of_it_goes_with_it(owner, conversation):
+    say(owner, conversation, DEBTS)
+    message = Message.objects.get(conversation=conversation)
+    learned, elsewhere, _ = remember(
+        owner, "The user's father had debts.", "The user's father paid.", "The user has a dog."
+    )
+    for memory in (learned, elsewhere):
+        MemoryEvidence.objects.create(version=memory.versions.get(), message=message, quote=DEBTS)
+    another = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner), content="He paid.")
+    MemoryEvidence.objects.create(version=elsewhere.versions.get(), message=another, quote="He paid.")
+    noted = memory_add(me(owner), NewMemory("The user's father had debts in the village.", "person")).memory
+    Memory.objects.update(reviewed_at=None)
+    say(owner, conversation, "guide> I see.", "Please don't write that down.")
+    gone = set(Memory.objects.filter(state="archived").values_list("pk", flat=True))
+    assert gone == {learned.pk, noted.pk}
+    assert Suppression.objects.count() == 2
+
+
+def test_what_they_name_is_forgotten_wherever_it_was_learned(owner, conversation):
+    lisbon, porto = remember(owner, "The user lives in Lisbon.", "The user lives with Ana in Porto.")
+    say(owner, conversation, "Don't remember that I live in Lisbon.")
+    assert set(Memory.objects.filter(state="archived")) == {lisbon}
+    assert Memory.objects.get(pk=porto.pk).state == "active"
+
+
+def test_an_import_forgets_nothing_that_is_known(owner, conversation):
+    remember(owner, "The user lives in Lisbon.")
+    long_ago = conversation.created_at.replace(year=2020, day=1)
+    messages_append(
+        me(owner), conversation.pk, [NewMessage("user", "Don't remember that I live in Lisbon.", at=long_ago)]
+    )
+    assert record(conversation) == [MARK]
+    assert Memory.objects.get().state == "active"
+
+
+def test_a_fact_that_was_learned_of_it_goes_too(owner, legacy):
+    conversation = factories.ConversationFactory(user=owner, legacy=legacy)
+    say(owner, conversation, DEBTS)
+    fact = factories.LegacyFactFactory(user=owner, legacy=legacy, content="Henry had debts with half the village.")
+    FactEvidence.objects.create(fact=fact, message=Message.objects.get(conversation=conversation), quote=DEBTS)
+    say(owner, conversation, "Forget what I said about the debts.")
+    assert LegacyFact.objects.get(pk=fact.pk).state == "archived"

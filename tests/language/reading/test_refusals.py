@@ -1,0 +1,75 @@
+"""What a person's no in talk means, over dialogues a third of which only seem to have one."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from language.reading.refusals import Turn, beside, hear, may_refuse, tells
+
+GROUPS = yaml.safe_load((Path(__file__).parent.parent / "refusals.yaml").read_text())
+LEAST_HEARD, MOST_WRONGLY = 0.9, 0.03
+
+
+def judge(case):
+    """Whether what is in braces was heard, and what else was."""
+    turns, wanted = [], []
+    for number, say in enumerate(case):
+        who, _, rest = say.partition("> ")
+        role, text = ("assistant", rest) if who == "guide" else ("user", rest if who == "held" else say)
+        wanted += [(number, part.strip()) for part in re.findall(r"{(.+?)}", text)]
+        turns.append(Turn(role, re.sub("[{}]", "", text), held=who == "held"))
+    refusal = hear(turns, len(turns) - 1)
+    passages = refusal.passages if refusal else ()
+    hits = {
+        (place, part): [p for at, p in passages if at == place and (part in p or p in part)] for place, part in wanted
+    }
+    meant = {(place, passage) for (place, _), found in hits.items() for passage in found}
+    # The sentence that asks goes along where it says what is meant.
+    more = [each for each in passages if each not in meant and (each[0] < len(turns) - 1 or not wanted)]
+    return all(hits.values()), more
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group["group"])
+def test_nine_of_ten_are_heard_and_next_to_nothing_wrongly(group):
+    judged = {str(case): judge(case) for case in group["cases"]}
+    traps = {name for name in judged if "{" not in name}
+    missed = [name for name, (heard, _) in judged.items() if name not in traps and not heard]
+    wrongly = [name for name, (_, more) in judged.items() if more]
+    assert len(traps) >= len(judged) / 3
+    assert len(missed) <= (1 - LEAST_HEARD) * (len(judged) - len(traps)), missed
+    assert len(wrongly) <= MOST_WRONGLY * len(judged), wrongly
+
+
+def test_there_are_eighty_dialogues():
+    assert sum(len(group["cases"]) for group in GROUPS) >= 80
+
+
+def test_most_messages_are_not_parsed(monkeypatch):
+    monkeypatch.setattr("language.reading.refusals.meaning.parse", None)
+    assert (
+        hear([Turn("user", "Nothing of that was so. No, he was a baker, not a miner, and he never forgot it.")], 0)
+        is None
+    )
+    assert not may_refuse("I did not know that we were out of milk.")
+
+
+def test_a_statement_is_named_by_all_the_words_and_told_by_most():
+    assert beside("The user is allergic to nuts.", frozenset({"allergy", "nut"})) == 0
+    assert beside("The user likes tea and coffee.", frozenset({"tea"})) == 1
+    assert beside("The user likes tea.", frozenset({"coffee"})) is None
+    assert beside("The user likes tea.", frozenset()) is None
+    said = ["My dad had debts with half the village."]
+    assert tells("The user's father had debts.", said)
+    assert not tells("The user's father was a miner.", said)
+
+
+@pytest.mark.parametrize(
+    "part", ["no ", "please ", "please don't ", "that is not to be ", "keep my a b ", ", and but so "]
+)
+def test_a_long_text_of_such_words_takes_no_long_time(part):
+    began = time.perf_counter()
+    may_refuse(part * (32_000 // len(part)))
+    assert time.perf_counter() - began < 5
