@@ -50,7 +50,7 @@ HOLDINGS = (
         kind="messages",
         owner="user_id",
         words={"content": ERASED_TEXT, "speaker": "", **VECTOR},
-        terms=("role",),
+        terms=("role", "voice"),
         made=SEARCHED,
         remake=_message_found,
     ),

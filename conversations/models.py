@@ -202,6 +202,8 @@ class Message(Searchable):
     remembered. Until ``held_until`` the person is being asked whether they do. ``reading_due`` is when it is to be read
     by itself for what to remember; while that is empty its batch reads it. ``memory_off`` says that it was said while
     the person had memory switched off: nothing is ever learned from it, also once they have switched it on again.
+    ``voice`` says whether the person said it there and then, which may be consent, and who brought it: themselves, or
+    the agent that they talk with, in a turn. It is empty for a record of what was said, whoever brought that.
     """
 
     class Role(models.TextChoices):
@@ -209,6 +211,10 @@ class Message(Searchable):
         ASSISTANT = "assistant"
         SYSTEM = "system"
         TOOL = "tool"
+
+    class Voice(models.TextChoices):
+        OWN = "own"
+        RELAYED = "relayed"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     # message_index_once begins with the conversation.
@@ -228,6 +234,7 @@ class Message(Searchable):
     held_until = models.DateTimeField(null=True)
     reading_due = models.DateTimeField(null=True)
     memory_off = models.BooleanField(default=False, db_default=False)
+    voice = models.CharField(max_length=7, choices=Voice.choices, blank=True, default="", db_default="")
     index_attempts = models.PositiveSmallIntegerField(default=0)
     index_not_before = models.DateTimeField(default=timezone.now)
 
@@ -280,7 +287,8 @@ class ConversationChunk(Searchable):
     """A summary of messages ``message_range_start`` (included) to ``message_range_end`` (excluded).
 
     Never stored without its vector. Ranges of a conversation can neither repeat nor overlap. Since ``hidden_since``
-    something is withheld, or given back, of what it sums up: nobody reads it until a job has written it anew.
+    something is withheld, or given back, of what it sums up: nobody reads it until a job has written it anew. One that
+    ``is_cut`` lost sentences instead, since no model was there, and is written anew when one is.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -295,6 +303,7 @@ class ConversationChunk(Searchable):
     message_range_end = models.PositiveIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
     hidden_since = models.DateTimeField(null=True)
+    is_cut = models.BooleanField(default=False, db_default=False)
 
     objects = ChunkQuerySet.as_manager()
 
@@ -336,6 +345,7 @@ class ConversationChunk(Searchable):
             models.Index(
                 fields=["hidden_since"], condition=Q(hidden_since__isnull=False), name="chunk_to_be_written_anew"
             ),
+            models.Index(fields=["conversation"], condition=Q(is_cut=True), name="chunk_that_is_cut"),
         ]
 
     def __str__(self) -> str:
@@ -348,8 +358,8 @@ class Withheld(models.Model):
     The text is that of a message, of a conversation's title, or a quotation of a message; ``object_type`` says which,
     ``object_id`` whose. Several causes may take the same words; they stand again when none is left. ``message`` is the
     one that they were said in; a title is withheld with a message that it repeats. ``digest`` is the keyed digest of
-    the whole text, by which an import knows it again. After ``erase_at`` the text is gone for good, and the row stays
-    for the digest and for the positions of what else is withheld there.
+    the whole text, by which an import knows it again, also when the message is gone. After ``erase_at`` the text is
+    gone for good, and the row stays for the digest and for the positions of what else is withheld there.
     """
 
     class Cause(models.TextChoices):
@@ -360,8 +370,8 @@ class Withheld(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="+")
-    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    conversation = models.ForeignKey(Conversation, on_delete=models.SET_NULL, null=True, related_name="+")
+    message = models.ForeignKey(Message, on_delete=models.SET_NULL, null=True, related_name="+")
     object_type = models.CharField(max_length=60)
     object_id = models.CharField(max_length=36)
     start = models.PositiveIntegerField()
@@ -393,3 +403,9 @@ class Withheld(models.Model):
 
     def __str__(self) -> str:
         return f"withheld words {self.id}"
+
+    @property
+    def said_in(self) -> uuid.UUID:
+        """The id of the message, where it is there still."""
+        assert self.message_id is not None
+        return self.message_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -18,6 +18,8 @@ ROLES = tuple(Message.Role.values)
 SPEAKER_MAX_CHARACTERS = 100
 ASSISTANT_CHANNEL = "assistant"
 """The channel of conversations with an assistant that is to remember from one message to the next."""
+LIVE = timedelta(minutes=5)
+"""A message that was said longer before it came in is a record of what was said, and consents to nothing."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -55,6 +57,17 @@ def may_move(principal: Principal, conversation: Conversation) -> bool:
     return principal.kind == "person" or (
         principal.agent_id is not None and principal.agent_id == conversation.agent_id
     )
+
+
+def voice(principal: Principal, conversation: Conversation, *, in_turn: bool) -> str:
+    """Whose word a message of the person's is that came in by itself when it was said: one of ``Message.Voice``.
+
+    An agent relays it in the turns of a conversation that it holds. What else it says that its person said is a record.
+    """
+    if principal.speaks_as_person:
+        return Message.Voice.OWN
+    relays = in_turn and principal.agent_id is not None and principal.agent_id == conversation.agent_id
+    return Message.Voice.RELAYED if relays else ""
 
 
 def heading(speaker: str, at: datetime) -> str:

@@ -165,6 +165,10 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
         """Those that are to be written anew, since what they sum up has changed."""
         return self.filter(hidden_since__isnull=False)
 
+    def unfinished(self) -> ChunkQuerySet:
+        """Those, and what was cut while no model was there."""
+        return self.filter(models.Q(hidden_since__isnull=False) | models.Q(is_cut=True))
+
     def with_times(self) -> ChunkQuerySet:
         """Each with ``first_at`` and ``last_at``, when the messages that it sums up were said."""
         said = apps.get_model("conversations", "Message").objects.filter(

@@ -9,14 +9,22 @@ class FactsConfig(AppConfig):
     name = "facts"
 
     def ready(self) -> None:
-        """Tell undo how facts are put back, and follow what is refused."""
-        from conversations.actions import follows_refusals  # noqa: PLC0415 - models are there only now
+        """Tell undo how facts are put back, and follow what is refused and withheld."""
+        from conversations.actions import (  # noqa: PLC0415 - models are there only now
+            follows_refusals,
+            follows_withholding,
+        )
         from journal.undo import undoable  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
-        from .actions.transitions import facts_follow_refusal, facts_resting_on  # noqa: PLC0415
+        from .actions.transitions import (  # noqa: PLC0415
+            facts_follow_refusal,
+            facts_follow_withholding,
+            facts_resting_on,
+        )
         from .actions.undoing import facts_put_back, legacies_of_facts  # noqa: PLC0415
 
         follows_refusals(facts_follow_refusal)
+        follows_withholding(facts_follow_withholding)
         doubted_by("fact", facts_resting_on)
         undoable("fact", facts_put_back, ledgers=legacies_of_facts)

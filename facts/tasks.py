@@ -18,6 +18,12 @@ def index_facts(fact_id: str | None = None) -> None:
     actions.facts_index(UUID(fact_id) if fact_id else None)
 
 
+@shared_task(name="facts.unshare_withheld")
+def unshare_withheld(fact_id: str) -> None:
+    """Keep a fact to its author that rests on words which they had withheld."""
+    actions.fact_unshare_withheld(UUID(fact_id))
+
+
 @shared_task(name="facts.purge")
 def purge_facts() -> None:
     """Delete the facts whose time in the archive is over."""

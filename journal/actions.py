@@ -94,6 +94,13 @@ class LedgerWrite:
         """Take in the ledger of an owner made in this transaction. Nobody else sees it yet, so nobody waits for it."""
         self.ledgers[ledger_id] = Ledger.objects.select_for_update().get(pk=ledger_id)
 
+    def adopt_if_free(self, ledger_id: uuid.UUID) -> bool:
+        """Lock another owner's ledger too, out of the order of ids: only if nobody holds it, so that nobody waits."""
+        if ledger_id not in self.ledgers:
+            free = Ledger.objects.select_for_update(skip_locked=True).filter(pk=ledger_id)
+            self.ledgers |= {ledger.pk: ledger for ledger in free}
+        return ledger_id in self.ledgers
+
     def count(self, ledger_id: uuid.UUID, **deltas: int) -> None:
         """Add to the owner's counts and term sums (``turns``, ``turn_terms``, ``facts``, …)."""
         ledger = self.ledgers[ledger_id]
@@ -159,6 +166,8 @@ def write_part(write: LedgerWrite) -> Iterator[None]:
     except BaseException:
         del write.changes[changes:], write.steps[steps:]
         write.touched = touched
+        for pk in write.ledgers.keys() - before.keys():
+            del write.ledgers[pk]  # Its lock went with the part.
         for pk, values in before.items():
             for name, value in values.items():
                 setattr(write.ledgers[pk], name, value)

@@ -92,6 +92,17 @@ def revertible(
     _reverts[name] = _Revert(revert, conversations)
 
 
+Span = tuple[int, int]
+"""The first and the last revision of an action."""
+
+_follows: list[Callable[[uuid.UUID, Sequence[Span]], None]] = []
+
+
+def follows_undo(follow: Callable[[uuid.UUID, Sequence[Span]], None]) -> None:
+    """Have a room told, under the locks, which actions of a person were undone."""
+    _follows.append(follow)
+
+
 def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
     """Let everything stand as it stood before the person's revisions from ``first_rev`` to ``last_rev``.
 
@@ -122,6 +133,8 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
             rest = _Range.of(principal, user_id, first_rev, last_rev, without=_gone_with(reverted))
             undoing = _Undoing(write, principal, rest, left, reverted)
             undoing.run()
+            for follow in _follows:
+                follow(user_id, undoing.done_spans())
             undone = undoing.result(before + 1, write.ledgers[user_id].rev)
             write.result("undo", *as_kept(undone))
     return undone
@@ -299,6 +312,14 @@ class _Undoing:
             else:
                 self.done.append((object_type, each.object_id))
                 self.done_actions |= each.actions
+
+    def done_spans(self) -> list[Span]:
+        """The actions of which anything was undone."""
+        last: dict[int, int] = {}
+        for steps in self.range.steps.values():
+            for step in steps:
+                last[step.action] = max(step.rev, last.get(step.action, 0))
+        return [(action, last[action]) for action in sorted(self.done_actions)]
 
     def result(self, first: int, last: int) -> Undone:
         """What was done, and what was left of what was asked, the earliest first."""

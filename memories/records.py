@@ -85,7 +85,8 @@ class WritePolicy:
     """How something is to be remembered.
 
     ``own_word``: the person words it themselves. ``insist``: beside what is about the same subject or similar.
-    ``consent``: the person's own words ask for it, so it doesn't wait and lifts a suppression. ``verdicts`` say by the
+    ``consent``: the person's own words ask for it, so it doesn't wait and lifts a suppression; ``relayed``: by what an
+    agent says that they said, so it lifts none. ``verdicts`` say by the
     wording of a neighbour what the new statement is to it; with them a new wording or a contradiction of a neighbour is
     carried out, without them the caller is told of the neighbour. ``among_others``: the caller remembers more in the
     same transaction, and relates all of it by ``memories_relate`` at its end.
@@ -94,6 +95,7 @@ class WritePolicy:
     own_word: bool = False
     insist: bool = False
     consent: bool = False
+    relayed: bool = False
     verdicts: Mapping[str, Comparison] | None = None
     among_others: bool = False
 

@@ -91,6 +91,7 @@ def append_step(
             batch,
             after=start,
             follow_up=brought_by_id is None,
+            brought=True,
             brought_by_id=brought_by_id,
         )
         yield len(batch)

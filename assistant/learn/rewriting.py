@@ -30,10 +30,11 @@ def rewrite_chunks(conversation_id: UUID) -> int:
     """Write the hidden summaries of a conversation from what is left of its messages. Returns how many.
 
     One worker at a time does so; the others return 0. With the model away the sentences go that have words in common
-    with what is withheld; with the embedder away the summaries stay hidden and are tried again later.
+    with what is withheld, and the summary is written anew when it is there again; with the embedder away the summaries
+    stay hidden and are tried again later.
     """
     conversation = Conversation.objects.filter(pk=conversation_id).first()
-    if conversation is None or not _hidden(conversation_id).exists():
+    if conversation is None or not _unfinished(conversation_id).exists():
         return 0
     written = 0
     with working_on(conversation, JOB) as lease:
@@ -44,11 +45,21 @@ def rewrite_chunks(conversation_id: UUID) -> int:
                 _rewrite(principal, conversation, chunk)
             written += 1
             lease.keep(written)
+        for chunk in _unfinished(conversation_id).order_by("message_range_start"):
+            with acting_as(principal_for_job(conversation.user_id)) as principal:
+                if not _mend(principal, conversation, chunk):
+                    break
+            written += 1
+            lease.keep(written)
         finish_job(lease.job, chunks=written)
     # What was hidden while the job ended is found by the next one.
     if written and _hidden(conversation_id).exists():
         enqueue(TASK, conversation_id)
     return written
+
+
+def _unfinished(conversation_id: UUID) -> ChunkQuerySet:
+    return ConversationChunk.objects.unfinished().filter(conversation_id=conversation_id)
 
 
 def _hidden(conversation_id: UUID) -> ChunkQuerySet:
@@ -57,18 +68,45 @@ def _hidden(conversation_id: UUID) -> ChunkQuerySet:
 
 def _rewrite(principal: Principal, conversation: Conversation, chunk: ConversationChunk) -> None:
     """Write one summary. It stays hidden when something was withheld or put back again meanwhile."""
+    try:
+        summary, written_by = _by_model(principal, conversation, chunk)
+    except LanguageError:
+        _store(principal, chunk, _without_withheld(conversation, chunk), chunk.written_by, is_cut=True)
+    else:
+        _store(principal, chunk, summary, written_by)
+
+
+def _mend(principal: Principal, conversation: Conversation, chunk: ConversationChunk) -> bool:
+    """Write a summary that was cut. Returns False while no model is there: it stays as it is."""
+    try:
+        summary, written_by = _by_model(principal, conversation, chunk)
+    except LanguageError:
+        return False
+    _store(principal, chunk, summary, written_by)
+    return True
+
+
+def _by_model(principal: Principal, conversation: Conversation, chunk: ConversationChunk) -> tuple[str, str]:
+    """What a model says in place of a summary, and its name. Raises ModelUnavailable, ModelAnswerInvalid."""
     start, end = chunk.message_range_start, chunk.message_range_end
     messages = open_messages(conversation, start, end, timezone.now())
     part = Part.of(conversation, list(messages.values()), lambda message: False)
-    try:
-        extraction = summarize_part(principal, conversation, part)
-        summary, written_by = extraction.summary, extraction.model
-    except LanguageError:
-        summary, written_by = _without_withheld(conversation, chunk), chunk.written_by
+    extraction = summarize_part(principal, conversation, part)
+    return extraction.summary, extraction.model
+
+
+def _store(
+    principal: Principal, chunk: ConversationChunk, summary: str, written_by: str, *, is_cut: bool = False
+) -> None:
     embedder = get_embedder()
-    vector = embedder.embed_passages([summary])[0]
     chunk_rewrite(
-        principal, chunk, content=summary, written_by=written_by, embedding=vector, embedding_model=embedder.name
+        principal,
+        chunk,
+        content=summary,
+        written_by=written_by,
+        embedding=embedder.embed_passages([summary])[0],
+        embedding_model=embedder.name,
+        is_cut=is_cut,
     )
 
 

@@ -369,7 +369,7 @@ def sweep() -> dict[str, int]:
     unread = extracting.unread_conversations(SWEEP_LIMIT)
     for conversation_id in unread:
         enqueue("assistant.extract_messages", conversation_id)
-    waiting = ConversationChunk.objects.hidden().filter(user__is_active=True).order_by("hidden_since")
+    waiting = ConversationChunk.objects.unfinished().filter(user__is_active=True).order_by("hidden_since")
     hidden = set(waiting.values_list("conversation_id", flat=True)[:SWEEP_LIMIT])
     for conversation_id in hidden:
         enqueue("assistant.rewrite_chunks", conversation_id)

@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
-from conversations.actions import LIVE
 from conversations.models import Conversation, Message
 from journal.actions import LedgerWrite, note_operation, write_part
 from journal.exceptions import Gated, Refused
@@ -205,33 +204,27 @@ class PlanWriter:
     def consents(self, step: Step) -> bool:
         """Whether the person asked for it in so many words, or said yes to being asked.
 
-        What they said elsewhere or before, and what came in as one of many, asks for nothing now.
+        What they said elsewhere or before, and what came in as one of many, asks for nothing now. Nor does what an
+        agent says that they said, unless in the turns of a conversation that it holds (``Message.voice``).
         """
         message = self.messages[step.quotes[0].index]
         return message.index in (self.asked if step.consent else self.agreed)
+
+    def is_relayed(self, step: Step) -> bool:
+        """Whether an agent told what the person said: that lifts nothing that they rejected."""
+        return self.messages[step.quotes[0].index].voice != Message.Voice.OWN
 
     def weigh_consent(self, ready: Sequence[Ready]) -> None:
         """Find out which messages may ask for something, and which the person was asked about and said yes."""
         asking = {each.step.quotes[0].index for each in ready if each.step.consent}
         held = {index for index, message in self.messages.items() if message.held_until is not None}
         said = {index: self.messages[index] for index in (asking | held) & self.messages.keys()}
-        said = {index: message for index, message in said.items() if self.is_live(message)}
-        if not said:
-            return
-        theirs = Message.objects.filter(conversation=self.conversation, role=Message.Role.USER)
-        together = theirs.filter(created_at__in={message.created_at for message in said.values()})
-        counts = Counter(together.values_list("created_at", flat=True))
-        self.asked = {index for index, message in said.items() if counts[message.created_at] == 1}
+        self.asked = {index for index, message in said.items() if message.voice}
+        theirs = Message.objects.filter(conversation=self.conversation, role=Message.Role.USER).order_by("index")
         for index in self.asked & held:
-            answer = (
-                theirs.filter(index__gt=index).order_by("index").only("content", "at", "created_at", "index").first()
-            )
-            if answer is not None and self.is_live(answer) and says_yes(answer.content):
+            answer = theirs.filter(index__gt=index).only("content", "voice").first()
+            if answer is not None and answer.voice and says_yes(answer.content):
                 self.agreed.add(index)
-
-    def is_live(self, message: Message) -> bool:
-        """Whether a message came in when it was said, and not with an import."""
-        return message.index >= self.conversation.brought_messages and abs(message.created_at - message.at) < LIVE
 
     def write_all(self, ready: Sequence[Ready]) -> None:
         """Carry out what can be, in order, and relate what is new to what is near it."""
@@ -268,7 +261,13 @@ class PlanWriter:
     def _do(self, ready: Ready, said: Sequence[Said]) -> tuple[str, str]:
         if isinstance(ready, ReadyAddition):
             verdicts = ready.verdicts if self.principal.agentic_memory else None
-            policy = WritePolicy(consent=self.consents(ready.step), insist=True, verdicts=verdicts, among_others=True)
+            policy = WritePolicy(
+                consent=self.consents(ready.step),
+                relayed=self.is_relayed(ready.step),
+                insist=True,
+                verdicts=verdicts,
+                among_others=True,
+            )
             prepared = replace(ready.prepared, new=self._attributed(ready.prepared.new, ready.step))
             outcome = record_new(
                 self.write, self.principal, prepared, policy, conversation_id=self.conversation.pk, said=said
@@ -286,6 +285,7 @@ class PlanWriter:
                 version=known.version,
                 correction=ready.step.correction,
                 consent=self.consents(ready.step),
+                relayed=self.is_relayed(ready.step),
                 written_by=self.written_by,
                 conversation_id=self.conversation.pk,
                 said=said,

@@ -103,15 +103,16 @@ def chunk_rewrite(
     written_by: str,
     embedding: Vectors,
     embedding_model: str,
+    is_cut: bool = False,
 ) -> bool:
     """Let a hidden summary be read again, in other words. Returns False when what it sums up has changed since.
 
-    ``chunk`` is how the summary was read when the words were worked out.
+    ``chunk`` is how the summary was read when the words were worked out. What is cut is written once more by a model.
     """
     worded = _worded(content, written_by, embedding, embedding_model)
     with ledger_write(principal.actor, chunk.user_id) as write:
         still = ConversationChunk.objects.filter(pk=chunk.pk, hidden_since=chunk.hidden_since)
-        written = still.update(**worded, hidden_since=None)
+        written = still.update(**worded, hidden_since=None, is_cut=is_cut)
         if written:
             write.count(chunk.user_id, chunk_terms=worded["search_length"] - chunk.search_length)
             where = chunk.conversation_id

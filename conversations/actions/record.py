@@ -22,9 +22,9 @@ from language.tokens import count_tokens
 from retrieval.text import prepare
 
 from .. import policy
-from ..models import Conversation, ConversationChunk, Message
+from ..models import Conversation, ConversationChunk, Message, Withheld
 from .hearing import refusals_follow, refusals_in
-from .withholding import replies_withhold
+from .withholding import brought_withhold, replies_withhold
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,8 @@ def messages_append(
     *,
     after: int | None = None,
     follow_up: bool = True,
+    in_turn: bool = False,
+    brought: bool = False,
     brought_by_id: UUID | None = None,
 ) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
@@ -107,9 +109,10 @@ def messages_append(
     start when the transaction has committed, unless ``follow_up`` is False, for a caller that sees to it. Appending
     reopens a finished conversation. With ``after`` they are appended only while the conversation has that many
     messages. With its first message a conversation is pinned to the present, unless a turn has done so.
+    ``brought``: they come out of a file, and what the person had withheld of the same messages is withheld again.
     ``brought_by_id`` is the import that writes them: if the conversation came with it and nobody else has said anything
-    there, they are noted as brought. What the person says there not to keep is withheld at once, also of the messages
-    that are returned.
+    there, they are noted as brought. ``in_turn``: a turn saves them, so that an agent relays what was just said. What the
+    person says there not to keep is withheld at once, also of the messages that are returned.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -117,6 +120,7 @@ def messages_append(
     check_messages(messages)
     now = timezone.now()
     new = []
+    by_itself = not brought and sum(message.role == Message.Role.USER for message in messages) == 1
     for message in messages:
         at = message.at or now
         prepared = prepare(message.content, principal.language, heading=policy.heading(message.speaker, at))
@@ -144,8 +148,11 @@ def messages_append(
                 f"The conversation has {conversation.message_count} messages by now.", code="conversation_moved"
             )
         reads_each = follow_up and policy.reads_each(principal, conversation)
+        voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
             row.conversation = conversation
+            is_now = row.role == Message.Role.USER and abs(now - row.at) < policy.LIVE
+            row.voice = voice if is_now else ""
             row.reading_due = now if reads_each and row.role == Message.Role.USER else None
             row.legacy_id = conversation.legacy_id
             row.private = conversation.private
@@ -168,6 +175,8 @@ def messages_append(
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         replies = [row.pk for row in new if row.role == Message.Role.ASSISTANT]
+        if brought:
+            brought_withhold(write, user_id, new)
         if replies:
             replies_withhold(write, conversation, replies)
         if heard:
@@ -259,8 +268,11 @@ def conversation_close(
 def conversation_remove(write: LedgerWrite, conversation: Conversation) -> None:
     """Delete a conversation with its messages and summaries, inside a transaction that holds its person's ledger.
 
-    What was learned from it is its rooms' business, before this is called.
+    What was learned from it is its rooms' business, before this is called. Of words that were withheld there only
+    digests are left, so that no import brings them back.
     """
+    Withheld.objects.filter(conversation=conversation).passages().update(text="")
+    Withheld.objects.filter(conversation=conversation).exclude(object_type="message").delete()
     terms = Coalesce(Sum("search_length"), 0)
     said = Message.objects.filter(conversation=conversation).aggregate(terms=terms, rows=Count("pk"))
     chunks = ConversationChunk.objects.filter(conversation=conversation).aggregate(terms=terms, rows=Count("pk"))

@@ -122,7 +122,7 @@ class Texts:
         """What is taken out now, by message."""
         found: defaultdict[UUID, set[Taken]] = defaultdict(set)
         for row in self.rows.values():
-            found[row.message_id].add(taken_of(row))
+            found[row.said_in].add(taken_of(row))
         return found
 
     @property
@@ -219,7 +219,7 @@ class Texts:
         if not wanted:
             return
         after = {**before, **wanted}
-        gone = [row.pk for row in self.rows.values() if taken_of(row) not in after[row.message_id]]
+        gone = [row.pk for row in self.rows.values() if taken_of(row) not in after[row.said_in]]
         new = [self.row(pk, each) for pk in wanted for each in wanted[pk] - before[pk]]
         Withheld.objects.filter(pk__in=gone).delete()
         Withheld.objects.bulk_create(new, ignore_conflicts=True)

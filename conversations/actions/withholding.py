@@ -24,9 +24,10 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound, Refused
 from journal.steps import Wanted
 
+from .. import policy
 from ..echoes import Said
 from ..models import Conversation, Message, Withheld
-from ..passages import Original
+from ..passages import Original, Span
 from .withheld_texts import Cause, Taken, Texts, taken_of
 
 MOST_PASSAGES = 20
@@ -92,12 +93,40 @@ def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collec
     texts.put(write, wanted)
 
 
+def brought_withhold(write: LedgerWrite, user_id: UUID, messages: Sequence[Message]) -> None:
+    """Take out of messages that a file brings what is withheld of the same messages, or was until they were deleted."""
+    by_digest: dict[str, list[UUID]] = defaultdict(list)
+    known = Withheld.objects.filter(user_id=user_id).passages()
+    if not known.exists():
+        return
+    for message in messages:
+        for digest in policy.digests(user_id, message.content):
+            by_digest[digest].append(message.pk)
+    rows = list(known.filter(digest__in=by_digest))
+    ids = {pk for row in rows for pk in by_digest[row.digest]}
+    texts = Texts.around(user_id, ids)
+    wanted = texts.taken
+    for row in rows:
+        for pk in by_digest[row.digest]:
+            cause = Cause(row.cause_type, row.cause_id)
+            wanted[pk] |= texts.taken_from(pk, [Span(row.start, row.end)], cause, wanted[pk])
+    with write.apart():
+        texts.put(write, wanted)
+
+
 def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:
-    """Put back what was withheld because of these, where nothing else withholds it; not what was erased meanwhile."""
-    kept = Withheld.objects.filter(user_id=user_id).because_of(cause_type, ids).kept()
+    """Put back what was withheld because of these, where nothing else withholds it; not what was erased meanwhile.
+
+    Of messages that are gone an import may bring the words again from then on.
+    """
+    because = Withheld.objects.filter(user_id=user_id).because_of(cause_type, ids)
+    rows = list(because.filter(~Q(text="") | Q(message__isnull=True)))
     found: dict[UUID, set[Taken]] = defaultdict(set)
-    for row in kept:
-        found[row.message_id].add(taken_of(row))
+    for row in rows:
+        if row.message_id is not None:
+            found[row.message_id].add(taken_of(row))
+    if outlived := [row.pk for row in rows if row.message_id is None]:
+        Withheld.objects.filter(pk__in=outlived).delete()
     if not found:
         return
     texts = Texts.around(user_id, found)
@@ -175,7 +204,7 @@ def messages_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence
     erased: defaultdict[UUID, set[Taken]] = defaultdict(set)
     for row in texts.rows.values():
         if not row.text:
-            erased[row.message_id].add(taken_of(row))
+            erased[row.said_in].add(taken_of(row))
     left, back = {}, {}
     for each in wanted:
         pk = UUID(each.object_id)

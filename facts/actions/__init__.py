@@ -11,6 +11,7 @@ from .transitions import (
     fact_reject,
     fact_restore,
     fact_set_visibility,
+    fact_unshare_withheld,
     facts_take_back,
     member_leave,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "fact_restore",
     "fact_set_visibility",
     "fact_unhide",
+    "fact_unshare_withheld",
     "facts_decide",
     "facts_index",
     "facts_take_back",

@@ -6,7 +6,8 @@ Where a function takes ``version``, it is the wording that the caller saw; a dec
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -15,10 +16,14 @@ from accounts.actions import member_detach
 from accounts.models import Member
 from accounts.policy import must_decide
 from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as
 from conversations.actions import Cause, Heard, as_said, words_give_back, words_withhold
 from conversations.models import Conversation, Withheld
+from conversations.passages import MARK
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
+from journal.queue import enqueue
 from language.reading.refusals import beside
 from statements.actions import (
     GONE,
@@ -38,6 +43,7 @@ from .. import policy
 from ..models import FACT, FactEvidence, LegacyFact
 from ..policy import State, Visibility
 from ..queries import same_words
+from ..querysets import FactQuerySet
 from .single import FactWrite, fact_under_lock, fact_write
 
 MOST_BESIDE_A_NAMED = 3
@@ -200,6 +206,41 @@ def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> Non
 def _is_named(content: str, heard: Heard) -> bool:
     more = beside(content, heard.named)
     return more is not None and (heard.whole or more <= MOST_BESIDE_A_NAMED)
+
+
+def facts_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
+    """Keep to their author the facts that rest on words which they had withheld.
+
+    Those of a legacy that somebody else writes to at this moment follow right after.
+    """
+    for fact in _shared_on_withheld(message_ids).filter(user_id=user_id).order_by("legacy_id", "pk"):
+        if not write.adopt_if_free(fact.legacy_id):
+            enqueue("facts.unshare_withheld", fact.pk)
+            continue
+        with fact_under_lock(write, LegacyFact.objects.all(), fact.pk) as change:
+            change.unshare()
+            change.log("UNSHARE")
+
+
+def fact_unshare_withheld(fact_id: UUID) -> None:
+    """Keep one of those facts to its author, if it is one still."""
+    messages = FactEvidence.objects.filter(fact=fact_id).values("message_id")
+    fact = _shared_on_withheld(messages).filter(pk=fact_id).first()
+    if fact is None:
+        return
+    principal = principal_for_job(fact.user_id)
+    with (
+        acting_as(principal),
+        ledger_write(principal.actor, fact.user_id, fact.legacy_id) as write,
+        fact_under_lock(write, _shared_on_withheld(messages), fact_id) as change,
+    ):
+        change.unshare()
+        change.log("UNSHARE")
+
+
+def _shared_on_withheld(messages: Any) -> FactQuerySet:
+    withheld = FactEvidence.objects.filter(message__in=messages, quote=MARK).values("fact")
+    return LegacyFact.objects.filter(pk__in=withheld, visibility=Visibility.SHARED)
 
 
 def facts_resting_on(user_id: UUID, changed: Changed) -> Iterable[UUID]:

@@ -33,7 +33,7 @@ from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
 from .many import Slots, block_tokens, change_many, narrow, withhold
 from .proposing import propose_archives, signals_forget
-from .single import author
+from .single import author, plans_drop
 from .transitions import states_before
 
 # The states that a decision starts from, and the standings that it leaves a memory in.
@@ -280,6 +280,7 @@ class _Deciding:
             target = going(State.REJECTED, self.now, reason, deleted_why=Why.REJECTED)
             moves.append(Move(memory, target, [Logged("REJECT", was)]))
         suppress_many(MEMORY, moves)
+        plans_drop([memory.pk for memory in memories])
         signals_forget(self.user_id, memories)
         change_many(self.write, self.user_id, moves)
         return {}

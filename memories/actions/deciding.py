@@ -120,7 +120,8 @@ class Here:
     @property
     def by_word(self) -> bool:
         """Whether it is the person who says it. What is held back may not be what they asked for."""
-        return self.policy.own_word or (self.policy.consent and not self.candidate.prepared.held_back)
+        asked = self.policy.consent and not self.policy.relayed
+        return self.policy.own_word or (asked and not self.candidate.prepared.held_back)
 
     @property
     def resembles(self) -> str:

@@ -29,6 +29,7 @@ def record_update(
     version: int,
     correction: bool,
     consent: bool,
+    relayed: bool,
     written_by: str,
     conversation_id: UUID,
     said: Sequence[Said],
@@ -36,7 +37,7 @@ def record_update(
     """Give a memory the wording that was found, inside a transaction that holds the person's ledger.
 
     ``text`` has passed the gates that need no database. ``version`` is the wording that the finder saw. With
-    ``consent`` the person's own words ask for it: it does not wait, and it lifts a suppression.
+    ``consent`` the person's own words ask for it: it does not wait and, unless ``relayed``, lifts a suppression.
 
     Raises NotFound, Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
@@ -46,7 +47,7 @@ def record_update(
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
-        resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent)
+        resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent and not relayed)
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject)
         if resembles or (not consent and writing.waits(principal, field)):
             proposal = propose_change(

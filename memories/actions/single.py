@@ -6,7 +6,7 @@ memory stood before and after, so it is worked out here, once, and no action can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -37,7 +37,7 @@ from statements.wording import Embedded, Wording
 
 from .. import queries
 from ..lines import line_tokens, memory_line
-from ..models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Relation
+from ..models import MEMORY, Memory, MemoryEvidence, MemoryPlanItem, MemoryVersion, Relation
 from ..policy import writing
 from ..policy.bands import Neighbour
 from ..policy.writing import State
@@ -237,6 +237,7 @@ class MemoryWrite(StatementWrite[Memory]):
         if "embedding" not in vars(memory):  # Read by itself: what is read into the memory would be saved with it.
             row = Memory.objects.only("content", "embedding", "embedding_model").get(pk=memory.pk)
         suppression_add(self.write, memory.user_id, Embedded.of_row(row), memory.pk)
+        plans_drop([memory.pk])
 
     def await_vector(self) -> None:
         """Have the memory embedded in the background if it has no vector."""
@@ -280,6 +281,11 @@ def file_memory(memory: Memory, now: datetime) -> None:
     """Work out what depends on how a memory is filed: its place in the block and what its line costs."""
     memory.in_block = writing.is_in_block(memory.kind, memory.category)
     memory.tokens = line_tokens(memory_line(memory.pk, now, memory.subject, memory.content))
+
+
+def plans_drop(memory_ids: Collection[str]) -> None:
+    """Drop what open plans would make of memories that are not to be said again."""
+    MemoryPlanItem.objects.filter(state=MemoryPlanItem.State.WAITING, sources__memory__in=memory_ids).delete()
 
 
 def _store_evidence(version_id: int, said: Sequence[Said]) -> None:

@@ -28,7 +28,7 @@ from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from .bulk import archive_many
 from .many import memories_relate, narrow
-from .single import MemoryWrite, memory_changing
+from .single import MemoryWrite, memory_changing, plans_drop
 from .transitions import await_decision, put_away
 
 log = structlog.get_logger(__name__)
@@ -154,6 +154,7 @@ def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: 
         of_those = Relation.objects.filter(type=Relation.Type.DERIVED_FROM, to_memory__in=gone).values("from_memory")
         found = list(made.filter(rests | Q(pk__in=of_those)).exclude(pk__in=gone))
         if not found:
+            plans_drop(gone)
             return
         for memory in found:
             with memory_changing(write, memory) as change:

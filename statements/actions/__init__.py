@@ -1,6 +1,6 @@
 """Changes that facts and memories share, made inside the action of the one or the other."""
 
-from .doubts import Changed, doubt_what_rests, doubt_withheld, doubted_by
+from .doubts import Changed, doubt_what_rests, doubt_withheld, doubted_by, doubts_drop
 from .single import (
     GONE,
     PRESENT,
@@ -40,6 +40,7 @@ __all__ = [
     "doubt_what_rests",
     "doubt_withheld",
     "doubted_by",
+    "doubts_drop",
     "embed_waiting",
     "erase",
     "going",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -54,3 +55,13 @@ def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: i
 def doubt_withheld(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
     """Doubt what rests on words that are withheld, all but what they are withheld for."""
     doubt_what_rests(write, user_id, Changed(cause.type, cause.id, message_ids), write.ledgers[user_id].rev)
+
+
+def doubts_drop(user_id: UUID, undone: Sequence[tuple[int, int]]) -> None:
+    """Doubt no more what rests on actions that were undone, told by their first and last revisions, in order."""
+    if not undone:
+        return
+    firsts = [first for first, _ in undone]
+    rows = Doubt.objects.filter(user_id=user_id, rev__range=(undone[0][0], max(last for _, last in undone)))
+    gone = [pk for pk, rev in rows.values_list("pk", "rev") if rev <= undone[bisect_right(firsts, rev) - 1][1]]
+    Doubt.objects.filter(pk__in=gone).delete()

@@ -8,10 +8,13 @@ from django.utils import timezone
 from accounts.queries import principal_for_person
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing
-from conversations.actions import NewMessage, messages_append
-from conversations.models import Conversation
+from conversations.actions import NewMessage, conversation_create, messages_append
+from conversations.models import Message
 from language.offline.explicit import says_yes
+from memories.actions import memory_reject
 from memories.models import Memory
+from tests.factories import agent_principal
+from tests.memories.rows import remember
 
 from .extracting import add
 
@@ -35,12 +38,10 @@ def me(owner):
 def state(owner, me, talk, model):
     """``state(calls, explicit, finds)``: how what was said in these calls of a list of messages each is remembered."""
 
-    def learn(*calls, explicit=True, brought=False, conversation=None):
+    def learn(*calls, explicit=True, conversation=None, by=None, **how):
         conversation = conversation or talk(owner)
         for messages in calls:
-            messages_append(me, conversation.pk, messages)
-        if brought:
-            Conversation.objects.filter(pk=conversation.pk).update(brought_messages=10)
+            messages_append(by or me, conversation.pk, messages, **how)
         model.calls([add(PORTO, quote="live in Porto", explicit=explicit)])
         summarizing.conversation_finish(me, conversation.pk)
         summarizing.maybe_summarize(conversation.pk)
@@ -71,6 +72,44 @@ def test_an_imported_message_is_none(state):
 
 def test_one_of_many_that_came_in_together_is_none(state):
     assert state([user(), NewMessage("assistant", "I will."), user("And I like tea.")]) == "proposed"
+
+
+class TestAnAgentSaysThatThePersonSaidIt:
+    """A forged "remember that ..." by a write key is not the person's word (issue 14, B8)."""
+
+    @pytest.fixture
+    def held(self, agent, owner):
+        principal = agent_principal(agent, owner)
+        return principal, conversation_create(principal)
+
+    def test_in_the_record_it_is_none(self, state, held):
+        principal, conversation = held
+        assert state([user()], conversation=conversation, by=principal) == "proposed"
+
+    def test_in_a_turn_of_the_talk_that_it_holds_it_is_one(self, state, held):
+        principal, conversation = held
+        assert state([user()], conversation=conversation, by=principal, in_turn=True) == "active"
+
+    def test_in_a_turn_of_somebody_else_s_talk_it_is_none(self, state, held):
+        assert state([user()], by=held[0], in_turn=True) == "proposed"
+
+    def test_it_lifts_nothing_that_the_person_rejected(self, owner, me, held, model):
+        (known,) = remember(owner, PORTO)
+        memory_reject(me, known.pk)
+        principal, conversation = held
+        for index, by in enumerate([principal, me]):
+            messages_append(by, conversation.pk, [user()], in_turn=True)
+            model.calls([add(PORTO, index=index, quote="live in Porto", explicit=True)])
+            summarizing.conversation_finish(me, conversation.pk)
+            summarizing.maybe_summarize(conversation.pk)
+            assert Memory.objects.filter(state="active").count() == index
+
+    def test_over_rest_a_turn_that_is_saved_relays_and_a_message_records(self, api, agent, owner):
+        talk = api(agent).post("/api/v1/conversations/", {}, format="json").json()["id"]
+        path = f"/api/v1/conversations/{talk}"
+        api(agent).post(f"{path}/messages/", {"role": "user", "content": SAID}, format="json")
+        api(agent).post(f"{path}/turn/", {"content": SAID, "save": True}, format="json")
+        assert list(Message.objects.order_by("index").values_list("voice", flat=True)) == ["", "relayed"]
 
 
 @pytest.mark.parametrize(

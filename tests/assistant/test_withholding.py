@@ -14,15 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.queries import principal_for_person
-from assistant.imports.loading import plan_step
+from assistant.imports.loading import append_step, plan_step
 from assistant.learn.actions import message_decline, message_release
 from assistant.learn.rewriting import rewrite_chunks
+from assistant.learn.summarizing import sweep
 from assistant.recall.turn import prepare_turn
 from assistant.takeout.export_actions import export_begin, run_export
 from conversations.actions import (
     NewMessage,
     Place,
     chunk_write,
+    conversation_remove,
     messages_append,
     messages_index,
     passages_withhold,
@@ -32,7 +34,7 @@ from conversations.actions import (
 from conversations.imports.records import ParsedConversation
 from conversations.models import Conversation, ConversationChunk, Message, Withheld
 from conversations.passages import MARK, Original, Span, merged
-from facts.actions import fact_delete, fact_reject, fact_restore
+from facts.actions import fact_delete, fact_reject, fact_restore, fact_unshare_withheld
 from facts.models import FactEvidence, LegacyFact
 from journal.actions import ledger_write
 from journal.exceptions import NotYoursToDecide
@@ -47,12 +49,15 @@ from memories.actions import (
     memory_reject,
     memory_restore,
     memory_update,
+    optimize_apply,
+    optimize_plan,
     proposal_reject,
 )
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.records import NewMemory
 from statements.models import Refusal
 from tests import factories
+from tests.memories.plans import Scripted
 from tests.memories.rows import remember
 
 pytestmark = pytest.mark.django_db
@@ -293,9 +298,18 @@ def test_with_the_model_away_the_sentences_go_that_share_its_words(owner, monkey
         raise ModelUnavailable("away")
 
     monkeypatch.setattr("assistant.learn.rewriting.summarize_part", away)
-    rewrite_chunks(conversation.pk)
+    assert rewrite_chunks(conversation.pk) == 1
     chunk.refresh_from_db()
     assert chunk.content == "They said good morning. It began at nine."
+    # It is found again until a model is there.
+    assert sweep()["hidden"] == 1
+    assert rewrite_chunks(conversation.pk) == 0
+    monkeypatch.undo()
+    assert rewrite_chunks(conversation.pk) == 1
+    chunk.refresh_from_db()
+    assert chunk.content != "They said good morning. It began at nine."
+    assert "cello" not in chunk.content
+    assert sweep()["hidden"] == 0
 
 
 def test_a_vector_made_of_the_words_before_is_not_stored(owner, monkeypatch):
@@ -329,6 +343,87 @@ def test_an_import_that_is_run_again_brings_nothing_back(owner):
     assert plan_step(me(owner), parsed, channel="jsonl", legacy_id=None).missing == 1
     other = ParsedConversation("a", "", (NewMessage("user", f"{SAID}!", at=at), *said[1:]))
     assert plan_step(me(owner), other, channel="jsonl", legacy_id=None).objection
+
+
+def brought(person, external_id="a"):
+    """What an import makes of the talk."""
+    said = (NewMessage("user", SAID), NewMessage("assistant", ECHO))
+    parsed = ParsedConversation(external_id, "My cello", said)
+    step = plan_step(me(person), parsed, channel="jsonl", legacy_id=None)
+    assert sum(append_step(me(person), step, channel="jsonl", legacy_id=None)) == step.missing
+    return Conversation.objects.get(external_id=external_id)
+
+
+def test_an_import_that_was_undone_and_is_run_again_brings_nothing_back(owner):
+    conversation = brought(owner)
+    memory = learned(owner, conversation)
+    dont_keep(owner, memory)
+    left = record(conversation)
+    with ledger_write(me(owner).actor, owner.pk) as write:
+        conversation_remove(write, conversation)
+    assert not Withheld.objects.exclude(text="").exists()
+    again = brought(owner)
+    assert (record(again), MARK in left[0], MARK in left[1]) == (left, True, True)
+    # Given back, it may come again.
+    memory_restore(me(owner), memory.pk)
+    assert record(again) == [SAID, ECHO]
+    assert record(brought(owner, "b")) == [SAID, ECHO]
+
+
+def test_the_same_talk_under_another_id_brings_nothing_back(owner, stranger):
+    conversation = brought(owner)
+    dont_keep(owner, learned(owner, conversation))
+    assert record(brought(owner, "b")) == record(conversation)
+    assert record(brought(stranger, "c")) == [SAID, ECHO]
+    # Whoever says it again, says it.
+    assert record(say(owner, SAID))[0] == SAID
+
+
+def test_a_plan_that_would_say_it_is_dropped(owner, monkeypatch):
+    cello, tea, bees = remember(owner, "The user plays the cello.", "The user drinks tea.", "The user keeps bees.")
+    way = Scripted()
+    monkeypatch.setattr("memories.actions.optimizing.find_strategy", lambda name: way)
+    way.say("The user plays the cello and drinks tea.", cello, tea)
+    way.say("The user keeps many bees.", bees)
+    plan = optimize_plan(me(owner))
+    assert plan.items.count() == 1
+    memory_reject(me(owner), cello.pk)
+    assert not plan.items.exists()
+    optimize_apply(me(owner), plan.pk)
+    assert Memory.objects.get(pk=tea.pk).state == "active"
+
+
+def test_my_shared_fact_on_words_withheld_for_a_memory_is_unshared(owner, legacy):
+    conversation = say(owner, f"{CELLO} Rosa taught me.", legacy=legacy)
+    message = conversation.messages.get()
+    shared = {"legacy": legacy, "user": owner, "visibility": "shared"}
+    cello = factories.LegacyFactFactory(**shared, content="She taught cello.")
+    taught = factories.LegacyFactFactory(**shared, content="She taught.")
+    FactEvidence.objects.create(fact=cello, message=message, quote=CELLO)
+    FactEvidence.objects.create(fact=taught, message=message, quote="Rosa taught me.")
+    rev = Ledger.objects.get(pk=legacy.pk).rev
+    dont_keep(owner, learned(owner, conversation))
+    assert list(LegacyFact.objects.filter(visibility="shared")) == [taught]
+    assert Ledger.objects.get(pk=legacy.pk).rev > rev
+    last = Change.objects.filter(ledger_id=owner.pk).latest("rev").rev
+    undo(me(owner), last, last)
+    assert LegacyFact.objects.filter(visibility="shared").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_shared_fact_of_a_legacy_that_is_written_to_is_unshared_right_after(owner, legacy, monkeypatch):
+    conversation = say(owner, CELLO, legacy=legacy)
+    fact = factories.LegacyFactFactory(legacy=legacy, user=owner, visibility="shared", content="She taught cello.")
+    FactEvidence.objects.create(fact=fact, message=conversation.messages.get(), quote=CELLO)
+    later = []
+    monkeypatch.setattr("facts.actions.transitions.enqueue", lambda task, pk: later.append((task, pk)))
+    monkeypatch.setattr("journal.actions.LedgerWrite.adopt_if_free", lambda *_: False)
+    dont_keep(owner, learned(owner, conversation))
+    assert later == [("facts.unshare_withheld", fact.pk)]
+    fact_unshare_withheld(fact.pk)
+    fact_unshare_withheld(fact.pk)
+    assert LegacyFact.objects.get(pk=fact.pk).visibility == "private"
+    assert Change.objects.filter(ledger_id=legacy.pk, event="UNSHARE").count() == 1
 
 
 def test_notes_of_a_place_don_t_say_again_what_was_refused(owner, agent, api):

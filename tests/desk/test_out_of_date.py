@@ -9,6 +9,8 @@ from desk.review.items import what_changed
 from desk.review.queue import Queue
 from facts.actions import facts_decide
 from facts.models import FactEvidence, LegacyFact
+from journal.models import Change
+from journal.undo import undo
 from memories.actions import memories_decide, memory_reject, memory_update
 from memories.models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Relation
 from statements.actions import erase
@@ -110,3 +112,13 @@ def test_what_rests_on_something_erased_waits_too(client, owner, resting):
     client.force_login(owner)
     page = client.get(f"/review/?item=memory-{resting['heir'].pk}").content.decode()
     assert "Erased" in page
+
+
+def test_a_doubt_goes_when_its_cause_is_undone(owner, resting):
+    me = principal_for_person(owner.pk)
+    memory_update(me, resting["heir"].pk, "The user has other heirs.", correction=True)
+    memory_reject(principal_for_person(owner.pk), resting["source"].pk, Refusal.DONT_KEEP)
+    last = Change.objects.filter(ledger_id=owner.pk, event="REJECT").get()
+    assert waiting(owner, resting) == ["beside", "fact", "heir"]
+    undo(principal_for_person(owner.pk), last.rev, last.rev)
+    assert waiting(owner, resting) == []

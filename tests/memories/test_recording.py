@@ -53,7 +53,9 @@ class TestAnotherWording:
     def test_becomes_the_next_version(self, me, owner, add, record):
         memory = add(me, LISBON).memory
         message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
-        outcome = record("The user's office is in Lisbon.", {LISBON: "same"}, said=[Said(message.pk, message.content, message.at)])
+        outcome = record(
+            "The user's office is in Lisbon.", {LISBON: "same"}, said=[Said(message.pk, message.content, message.at)]
+        )
         stored = now(memory)
         assert (outcome.outcome, outcome.memory.pk, stored.version) == ("updated", memory.pk, 2)
         assert (stored.content, stored.written_by, stored.reviewed_at) == (

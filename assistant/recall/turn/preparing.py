@@ -110,7 +110,7 @@ def prepare_turn(
     turn = _render(principal, draft, format, fit(draft, budget))
     if before_index is None and draft.pin is not None:
         conversation_pin(principal, conversation, draft.pin)
-    refusals = refusals_heard(messages_append(principal, conversation.pk, new)) if save else []
+    refusals = refusals_heard(messages_append(principal, conversation.pk, new, in_turn=True)) if save else []
     if refusals:
         # What it takes back was read before it was heard.
         principal = replace(principal, rev=Ledger.objects.get(pk=policy.must_act_for(principal)).rev)
