@@ -62,22 +62,17 @@ ORDER BY {scope}, stood.fingerprint, stood.rev
 """
 _KNOWN = f"""
 WITH wanted AS ({_STOOD})
-SELECT wanted.id, wanted.fingerprint, known.object_id
+SELECT wanted.id, wanted.fingerprint, known.object_id, known.id, wanted.object_id IS NULL
 FROM wanted LEFT JOIN {{suppressions}} AS known ON known.user_id = %(user)s AND known.fingerprint = wanted.fingerprint
     AND known.legacy_id {{is_wanted}}
 WHERE known.object_id IS DISTINCT FROM wanted.object_id
 """  # noqa: S608 - put together of our own text
 _PUT_BACK = f"""
-WITH wanted AS ({_STOOD}), removed AS (
-    DELETE FROM {{suppressions}} AS known USING wanted
-    WHERE wanted.object_id IS NULL AND known.user_id = %(user)s
-        AND known.legacy_id {{is_wanted}} AND known.fingerprint = wanted.fingerprint
-)
+WITH wanted AS ({_STOOD})
 INSERT INTO {{suppressions}} AS known (user_id, legacy_id, fingerprint, object_id, embedding, embedding_model,
     created_at)
 SELECT %(user)s, legacy_id, fingerprint, object_id, embedding, embedding_model, now()
 FROM wanted
-WHERE object_id IS NOT NULL
 ON CONFLICT (user_id, legacy_id, fingerprint) DO UPDATE SET object_id = excluded.object_id
 """  # noqa: S608 - put together of our own text
 
@@ -249,19 +244,28 @@ def suppressions_put_back(
     earliest = {(key, each[0]): (each[1], each[2]) for key, found in stood.items() for each in reversed(found)}
     if not earliest:
         return {}
-    values = {
+    known = _run(_KNOWN, model, _told(user_id, earliest))
+    # By their ids: whatever the planner thinks how many there are, it looks each up once.
+    Suppression.objects.filter(pk__in=[pk for *_, pk, goes in known if goes]).delete()
+    comes = {(str(key), words) for key, words, _, _, goes in known if not goes}
+    back = {each: stands for each, stands in earliest.items() if (str(each[0]), each[1]) in comes}
+    if back:
+        _run(_PUT_BACK, model, _told(user_id, back))
+    return _stood([row[:3] for row in known])
+
+
+def _told(user_id: UUID, stood: Mapping[tuple[Any, str], tuple[str | None, int]]) -> dict[str, Any]:
+    """What stood, by object and fingerprint, as the statements take it."""
+    return {
         "user": user_id,
-        "ids": [key for key, _ in earliest],
-        "fingerprints": [fingerprint for _, fingerprint in earliest],
-        "stood": [object_id for object_id, _ in earliest.values()],
-        "revs": [rev for _, rev in earliest.values()],
+        "ids": [key for key, _ in stood],
+        "fingerprints": [words for _, words in stood],
+        "stood": [object_id for object_id, _ in stood.values()],
+        "revs": [rev for _, rev in stood.values()],
     }
-    known = _stood(_run(_KNOWN, model, values))
-    _run(_PUT_BACK, model, values)
-    return known
 
 
-def _run(statement: str, model: type[models.Model], values: Mapping[str, Any]) -> Sequence[tuple[str, str, str | None]]:
+def _run(statement: str, model: type[models.Model], values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     scoped = any(each.name == "legacy" for each in model._meta.get_fields())
     names = {
         "suppressions": Suppression._meta.db_table,
@@ -277,7 +281,7 @@ def _run(statement: str, model: type[models.Model], values: Mapping[str, Any]) -
         return cursor.fetchall() if cursor.description else []
 
 
-def _stood(rows: Sequence[tuple[str, str, str | None]]) -> Mapping[str, Stood]:
+def _stood(rows: Sequence[tuple[Any, ...]]) -> Mapping[str, Stood]:
     found: dict[str, Stood] = defaultdict(list)
     for key, words, object_id in rows:
         found[key].append((words, object_id))
