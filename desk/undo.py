@@ -45,7 +45,8 @@ WHY_LEFT = {
 @for_person
 def undo(request: PageRequest, principal: Principal, first: int, last: int) -> HttpResponseBase:
     """Restore everything to what it was before these revisions, and go on where the form was sent from."""
-    about = _about(principal, first)
+    # What was decided, which need not be what its first revision was about: words that were withheld go before.
+    about = ReviewSession(request.session).about(request.path) or _about(principal, first)
     try:
         undone = undo_revisions(principal, first, last)
     except NotFound as error:

@@ -2,7 +2,6 @@
 
 import django.db.models.deletion
 from django.db import migrations, models
-from django.db.models import Q
 
 OUTLIVED = "DELETE FROM conversations_withheld WHERE message_id IS NULL OR conversation_id IS NULL"
 

@@ -63,6 +63,10 @@ class ReviewSession:
             self._kept["log"] = [asdict(entry), *self._kept["log"]][:REMEMBERED]
         self._save()
 
+    def about(self, undo: str) -> Item | None:
+        """The item of the queue that the decision was about which an address undoes."""
+        return next((Item.of(each["item"]) for each in self._kept["log"] if each["undo"] == undo), None)
+
     def forget(self, undo: str, *, queue: str | None = None) -> None:
         """Drop the decision that was undone, and later ones about the same item, which went with it."""
         log: list[dict[str, Any]] = self._kept["log"]

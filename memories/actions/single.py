@@ -37,7 +37,7 @@ from statements.wording import Embedded, Wording
 
 from .. import queries
 from ..lines import line_tokens, memory_line
-from ..models import MEMORY, Memory, MemoryEvidence, MemoryPlanItem, MemoryVersion, Relation
+from ..models import MEMORY, Memory, MemoryEvidence, MemoryPlanItem, MemoryPlanSource, MemoryVersion, Relation
 from ..policy import writing
 from ..policy.bands import Neighbour
 from ..policy.writing import State
@@ -285,7 +285,10 @@ def file_memory(memory: Memory, now: datetime) -> None:
 
 def plans_drop(memory_ids: Collection[str]) -> None:
     """Drop what open plans would make of memories that are not to be said again."""
-    MemoryPlanItem.objects.filter(state=MemoryPlanItem.State.WAITING, sources__memory__in=memory_ids).delete()
+    of_these = MemoryPlanSource.objects.filter(memory__in=memory_ids).values("item")
+    waiting = MemoryPlanItem.objects.filter(state=MemoryPlanItem.State.WAITING, pk__in=of_these)
+    ended = {"state": MemoryPlanItem.State.SKIPPED, "reason": MemoryPlanItem.Reason.GONE}
+    waiting.update(**ended, content="", subject="", topics=[])
 
 
 def _store_evidence(version_id: int, said: Sequence[Said]) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from accounts.queries import principal_for_person
 from desk.review.queue import END, Queue
 from memories import actions
-from memories.models import Memory, Place, Proposal
+from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Proposal
 from memories.records import NewMemory
 from tests.factories import ConversationFactory, MessageFactory, agent_principal
 
@@ -135,3 +135,21 @@ def test_pages_keep_nobody_out(tab, owner, waiting):
     tab.locator("summary", has_text="Edit").click()
     found["edit"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_undo_returns_to_the_card_that_was_decided(tab, owner, waiting):
+    said = MessageFactory(conversation=ConversationFactory(user=owner), content="My sister is in Porto.")
+    version = MemoryVersion.objects.get(memory=waiting[-1].pk)
+    MemoryEvidence.objects.create(version=version, message=said, quote=said.content)
+    tab.sign_in(owner)
+    for number, key in ((0, "r"), (1, "a"), (3, "a"), (len(waiting) - 1, "k")):
+        item = waiting[number]
+        tab.goto(f"/review/?item={item.key}")
+        ready(tab)
+        if key == "k":
+            tab.get_by_role("button", name="Don’t keep").first.click()
+        else:
+            tab.keyboard.press(key)
+        expect(claim(tab, item)).to_have_count(0)
+        tab.keyboard.press("u")
+        expect(claim(tab, item)).to_be_focused()

@@ -10,6 +10,7 @@ from memories import actions, strategies
 from memories.models import MEMORY, Memory, MemoryPlan
 from statements.actions import statements_purge
 from tests import factories
+from tests.factories import AgentFactory, agent_principal
 from tests.memories.plans import Scripted, standing
 from tests.memories.rows import remember
 
@@ -143,7 +144,10 @@ def test_what_could_not_be_merged_says_why(visit, owner, me, plan, memories):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (actions.memory_archive, "one of them was archived"),
+        (
+            lambda me, old: actions.memory_archive(agent_principal(AgentFactory(owner_id=me.user_id)), old),
+            "one of them was archived",
+        ),
         (lambda me, old: factories.MemoryFactory(principal=me, content=BOTH), "is remembered elsewhere by now"),
         (
             lambda me, old: actions.memory_reject(me, factories.MemoryFactory(principal=me, content=BOTH).pk),
