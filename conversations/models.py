@@ -202,8 +202,8 @@ class Message(Searchable):
     remembered. Until ``held_until`` the person is being asked whether they do. ``reading_due`` is when it is to be read
     by itself for what to remember; while that is empty its batch reads it. ``memory_off`` says that it was said while
     the person had memory switched off: nothing is ever learned from it, also once they have switched it on again.
-    ``voice`` says whether the person said it there and then, which may be consent, and who brought it: themselves, or
-    the agent that they talk with, in a turn. It is empty for a record of what was said, whoever brought that.
+    ``voice`` says who told what the person said there and then: themselves, or the agent that they talk with, in a
+    turn. It is empty for a record of what was said.
     """
 
     class Role(models.TextChoices):
@@ -287,8 +287,8 @@ class ConversationChunk(Searchable):
     """A summary of messages ``message_range_start`` (included) to ``message_range_end`` (excluded).
 
     Never stored without its vector. Ranges of a conversation can neither repeat nor overlap. Since ``hidden_since``
-    something is withheld, or given back, of what it sums up: nobody reads it until a job has written it anew. One that
-    ``is_cut`` lost sentences instead, since no model was there, and is written anew when one is.
+    something is withheld, or given back, of what it sums up: nobody reads it until a job has written it anew, or, with
+    no model there, cut it (``is_cut``).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -403,9 +403,3 @@ class Withheld(models.Model):
 
     def __str__(self) -> str:
         return f"withheld words {self.id}"
-
-    @property
-    def said_in(self) -> uuid.UUID:
-        """The id of the message, where it is there still."""
-        assert self.message_id is not None
-        return self.message_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID
 
 from django.conf import settings
@@ -18,8 +18,6 @@ ROLES = tuple(Message.Role.values)
 SPEAKER_MAX_CHARACTERS = 100
 ASSISTANT_CHANNEL = "assistant"
 """The channel of conversations with an assistant that is to remember from one message to the next."""
-LIVE = timedelta(minutes=5)
-"""A message that was said longer before it came in is a record of what was said, and consents to nothing."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 

@@ -23,7 +23,7 @@ from retrieval.text import prepare
 
 from .. import policy
 from ..models import Conversation, ConversationChunk, Message, Withheld
-from .hearing import refusals_follow, refusals_in
+from .hearing import LIVE, refusals_follow, refusals_in
 from .withholding import brought_withhold, replies_withhold
 
 
@@ -111,34 +111,17 @@ def messages_append(
     messages. With its first message a conversation is pinned to the present, unless a turn has done so.
     ``brought``: they come out of a file, and what the person had withheld of the same messages is withheld again.
     ``brought_by_id`` is the import that writes them: if the conversation came with it and nobody else has said anything
-    there, they are noted as brought. ``in_turn``: a turn saves them, so that an agent relays what was just said. What the
-    person says there not to keep is withheld at once, also of the messages that are returned.
+    there, they are noted as brought. ``in_turn``: a turn saves them, so that an agent relays what was just said. What
+    the person says there not to keep is withheld at once, also of the messages that are returned.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
     user_id = must_write(principal)
     check_messages(messages)
     now = timezone.now()
-    new = []
-    by_itself = not brought and sum(message.role == Message.Role.USER for message in messages) == 1
-    for message in messages:
-        at = message.at or now
-        prepared = prepare(message.content, principal.language, heading=policy.heading(message.speaker, at))
-        new.append(
-            Message(
-                user_id=user_id,
-                role=message.role,
-                speaker=message.speaker,
-                content=message.content,
-                tokens=count_tokens(message.content),
-                at=at,
-                created_at=now,  # One moment for one call: what came in together is told by it.
-                search_text=prepared.text,
-                search_config=prepared.config,
-                search_length=prepared.length,
-            )
-        )
-    heard = refusals_in(principal, conversation_id, new, brought=brought_by_id is not None)
+    new = [_made(user_id, message, principal.language, now) for message in messages]
+    by_itself = not brought and sum(row.role == Message.Role.USER for row in new) == 1
+    heard = refusals_in(principal, conversation_id, new, brought=brought)
     # What a refusal takes along may be facts of a legacy.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
     with ledger_write(principal.actor, user_id, *legacies) as write:
@@ -151,7 +134,7 @@ def messages_append(
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
             row.conversation = conversation
-            is_now = row.role == Message.Role.USER and abs(now - row.at) < policy.LIVE
+            is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE
             row.voice = voice if is_now else ""
             row.reading_due = now if reads_each and row.role == Message.Role.USER else None
             row.legacy_id = conversation.legacy_id
@@ -169,9 +152,8 @@ def messages_append(
         if any(row.role == Message.Role.ASSISTANT for row in new):
             # What the reply's prompt told of is known from now on; what changed since the prompt is told by the next.
             conversation.seen_rev = max(conversation.seen_rev, conversation.told_rev)
-        counts = ["message_count", "brought_messages"]
-        pinned = ["block_at", "block_rev", "seen_rev"]
-        conversation.save(update_fields=[*counts, "last_message_at", "finished_at", *pinned])
+        counts = ["message_count", "brought_messages", "last_message_at", "finished_at"]
+        conversation.save(update_fields=[*counts, "block_at", "block_rev", "seen_rev"])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         replies = [row.pk for row in new if row.role == Message.Role.ASSISTANT]
@@ -181,9 +163,7 @@ def messages_append(
             replies_withhold(write, conversation, replies)
         if heard:
             refusals_follow(write, user_id, heard)
-            left = dict(Message.objects.filter(pk__in=[row.pk for row in new]).values_list("pk", "content"))
-            for row in new:
-                row.content = left[row.pk]
+            _read_again(new)
         if follow_up:
             enqueue("conversations.index_messages", conversation.pk)
         if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
@@ -191,6 +171,30 @@ def messages_append(
         if any(row.reading_due for row in new):
             enqueue("assistant.extract_messages", conversation.pk)
     return new
+
+
+def _made(user_id: UUID, message: NewMessage, language: str, now: datetime) -> Message:
+    """A message as it is stored, but for its place."""
+    at = message.at or now
+    prepared = prepare(message.content, language, heading=policy.heading(message.speaker, at))
+    return Message(
+        user_id=user_id,
+        role=message.role,
+        speaker=message.speaker,
+        content=message.content,
+        tokens=count_tokens(message.content),
+        at=at,
+        created_at=now,  # One moment for one call: what came in together is told by it.
+        search_text=prepared.text,
+        search_config=prepared.config,
+        search_length=prepared.length,
+    )
+
+
+def _read_again(rows: Sequence[Message]) -> None:
+    left = dict(Message.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
+    for row in rows:
+        row.content = left[row.pk]
 
 
 def conversation_pin(principal: Principal, conversation: Conversation, pin: Pin) -> None:

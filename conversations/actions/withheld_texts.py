@@ -69,6 +69,12 @@ def _columns() -> dict[str, tuple[type[Model], str]]:
     return {"message": (Message, "content"), "title": (Conversation, "title"), **quotes}
 
 
+def message_of(row: Withheld) -> UUID:
+    """The message that words were said in, where it is there still."""
+    assert row.message_id is not None
+    return row.message_id
+
+
 def taken_of(row: Withheld) -> Taken:
     """What a row says is taken out."""
     return Taken(row.object_type, row.object_id, row.start, row.end, row.cause_type, row.cause_id)
@@ -122,7 +128,7 @@ class Texts:
         """What is taken out now, by message."""
         found: defaultdict[UUID, set[Taken]] = defaultdict(set)
         for row in self.rows.values():
-            found[row.said_in].add(taken_of(row))
+            found[message_of(row)].add(taken_of(row))
         return found
 
     @property
@@ -219,7 +225,7 @@ class Texts:
         if not wanted:
             return
         after = {**before, **wanted}
-        gone = [row.pk for row in self.rows.values() if taken_of(row) not in after[row.said_in]]
+        gone = [row.pk for row in self.rows.values() if taken_of(row) not in after[message_of(row)]]
         new = [self.row(pk, each) for pk in wanted for each in wanted[pk] - before[pk]]
         Withheld.objects.filter(pk__in=gone).delete()
         Withheld.objects.bulk_create(new, ignore_conflicts=True)

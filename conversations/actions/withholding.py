@@ -28,7 +28,7 @@ from .. import policy
 from ..echoes import Said
 from ..models import Conversation, Message, Withheld
 from ..passages import Original, Span
-from .withheld_texts import Cause, Taken, Texts, taken_of
+from .withheld_texts import Cause, Taken, Texts, message_of, taken_of
 
 MOST_PASSAGES = 20
 
@@ -204,7 +204,7 @@ def messages_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence
     erased: defaultdict[UUID, set[Taken]] = defaultdict(set)
     for row in texts.rows.values():
         if not row.text:
-            erased[row.said_in].add(taken_of(row))
+            erased[message_of(row)].add(taken_of(row))
     left, back = {}, {}
     for each in wanted:
         pk = UUID(each.object_id)
