@@ -76,11 +76,7 @@ class ConversationImport(models.Model):
         ]
         indexes = [
             models.Index(fields=["user", "-created_at"], name="import_by_user"),
-            models.Index(
-                fields=["created_at"],
-                condition=Q(state__in=["waiting", "checking", "writing", "reading", "undoing"]),
-                name="import_open",
-            ),
+            models.Index(fields=["created_at"], condition=Q(state__in=[*OPEN_IMPORTS]), name="import_open"),
         ]
 
     def __str__(self) -> str:
@@ -117,9 +113,8 @@ class Conversation(models.Model):
     ``block_at`` is the moment that the facts block of its prompts is pinned to, ``block_rev`` the person's revision
     then, which the memory block is pinned to; the two digests tell which text was shown to whom, so that a change of
     what is pinned is found. ``seen_rev`` is the revision up to which it was told what changed, and a reply was given
-    since; ``told_rev`` is the one up to which it was told last.
-    ``brought_messages`` is how many of its first messages came with the import that it was ``brought_by``; what was
-    said since begins after them.
+    since; ``told_rev`` is the one up to which it was told last. ``brought_messages`` is how many of its first messages
+    came with the import that it was ``brought_by``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -202,8 +197,7 @@ class Message(Searchable):
     remembered. Until ``held_until`` the person is being asked whether they do. ``reading_due`` is when it is to be read
     by itself for what to remember; while that is empty its batch reads it. ``memory_off`` says that it was said while
     the person had memory switched off: nothing is ever learned from it, also once they have switched it on again.
-    ``voice`` says who told what the person said there and then: themselves, or the agent that they talk with, in a
-    turn. It is empty for a record of what was said.
+    ``voice`` says who told what the person said there and then: they, or their agent in a turn. A record has none.
     """
 
     class Role(models.TextChoices):
@@ -287,8 +281,7 @@ class ConversationChunk(Searchable):
     """A summary of messages ``message_range_start`` (included) to ``message_range_end`` (excluded).
 
     Never stored without its vector. Ranges of a conversation can neither repeat nor overlap. Since ``hidden_since``
-    something is withheld, or given back, of what it sums up: nobody reads it until a job has written it anew, or, with
-    no model there, cut it (``is_cut``).
+    something is withheld, or given back, of what it sums up: nobody reads it until a job has written or cut it anew.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -303,7 +296,7 @@ class ConversationChunk(Searchable):
     message_range_end = models.PositiveIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
     hidden_since = models.DateTimeField(null=True)
-    is_cut = models.BooleanField(default=False, db_default=False)
+    is_cut = models.BooleanField(default=False, db_default=False)  # No model was there to write it.
 
     objects = ChunkQuerySet.as_manager()
 
@@ -358,8 +351,8 @@ class Withheld(models.Model):
     The text is that of a message, of a conversation's title, or a quotation of a message; ``object_type`` says which,
     ``object_id`` whose. Several causes may take the same words; they stand again when none is left. ``message`` is the
     one that they were said in; a title is withheld with a message that it repeats. ``digest`` is the keyed digest of
-    the whole text, by which an import knows it again, also when the message is gone. After ``erase_at`` the text is
-    gone for good, and the row stays for the digest and for the positions of what else is withheld there.
+    the whole text, by which an import knows it again. After ``erase_at``, or with the message, the text is gone for
+    good; the row stays for the digest and for the positions of what else is withheld there.
     """
 
     class Cause(models.TextChoices):
