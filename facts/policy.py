@@ -66,7 +66,7 @@ def relation(existing: str, new: str, similarity: float, verdict: Comparison) ->
     A contradiction counts before any similarity, and figures that differ rule out that similarity alone makes a
     duplicate: "married in 1965" and "married in 1968" are as similar as two wordings of one fact.
     """
-    if verdict == "contradicts":
+    if verdict in {"contradicts", "replaces"}:  # What is told of the dead is never replaced by itself.
         return FactLink.Kind.CONTRADICTS
     similar = similarity >= settings.FACT_DUPLICATE_SIMILARITY and _figures(existing) == _figures(new)
     return FactLink.Kind.DUPLICATE if verdict == "same" or similar else None

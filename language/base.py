@@ -14,7 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 Vectors = npt.NDArray[np.float32]
-Comparison = Literal["same", "contradicts", "different"]
+Comparison = Literal["same", "replaces", "contradicts", "different"]
+"""What a new statement does to an existing one: say the same, how it is instead, or what can't be true beside it.
+
+One that replaces the other tells a change or a correction; where nothing tells which of the two holds, they contradict.
+"""
 
 
 class LanguageError(Exception):
@@ -239,7 +243,7 @@ class LanguageModel(Protocol):
         ...
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
-        """Say for each (existing, new) pair of statements whether they say the same, contradict or differ.
+        """Say for each (existing, new) pair of statements what the new one is to the existing one: see ``Comparison``.
 
         Raises ModelUnavailable or ModelAnswerInvalid.
         """

@@ -84,12 +84,12 @@ class PreparedMemory:
 class WritePolicy:
     """How something is to be remembered.
 
-    ``own_word``: the person words it themselves. ``insist``: beside what is about the same subject or similar.
-    ``consent``: the person's own words ask for it, so it doesn't wait and lifts a suppression; ``relayed``: by what an
-    agent says that they said, so it lifts none. ``verdicts`` say by the
-    wording of a neighbour what the new statement is to it; with them a new wording or a contradiction of a neighbour is
-    carried out, without them the caller is told of the neighbour. ``among_others``: the caller remembers more in the
-    same transaction, and relates all of it by ``memories_relate`` at its end.
+    ``own_word``: the person words it themselves. ``insist``: beside what is about the same subject or similar, and in
+    the place of nothing. ``consent``: the person's own words ask for it, so it doesn't wait and lifts a suppression;
+    ``relayed``: by what an agent says that they said, so it lifts none. ``verdicts`` say by the wording of a neighbour
+    what the new statement is to it, as far as a model judged; with them a new wording of a neighbour is carried out,
+    without them the caller is told of the neighbour. ``among_others``: the caller remembers more in the same
+    transaction, and relates all of it by ``memories_relate`` at its end.
     """
 
     own_word: bool = False
@@ -102,12 +102,16 @@ class WritePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that may be remembered now: what was prepared, by which policy, and where it was said."""
+    """Something that may be remembered now: what was prepared, by which policy, and where it was said.
+
+    ``heard`` is all of the message that says it, which may tell what was wrong before.
+    """
 
     prepared: PreparedMemory
     policy: WritePolicy
     conversation_id: UUID | None = None
     said: Sequence[Said] = ()
+    heard: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ def find_memories(
     for episode in episodes:
         told.add_episode(episode, part.at)
     keep()
-    ready = make_ready(principal, model, [*plan.steps, *told.steps], decides=decides)
+    ready = make_ready(principal, model, [*plan.steps, *told.steps], part.said, decides=decides)
     return Found(model.name, tuple(ready), (*plan.refused, *told.refused), usage)
 
 

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from itertools import islice
 from uuid import UUID
 
 import numpy as np
@@ -24,6 +23,7 @@ from language.backends import get_embedder
 from language.base import Comparison, EmbedderUnavailable, LanguageModel
 from language.fencing import without_fences
 from language.offline.explicit import says_yes
+from language.reading.compare import compare
 from memories import queries
 from memories.actions import (
     memories_relate,
@@ -97,12 +97,15 @@ Ready = ReadyAddition | ReadyRewording | ReadyRemoval
 # --- Before the transaction -------------------------------------------------------------------------------------
 
 
-def make_ready(principal: Principal, model: LanguageModel, steps: Sequence[Step], *, decides: bool) -> list[Ready]:
+def make_ready(
+    principal: Principal, model: LanguageModel, steps: Sequence[Step], said: Mapping[int, str], *, decides: bool
+) -> list[Ready]:
     """Do everything that the steps need the embedder and the model for. Call it outside any transaction.
 
-    With ``decides`` the model judges what a new statement is to those near it, so that it can become another wording of
-    one or take its place; otherwise it stands beside them. What is held back no model reads. With the embedder away the
-    vectors come later, and what needs them. Raises ModelUnavailable, ModelAnswerInvalid.
+    ``said`` holds the messages by index. With ``decides`` the model judges what a new statement is to those near it,
+    where their grammar doesn't tell, so that it can become another wording of one or take its place; otherwise it
+    stands beside them. What is held back no model reads. With the embedder away the vectors come later, and what needs
+    them. Raises ModelUnavailable, ModelAnswerInvalid.
     """
     user_id = must_act_for(principal)
     texts = iter(_embedded([_content(step) for step in steps if not isinstance(step, Removing)]))
@@ -116,7 +119,7 @@ def make_ready(principal: Principal, model: LanguageModel, steps: Sequence[Step]
             text = next(texts)
             prepared = prepare_new(principal, user_id, step.new, text, written_by=model.name, held_back=step.held_back)
             ready.append(ReadyAddition(step, prepared))
-    return _judged(principal, user_id, model, ready) if decides else ready
+    return _judged(principal, user_id, model, ready, said) if decides else ready
 
 
 def _content(step: Adding | Rewording) -> str:
@@ -135,19 +138,31 @@ def _embedded(contents: Sequence[str]) -> list[Embedded]:
     return [Embedded(content, vector, embedder.name) for content, vector in zip(contents, vectors, strict=True)]
 
 
-def _judged(principal: Principal, user_id: UUID, model: LanguageModel, ready: Sequence[Ready]) -> list[Ready]:
-    """Ask the model once what each new statement is to the wordings near it."""
+def _judged(
+    principal: Principal, user_id: UUID, model: LanguageModel, ready: Sequence[Ready], said: Mapping[int, str]
+) -> list[Ready]:
+    """Ask the model once what each new statement is to the wordings near it, where their grammar doesn't tell."""
     compared: list[tuple[ReadyAddition, list[str]]] = []
     for each in ready:
         if isinstance(each, ReadyAddition) and not each.step.held_back and each.step.new.kind == Kind.SEMANTIC:
             earlier = [other for other, _ in compared]
             compared.append((each, _surroundings(principal, user_id, each, earlier)))
-    pairs = [(other, each.prepared.text.content) for each, others in compared for other in others]
-    answers = iter(model.same_fact(pairs) if pairs else [])
-    judged = {
-        id(each): replace(each, verdicts=dict(zip(others, islice(answers, len(others)), strict=True)))
-        for each, others in compared
-    }
+    verdicts = [
+        {} if model.offline else {other: compare(other, content, heard) for other in others}
+        for others, content, heard in (
+            (others, each.prepared.text.content, said[each.step.quotes[0].index]) for each, others in compared
+        )
+    ]
+    unsure = [
+        (told, (other, each.prepared.text.content))
+        for (each, _), told in zip(compared, verdicts, strict=True)
+        for other, verdict in told.items()
+        if verdict == "different"
+    ]
+    answers = model.same_fact([pair for _, pair in unsure]) if unsure else []
+    for (told, (other, _)), answer in zip(unsure, answers, strict=True):
+        told[other] = answer
+    judged = {id(each): replace(each, verdicts=told) for (each, _), told in zip(compared, verdicts, strict=True)}
     return [judged.get(id(each), each) for each in ready]
 
 
@@ -270,7 +285,13 @@ class PlanWriter:
             )
             prepared = replace(ready.prepared, new=self._attributed(ready.prepared.new, ready.step))
             outcome = record_new(
-                self.write, self.principal, prepared, policy, conversation_id=self.conversation.pk, said=said
+                self.write,
+                self.principal,
+                prepared,
+                policy,
+                conversation_id=self.conversation.pk,
+                said=said,
+                heard=self.messages[ready.step.quotes[0].index].content,
             )
             if outcome.outcome in {"created", "proposed", "quarantined"}:
                 self.remembered.append(outcome.memory.pk)

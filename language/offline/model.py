@@ -16,11 +16,12 @@ from language.base import (
 )
 from language.offline.candidates import fact_candidates, memory_candidates
 from language.offline.choosing import choose
-from language.offline.compare import compare, sense_of
+from language.offline.compare import sense_of
 from language.offline.condensing import condense
 from language.offline.lexicon.words import listed
 from language.offline.reading import lines_of, read_statements
 from language.offline.summary import episodes, summarise
+from language.reading.compare import compare
 
 _QUESTION = listed("what where when which whom whose why how do does did you me i about tell know")
 
@@ -56,7 +57,7 @@ class OfflineModel:
         )
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
-        """Compare statements pairwise by their words; in doubt they are different. Never raises."""
+        """Compare statements pairwise by their grammar; in doubt they are different. Never raises."""
         return [compare(existing, new) for existing, new in pairs]
 
     def choose_tools(self, request: ToolRequest) -> ToolAnswer:

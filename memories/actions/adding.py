@@ -125,7 +125,8 @@ def _prepare(principal: Principal, user_id: UUID, additions: Sequence[Addition])
         new, held_back = passed
         prepared = prepare_new(principal, user_id, new, next(texts), written_by=written_by, held_back=held_back)
         policy = WritePolicy(own_word=own_word, insist=each.insist)
-        candidates.append(Candidate(prepared, policy, source.conversation_id, source.said))
+        heard = " ".join(said.quote for said in source.said)
+        candidates.append(Candidate(prepared, policy, source.conversation_id, source.said, heard))
     return candidates
 
 
@@ -159,13 +160,16 @@ def record_new(
     *,
     conversation_id: UUID | None = None,
     said: Sequence[Said] = (),
+    heard: str = "",
 ) -> Outcome:
     """Store what was prepared, or find it remembered already, inside a transaction that holds the person's ledger.
+
+    ``heard`` is the message that says it.
 
     Raises Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``external_id_exists``; without ``verdicts``
     ``subject_exists`` and ``similar_exists``).
     """
-    return _only(candidates_record(write, principal, [Candidate(prepared, policy, conversation_id, said)]))
+    return _only(candidates_record(write, principal, [Candidate(prepared, policy, conversation_id, said, heard)]))
 
 
 def _only(outcomes: Sequence[Outcome | Refused]) -> Outcome:

@@ -66,19 +66,24 @@ class Here:
             return self.reinforce(twin)
         held_back = self.candidate.prepared.held_back
         self.check_suppressions()
-        if not held_back:
-            self.check_subject()
-        carrier = self.carrier() if self.applies else None
-        if carrier is not None:
-            return self.reinforce(carrier)
-        near, content = self.neighbours(), self.candidate.prepared.wording.content
-        band, nearest = nearest_band(content, near, Thresholds.of(self.new.field), self.policy.verdicts)
-        if nearest is None or self.policy.own_word or held_back:
+        carrier = self.carrier() if self.applies and not held_back else None
+        return self.reinforce(carrier) if carrier is not None else self.place(bool(held_back))
+
+    def place(self, held_back: bool) -> Outcome:
+        """Put it in the place of what held until now, beside what is near, or find it there already."""
+        near, policy = self.neighbours(), self.policy
+        content, heard = self.candidate.prepared.wording.content, self.candidate.heard
+        band, inside = nearest_band(content, near, Thresholds.of(self.new.field), policy.verdicts, heard)
+        if band == Band.RECREATE and not held_back and (policy.verdicts is not None or not policy.insist):
+            over = [memory for memory in map(self.read, inside) if memory.state in {State.ACTIVE, State.PROPOSED}]
+            return self.create(near, doubtful=not over, instead_of=over)
+        if policy.own_word or held_back:
             return self.create(near, doubtful=band > Band.NEW)
         if band == Band.REINFORCE:
-            return self.reinforce(self.read(nearest))
-        if band in {Band.UPDATE, Band.RECREATE} and not writing.single_valued(self.new.field):
-            return self.change(near, band, nearest)
+            return self.reinforce(self.read(inside[0]))
+        self.check_subject()
+        if band in {Band.UPDATE, Band.CONTRADICT} and not writing.single_valued(self.new.field):
+            return self.change(near, band, inside[0])
         return self.create(near, doubtful=band > Band.NEW)
 
     @property
@@ -203,12 +208,10 @@ class Here:
                 "There is a similar memory already. Update it, or insist on another.",
                 code="similar_exists",
                 memory=writing.brief(other),
-                contradicts=band == Band.RECREATE,
+                contradicts=band == Band.CONTRADICT,
             )
-        if other.state not in {State.ACTIVE, State.PROPOSED}:
+        if band == Band.CONTRADICT or other.state not in {State.ACTIVE, State.PROPOSED}:
             return self.create(near, doubtful=True)
-        if band == Band.RECREATE:
-            return self.create(near, doubtful=False, instead_of=other)
         with self.recording.changing_stored():
             return self.update(other)
 
@@ -245,10 +248,11 @@ class Here:
             relink(change, principal, prepared.text)
         return Outcome("updated", memory, change.evicted)
 
-    def create(self, near: Sequence[Neighbour], *, doubtful: bool, instead_of: Memory | None = None) -> Outcome:
-        """Store a new memory, in place of what it contradicts or of the field's value until now."""
+    def create(self, near: Sequence[Neighbour], *, doubtful: bool, instead_of: Sequence[Memory] = ()) -> Outcome:
+        """Store a new memory, in place of what holds no longer and of the field's value until now."""
         recording, initial = self.recording, self.initial()
-        replaced = [memory for memory in (instead_of, self.holder_but(instead_of)) if memory is not None]
+        holder = self.holder()
+        replaced = [*instead_of, *([holder] if holder is not None and holder not in instead_of else [])]
         row = NewRow.of(self.new_memory(doubtful), self.candidate.prepared.wording, initial)
         if initial.state == State.ACTIVE:
             recording.must_fit(row.memory, replaced)
@@ -280,13 +284,12 @@ class Here:
             return True
         return not (self.policy.consent or self.applies) and writing.waits(self.recording.principal, field)
 
-    def holder_but(self, other: Memory | None) -> Memory | None:
-        """The active memory of a field that has one value, unless it is the other one."""
+    def holder(self) -> Memory | None:
+        """The active memory of a field that has one value."""
         if not writing.single_valued(self.new.field):
             return None
         earlier = (each for each in self.earlier() if (each.state, each.field) == (State.ACTIVE, self.new.field))
-        found = next(earlier, self.around.holder)
-        return None if found is None or found == other else found
+        return next(earlier, self.around.holder)
 
     def new_memory(self, doubtful: bool) -> Memory:
         """The memory as it is filed; its wording and its state come with the row."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Max, Prefetch, Sum
 from django.utils import timezone
 
@@ -32,7 +33,6 @@ from ..models import (
 )
 from ..plans import find_plan
 from ..policy import writing
-from ..policy.bands import Band, Thresholds, nearest_band
 from ..policy.writing import State, Why
 from ..records import Said
 from .bulk import archive_many
@@ -193,12 +193,12 @@ class _Merging:
         # First, so that the block has room for what takes their place, and none of them is a neighbour of it.
         archive_many(self.write, self.plan.user_id, sources, Why.MERGED, event="MERGE", meta_of=self.by_plan)
         near = queries.neighbours(self.principal, self.plan.user_id, text, kind=item.kind, subject=item.subject)
-        band, _ = nearest_band(text.content, near, Thresholds.of(""))
+        doubtful = any(each.similarity >= settings.MEMORY_FALLBACK_LOW_SIMILARITY for each in near)
         ids = [memory.pk for memory in sources]
         meta = {"plan": str(self.plan.pk), "sources": ids}
         initial = InitialState(State.ACTIVE, "MERGE", reviewed=True, said=_evidence(sources), meta=meta)
         wording = text.worded(self.principal, self.plan.user_id, item.subject)
-        row = NewRow.of(self.new_memory(item, sources, doubtful=band > Band.NEW), wording, initial)
+        row = NewRow.of(self.new_memory(item, sources, doubtful=doubtful), wording, initial)
         row.memory.said_at = _last_said(sources)
         row.take_rev(self.write)
         row.relations = [(memory_id, Relation.Type.DERIVED_FROM, 1.0) for memory_id in ids]

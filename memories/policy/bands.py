@@ -1,8 +1,8 @@
 """What a new statement is to one that is remembered already, by how near they are and what they say. No database.
 
-A band is chosen by the cosine similarity of the two, by whether they say the same, contradict each other or neither
-(as rules or a model judge), and by whether they name the same figures and names: "married in 1965" and "married in
-1968", or "Alec reports to Ana" and "Ana reports to Alec", are as near to each other as two wordings of one fact.
+A band is chosen by the cosine similarity of the two and by what the one is to the other, as their grammar or a model
+tells. However near they are, they are the same only if that says so: "lends money to Ana" and "borrows money from Ana"
+are as near to each other as two wordings of one fact.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from enum import IntEnum
 from django.conf import settings
 
 from language.base import Comparison
-from language.offline.compare import compare
 from language.offline.lexicon.words import listed
-from statements.policy.resembling import particulars_agree
+from language.reading.compare import compare
 
 from ..models import Memory
 
@@ -25,15 +24,17 @@ from ..models import Memory
 class Band(IntEnum):
     """What to do with the new statement; a greater one says that they have more to do with each other.
 
-    NEW: remember it. UNSURE: remember it, and let consolidation look at it. RECREATE: remember it in place of the
-    other, which it contradicts. UPDATE: it is a new wording of the other. REINFORCE: it is the other.
+    NEW: remember it. UNSURE: remember it, and let consolidation look at it. CONTRADICT: the same, but both can't be
+    true. RECREATE: remember it in place of the other, which held until now or was wrong. UPDATE: it is a new wording of
+    the other. REINFORCE: it is the other.
     """
 
     NEW = 0
     UNSURE = 1
-    RECREATE = 2
-    UPDATE = 3
-    REINFORCE = 4
+    CONTRADICT = 2
+    RECREATE = 3
+    UPDATE = 4
+    REINFORCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +59,21 @@ class Thresholds:
         )
 
 
-def band(similarity: float, verdict: Comparison, agree: bool, thresholds: Thresholds) -> Band:
-    """The band of two statements; ``agree`` says that their figures and names do.
+def band(similarity: float, verdict: Comparison, thresholds: Thresholds) -> Band:
+    """The band of two statements.
 
     Always one of them, and never a lesser one for statements that are nearer to each other with all else the same.
     """
-    if similarity >= thresholds.auto and agree and verdict != "contradicts":
+    if verdict == "same" and similarity >= thresholds.auto:
         return Band.REINFORCE
     if verdict == "same" and similarity >= thresholds.update:
         return Band.UPDATE
-    if verdict == "contradicts" and similarity >= thresholds.check_low:
-        return Band.RECREATE
+    if verdict in _AT_ODDS and similarity >= thresholds.check_low:
+        return _AT_ODDS[verdict]
     return Band.UNSURE if similarity >= thresholds.fallback_low else Band.NEW
+
+
+_AT_ODDS = {"replaces": Band.RECREATE, "contradicts": Band.CONTRADICT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +85,18 @@ class Neighbour:
     similarity: float
     apart: bool = False
 
-    def band(self, content: str, thresholds: Thresholds, verdicts: Mapping[str, Comparison] | None = None) -> Band:
-        """What a statement is to this memory, by ``verdicts`` on the memory's wording or else by the rules'.
+    def band(
+        self, content: str, thresholds: Thresholds, verdicts: Mapping[str, Comparison] | None = None, said: str = ""
+    ) -> Band:
+        """What a statement is to this memory, by ``verdicts`` on the memory's wording or else by how both are built.
 
-        Of a memory that is ``apart`` it may be unsure, but it is never taken for it.
+        ``said`` is the message that says it. They are read only where it matters: parsing takes some milliseconds. Of a
+        memory that is ``apart`` it may be unsure, but it is never taken for it.
         """
-        if self.apart:
-            return Band.UNSURE if self.similarity >= thresholds.fallback_low else Band.NEW
-        verdict = compare(self.content, content) if verdicts is None else verdicts.get(self.content, "different")
-        return band(self.similarity, verdict, particulars_agree(self.content, content), thresholds)
+        if self.apart or self.similarity < thresholds.check_low:
+            return band(self.similarity, "different", thresholds)
+        verdict = (verdicts or {}).get(self.content) or compare(self.content, content, said)
+        return band(self.similarity, verdict, thresholds)
 
 
 def nearest_band(
@@ -97,12 +104,13 @@ def nearest_band(
     neighbours: Iterable[Neighbour],
     thresholds: Thresholds,
     verdicts: Mapping[str, Comparison] | None = None,
-) -> tuple[Band, Neighbour | None]:
-    """The greatest band that a statement falls in with any neighbour, and the nearest neighbour in that band."""
-    found = [(neighbour.band(content, thresholds, verdicts), neighbour) for neighbour in neighbours]
-    if not found:
-        return Band.NEW, None
-    return max(found, key=lambda each: (each[0], each[1].similarity))
+    said: str = "",
+) -> tuple[Band, list[Neighbour]]:
+    """The greatest band that a statement falls in with any neighbour, and the neighbours in it, the nearest first."""
+    found = [(neighbour.band(content, thresholds, verdicts, said), neighbour) for neighbour in neighbours]
+    greatest = max((each for each, _ in found), default=Band.NEW)
+    inside = [neighbour for each, neighbour in found if each == greatest]
+    return greatest, sorted(inside, key=lambda neighbour: -neighbour.similarity)
 
 
 # --- Two signals of one tone or goal ---------------------------------------------------------------------------------

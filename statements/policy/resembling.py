@@ -10,7 +10,7 @@ import re
 
 from django.conf import settings
 
-from language.offline.compare import compare, sense_of
+from language.reading.compare import compare, shared_words
 from retrieval.text import list_words
 
 RESEMBLES = "This resembles something that was rejected before."
@@ -34,18 +34,12 @@ def resembles(said: str, rejected: str | None, similarity: float) -> bool:
         return False
     verdict = compare(rejected, said)
     if verdict == "different":
-        return similarity >= _asked(_shared(rejected, said))
+        return similarity >= _asked(shared_words(rejected, said))
     return verdict == "same"
 
 
 def _asked(shared: float) -> float:
     return float(settings.SUPPRESSION_SIMILARITY + shared * settings.SUPPRESSION_SHARED_WORDS)
-
-
-def _shared(one: str, other: str) -> float:
-    """Which part of the words that matter stands in both."""
-    first, second = sense_of(one).bag, sense_of(other).bag
-    return len(first & second) / max(1, len(first | second))
 
 
 def particulars_agree(one: str, other: str) -> bool:

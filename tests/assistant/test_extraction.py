@@ -314,16 +314,21 @@ class TestUpdating:
         assert (contents(), memory.version) == (["The user drinks green tea."], 2)
         check(owner)
 
-    def test_what_it_calls_a_contradiction_takes_the_place(self, batch, model, settings, knows, owner):
+    @pytest.mark.parametrize(("verdict", "standing"), [("replaces", "archived"), ("contradicts", "active")])
+    def test_what_it_says_replaces_takes_the_place_and_a_contradiction_stands_beside(
+        self, batch, model, settings, knows, owner, verdict, standing
+    ):
         settings.MEMORY_LINK_MIN_SIMILARITY = settings.MEMORY_FALLBACK_LOW_SIMILARITY = 0.1
         settings.MEMORY_CHECK_LOW_SIMILARITY = settings.MEMORY_UPDATE_SIMILARITY = 0.1
         memory = knows("The user hates green tea.")
-        model.verdicts[("The user hates green tea.", "The user drinks green tea.")] = "contradicts"
+        model.verdicts[("The user hates green tea.", "The user drinks green tea.")] = verdict
         model.calls([add()])
         batch()
         memory.refresh_from_db()
-        assert (memory.state, memory.deleted_why) == ("archived", "replaced")
-        assert Relation.objects.get(type="supersedes").to_memory_id == memory.pk
+        edge = Relation.objects.get()
+        assert (memory.state, edge.to_memory_id) == (standing, memory.pk)
+        assert edge.type == ("supersedes" if standing == "archived" else "related_to")
+        assert edge.from_memory.needs_check == (standing == "active")
         check(owner)
 
     def test_of_one_batch_those_near_each_other_are_compared_too(self, batch, model, settings):
@@ -585,7 +590,7 @@ class TestGates:
 
 class TestCaps:
     def test_three_changes_a_user_message(self, batch, model):
-        model.calls([add(f"The user has {n} cups at home.") for n in range(5)])
+        model.calls([add(f"The user {does} at home.") for does in ("sings", "knits", "paints", "reads", "bakes")])
         batch()
         assert len(contents()) == 3
         assert [result.ok for result in model.told] == [True, True, True, False, False]

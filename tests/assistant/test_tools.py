@@ -219,7 +219,8 @@ class TestAddToMemory:
         insisted = call(client, "add_to_memory", {**ALEC, "content": "Alec sails at the weekend.", "insist": True})
         assert insisted["data"]["outcome"] == "created"
 
-    def test_something_similar_is_answered_with_it(self, client):
+    def test_something_similar_is_answered_with_it(self, client, settings):
+        settings.MEMORY_CHECK_LOW_SIMILARITY = settings.MEMORY_LINK_MIN_SIMILARITY = 0.5
         known = call(client, "add_to_memory", {"content": GREEN, "category": "preference"})
         answer = call(client, "add_to_memory", {"content": RED, "category": "preference"})
         told = nothing_done(answer, "similar_exists")
@@ -435,7 +436,8 @@ class TestManageUserMemory:
         nothing_done(again, "wrong_state")
         nothing_done(call(client, self.name, {"operation": "deactivate_fact", "fact_id": "AAAAAAAA"}), "not_found")
 
-    def test_what_changed_is_deactivated_and_added_anew(self, client):
+    def test_what_changed_is_deactivated_and_added_anew(self, client, settings):
+        settings.MEMORY_CHECK_LOW_SIMILARITY = settings.MEMORY_LINK_MIN_SIMILARITY = 0.5
         old = {"operation": "add_fact", "content": GREEN}
         new = {"operation": "add_fact", "content": RED}
         pk = call(client, self.name, old)["data"]["memory"]["id"]
@@ -550,7 +552,8 @@ class TestUpdateUserMemory:
         assert Memory.objects.get().state == "archived"
         check(owner)
 
-    def test_something_similar_is_to_be_updated(self, client):
+    def test_something_similar_is_to_be_updated(self, client, settings):
+        settings.MEMORY_CHECK_LOW_SIMILARITY = settings.MEMORY_LINK_MIN_SIMILARITY = 0.5
         pk = call(client, self.name, {"operation": "add", "memory": GREEN})["data"]["memory"]["id"]
         again = call(client, self.name, {"operation": "add", "memory": RED})
         assert f'call update with memory_id "{pk}"' in nothing_done(again, "similar_exists")

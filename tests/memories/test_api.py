@@ -119,9 +119,9 @@ class TestAdding:
 
     def test_what_contradicts_is_answered_with_the_memory_unless_one_insists(self, api, owner, agent, settings):
         # Cosines of the hashing embedder are lower than those that the thresholds were measured with.
-        settings.MEMORY_CHECK_LOW_SIMILARITY = settings.MEMORY_LINK_MIN_SIMILARITY = 0.8
-        known = add(api(owner), "The user is 41 years old.", "profile")
-        body = {"content": "The user is 42 years old.", "category": "profile"}
+        settings.MEMORY_CHECK_LOW_SIMILARITY = settings.MEMORY_LINK_MIN_SIMILARITY = 0.5
+        known = add(api(owner), "The user was born in Galway.", "profile")
+        body = {"content": "The user was born in Cork.", "category": "profile"}
         answer = api(agent).post(URL, body)
         assert refusal(answer) == (409, "similar_exists")
         assert answer.json()["memory"]["id"] == known["id"]

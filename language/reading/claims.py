@@ -1,0 +1,405 @@
+"""What a statement in the third person claims, over its parse: who, which verbs, in which roles, when, and whether.
+
+Two wordings of one claim come out alike where grammar alone makes the difference: passive voice, "of" or a possessive,
+the place of an adverbial, a numeral or a figure. Words are compared by their lemmas; no list says what verbs mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from language.reading.parse import Parsed, Word
+
+Tense = Literal["present", "past", "future"]
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The words of a block of text."""
+    return tuple(text.split())
+
+
+_NUMERALS = {
+    word: str(number)
+    for number, word in enumerate(
+        listed(
+            """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+            seventeen eighteen nineteen twenty"""
+        )
+    )
+}
+_ORDINALS = {
+    word: f"{number}."
+    for number, word in enumerate(listed("first second third fourth fifth sixth seventh eighth ninth tenth"), start=1)
+}
+# Words of which either says what the other does, in a statement about a person.
+_ALIKE = {
+    word: sense
+    for sense, words in {
+        "mother": "mum mom mummy mama",
+        "father": "dad daddy papa",
+        "grandmother": "grandma granny nana",
+        "grandfather": "grandpa granddad grandad",
+        "child": "kid",
+        "like": "enjoy",
+        "love": "adore",
+        "live": "reside",
+        "begin": "start",
+        "every": "each",
+        "film": "movie",
+    }.items()
+    for word in words.split()
+}
+_DROPPED = frozenset(
+    listed(
+        """a an the 's ’s also really very truly quite simply just still now currently already actually nowadays
+        presently anymore both usually generally instead well"""
+    )
+)
+_MODIFIERS = frozenset(listed("amod compound nummod nmod quantmod advmod npadvmod det predet appos"))
+_OBJECTS = {"dobj": "obj", "dative": "to", "attr": "is", "acomp": "is", "oprd": "name", "xcomp": "is"}
+_AT_TIMES = frozenset(listed("on in at to for"))
+_DATES = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|spring|summer|autumn|winter|morning|afternoon|evening|night|(?:1[5-9]|20)\d\d|\d\d?:\d\d"
+)
+_WEEKDAY = re.compile(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s")
+_STOPPING = frozenset({"stop", "quit", "cease", "give up"})
+_STATES = {
+    "married": "marry passive",
+    "engaged": "engage passive",
+    "employed": "employ passive",
+    "divorced": "divorce passive",
+}
+"""Participles that the parser often takes for adjectives."""
+
+
+class Thing(NamedTuple):
+    """A word by its stem, with what describes it: pairs of a role and another thing."""
+
+    stem: str
+    parts: frozenset[tuple[str, Thing]]
+
+    def words(self) -> frozenset[str]:
+        """The stems of the thing and of all that describes it."""
+        return frozenset({self.stem}.union(*(part.words() for _, part in self.parts)))
+
+
+Role = tuple[str, Thing]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One clause of a statement.
+
+    ``verbs`` are the stems from the finite verb inwards ("wants to learn": want, learn). ``over`` says that it held
+    until now ("no longer", "stopped"). ``mood`` is empty for what is claimed to be so, otherwise the word that says
+    otherwise ("might", "used", "if").
+    """
+
+    who: frozenset[Thing]
+    verbs: tuple[str, ...]
+    roles: frozenset[Role]
+    denied: bool = False
+    over: bool = False
+    tense: Tense = "present"
+    mood: str = ""
+
+    def key(self) -> object:
+        """What is equal for two claims that say the same: "A is B" is "B is A", and "works as" is "is"."""
+        roles = self.roles
+        if self.verbs == ("work",) and any(role == "as" for role, _ in roles):
+            roles = frozenset(("is" if role == "as" else role, thing) for role, thing in roles)
+            rest = frozenset(role for role in roles if role[0] != "is")
+            told = frozenset(thing for role, thing in roles if role == "is")
+            return frozenset({self.who, told}), ("be",), rest, self.denied, self.over, self.tense, self.mood
+        if self.verbs == ("be",):
+            told = frozenset(thing for role, thing in roles if role == "is")
+            rest = frozenset(role for role in roles if role[0] != "is")
+            return frozenset({self.who, told}), self.verbs, rest, self.denied, self.over, self.tense, self.mood
+        return self.who, self.verbs, roles, self.denied, self.over, self.tense, self.mood
+
+
+def claims_of(parsed: Parsed) -> tuple[Claim, ...]:
+    """The claims of a statement, clause by clause."""
+    return tuple(_renamed(claim) for claim in _Reader(parsed).claims())
+
+
+def stem_of(word: Word) -> str:
+    """What a word is compared by."""
+    return stem(word.low if word.tag in {"NNP", "NNPS", "CD"} else word.lemma.lower())
+
+
+def stem(low: str) -> str:
+    """The same of a lemma in lower case: in one spelling, numerals as figures."""
+    low = _ALIKE.get(low, low)
+    low = _NUMERALS.get(low, low)
+    low = _ORDINALS.get(low, low)
+    low = re.sub(r"^(\d+)(?:st|nd|rd|th)$", r"\1", low)
+    low = _WEEKDAY.sub(r"\1", low)
+    low = re.sub(r"(?<=[a-z]{3})our(?=(?:s|ite|ed|ing|able)?$)", "or", low)
+    return re.sub(r"(?<=[a-z]{3})is(e|ing|ation)$", r"iz\1", low)
+
+
+class _Reader:
+    """Reads the claims off one parse."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+
+    def claims(self) -> Iterator[Claim]:
+        for sentence in self.parsed.each_sentence():
+            root = next((word for word in sentence if word.head == word.index), None)
+            if root is not None:
+                yield from self.of_clause(root, frozenset())
+
+    def of_clause(self, verb: Word, who: frozenset[Thing], *, mood: str = "") -> Iterator[Claim]:
+        """The claim of a clause, and those of the clauses beside it, which may share its subject."""
+        children = self.parsed.children(verb)
+        before = [each for each in children if each.dep in {"ccomp", "parataxis"} and self.stands_alone(each, verb)]
+        for clause in before:
+            yield from self.of_clause(clause, who)
+        claim = self.claim(verb, who, {each.index for each in before})
+        yield replace(claim, mood=claim.mood or mood)
+        for each in children:
+            if each.dep == "conj" and (each.pos in {"VERB", "AUX"} or self.parsed.child(each, "nsubj", "nsubjpass")):
+                yield from self.of_clause(each, claim.who, mood=claim.mood)
+
+    def stands_alone(self, clause: Word, verb: Word) -> bool:
+        subject = self.parsed.child(clause, "nsubj", "nsubjpass")
+        own = self.parsed.child(verb, "nsubj", "nsubjpass")
+        return clause.index < verb.index and subject is not None and own is not None and own.index > clause.index
+
+    def claim(self, verb: Word, who: frozenset[Thing], apart: Container[int]) -> Claim:
+        """The claim of one clause, with that of the verbs that hang on its own: "wants to learn"."""
+        clause = _Clause(who, *self.tense(verb))
+        word: Word | None = verb
+        while word is not None:
+            clause.begin(word)
+            inner = None
+            for each in self.parsed.children(word):
+                if each.dep == "xcomp" and each.pos in {"VERB", "AUX"} and inner is None:
+                    inner = each
+                elif each.index not in apart and not (each.dep == "conj" and each.pos in {"VERB", "AUX"}):
+                    self.take(clause, each)
+            clause.is_denied ^= self.has_no(word)
+            clause.finish(word, inner)
+            word = inner
+        if clause.is_denied and any(each.low == "anymore" for each in self.parsed.subtree(verb)):
+            clause.is_over = True
+        return clause.claim()
+
+    def take(self, clause: _Clause, word: Word) -> None:
+        """Take up a word that depends on the verb of a clause."""
+        if word.dep in {"punct", "cc", "expl", "mark"}:
+            return
+        if word.dep in {"nsubj", "csubj", "nsubjpass"}:
+            clause.subject(self.things(word), is_patient=word.dep == "nsubjpass")
+        elif word.dep in {"aux", "auxpass"}:
+            clause.auxiliary(word)
+        elif word.dep == "neg" or word.low == "never":
+            clause.is_denied = not clause.is_denied
+        elif word.dep == "prt":
+            clause.verb += f" {word.low}"
+        elif word.dep == "agent":
+            clause.agent = self.objects(word)
+        elif self.is_over(word):
+            clause.is_over = True
+        else:
+            if word.dep == "advcl":
+                mark = self.parsed.child(word, "mark", "advmod")
+                clause.mood = mark.low if mark is not None and mark.low in {"if", "unless"} else clause.mood
+            clause.told |= set(self.roles(word))
+
+    def tense(self, verb: Word) -> tuple[Tense, bool]:
+        """The tense of the finite verb, and whether it is the perfect, which tells of what was."""
+        aux = [each for each in self.parsed.children(verb) if each.dep in {"aux", "auxpass"}]
+        perfect = verb.tag in {"VBN", "VBG"} and any(
+            each.lemma.lower() == "have" or each.low in {"'ve", "’ve"} for each in aux
+        )
+        if perfect or verb.tag == "VBD" or any(each.tag == "VBD" for each in aux):
+            return "past", perfect
+        finite = [each for each in aux if each.tag in {"VBZ", "VBP", "MD"}]
+        return ("past" if verb.tag == "VBN" and not finite and not aux else "present"), False
+
+    def has_no(self, verb: Word) -> bool:
+        """Whether an object or what is told of the subject is denied: "has no siblings"."""
+        told = [each for each in self.parsed.children(verb) if each.dep in {"dobj", "attr"}]
+        return any(each.low == "no" for thing in told for each in self.parsed.children(thing) if each.dep == "det")
+
+    def is_over(self, word: Word) -> bool:
+        """Whether a word says that it was so until now: "no longer", "not … any more"."""
+        if word.low == "anymore" or (word.low in {"longer", "more"} and word.dep == "advmod"):
+            return any(each.low in {"no", "any", "not"} for each in self.parsed.children(word)) or word.low == "anymore"
+        return False
+
+    def roles(self, word: Word) -> Iterator[Role]:
+        """What a word is to the verb that it depends on."""
+        if word.dep == "prep":
+            yield from self.adverbial(word)
+            return
+        name = _OBJECTS.get(word.dep)
+        if name is None:
+            for thing in self.things(word):
+                if thing.stem not in _DROPPED or thing.parts:
+                    yield self.role_of_time(word, "adv"), thing
+            return
+        # What follows a noun or an adjective belongs to the clause: where it stands is a matter of style.
+        lifted = [each for each in self.parsed.children(word) if each.dep == "prep" and each.low not in {"of", "than"}]
+        for each in lifted:
+            yield from self.adverbial(each)
+        for thing in self.things(word, but={each.index for each in lifted}):
+            yield name, thing
+
+    def adverbial(self, preposition: Word) -> Iterator[Role]:
+        for each in self.parsed.children(preposition):
+            if each.dep in {"pobj", "pcomp", "prep"}:
+                role = preposition.low
+                if role in _AT_TIMES:
+                    role = self.role_of_time(each, role)
+                for thing in self.things(each):
+                    yield role, thing
+        if not self.parsed.children(preposition):
+            yield "adv", Thing(preposition.low, frozenset())
+
+    def role_of_time(self, word: Word, role: str) -> str:
+        dated = any(
+            _DATES.fullmatch(each.low) or each.entity in {"DATE", "TIME"}
+            for each in (word, *self.parsed.children(word))
+        )
+        return "time" if dated else role
+
+    def objects(self, preposition: Word) -> frozenset[Thing]:
+        return frozenset(
+            thing for each in self.parsed.children(preposition) if each.dep == "pobj" for thing in self.things(each)
+        )
+
+    def things(self, word: Word, *, but: Iterable[int] = ()) -> frozenset[Thing]:
+        """The thing that a word names, and those that stand beside it: "cats and dogs"."""
+        found = [self.thing(word, but=but)]
+        found += [
+            thing
+            for each in self.parsed.children(word)
+            if each.dep == "conj" and each.pos not in {"VERB", "AUX"}
+            for thing in self.things(each)
+        ]
+        return frozenset(found)
+
+    def thing(self, word: Word, *, but: Iterable[int] = ()) -> Thing:
+        parts: set[Role] = set()
+        for each in self.parsed.children(word):
+            if (
+                each.index in but
+                or each.dep in {"punct", "cc", "case", "conj", "aux", "auxpass"}
+                or each.pos == "PUNCT"
+            ):
+                continue
+            if each.dep == "prep":
+                for inner in self.parsed.children(each):
+                    parts |= {(each.low, thing) for thing in self.things(inner)}
+            elif each.dep == "poss":
+                parts |= {("of", thing) for thing in self.things(each)}
+            else:
+                thing = self.thing(each)
+                if (thing.stem not in _DROPPED or thing.parts) and not (thing.stem == "no" and each.dep == "det"):
+                    parts.add(("mod" if each.dep in _MODIFIERS else each.dep, thing))
+        # The same where the parser takes it for a noun and where for a verb: "likes gardening".
+        named = stem(word.low[:-3]) if word.low.endswith("ing") and len(word.low) > 6 else stem_of(word)
+        return Thing(named, frozenset(parts))
+
+
+@dataclass
+class _Clause:
+    """A clause while its words are taken up; ``told`` are the roles at the present verb."""
+
+    who: frozenset[Thing]
+    tense: Tense
+    is_perfect: bool
+    verb: str = ""
+    mood: str = ""
+    is_denied: bool = False
+    is_over: bool = False
+    verbs: list[str] = field(default_factory=list)
+    roles: set[Role] = field(default_factory=set)
+    told: set[Role] = field(default_factory=set)
+    patient: frozenset[Thing] = frozenset()
+    agent: frozenset[Thing] = frozenset()
+    is_inner: bool = False
+
+    def begin(self, verb: Word) -> None:
+        self.verb, self.told = stem_of(verb), set()
+
+    def subject(self, things: frozenset[Thing], *, is_patient: bool) -> None:
+        if self.is_inner:
+            self.told |= {("subj", thing) for thing in things}
+            return
+        self.who = things
+        self.patient = things if is_patient else frozenset()
+
+    def auxiliary(self, word: Word) -> None:
+        if word.tag == "MD" and word.lemma.lower() in {"will", "shall"}:
+            self.tense = "future"
+        elif word.tag == "MD":
+            self.mood = word.lemma.lower()
+
+    def finish(self, word: Word, inner: Word | None) -> None:
+        """Take leave of a verb, before the one that hangs on it."""
+        # Who does what to whom in which of the clauses: "asked Ana to call Tom".
+        self.roles |= {(role + "'" * len(self.verbs), thing) for role, thing in self.told}
+        self.is_inner = True
+        if inner is not None and self.verb == "use":
+            self.mood = "used"
+        elif inner is not None and self.verb == "go" and word.tag == "VBG":
+            self.tense = "future"
+        elif inner is not None and self.verb in _STOPPING:
+            self.is_over, self.tense = True, "present"
+        elif self.verb == "like" and self.mood == "would":
+            self.verbs.append("want")
+            self.mood = ""
+        else:
+            self.verbs.append(self.verb)
+
+    def claim(self) -> Claim:
+        if self.is_perfect and any(role == "since" for role, _ in self.roles):
+            self.tense = "present"
+        if self.agent:
+            self.who, self.roles = self.agent, self.roles | {("obj", thing) for thing in self.patient}
+        elif self.patient:
+            self.verbs[-1] += " passive"
+        denied = self.is_denied and not self.is_over
+        return Claim(self.who, tuple(self.verbs), frozenset(self.roles), denied, self.is_over, self.tense, self.mood)
+
+
+def _renamed(claim: Claim) -> Claim:
+    """The claim with names told in one way: "has a dog named Rufus", "the dog's name is Rufus", "the dog is Rufus"."""
+    if claim.verbs in {("call passive",), ("name passive",)}:
+        roles = frozenset(("is" if role in {"name", "obj"} else role, thing) for role, thing in claim.roles)
+        return replace(claim, verbs=("be",), roles=roles)
+    states = {thing.stem for role, thing in claim.roles if role == "is"}
+    if claim.verbs == ("be",) and len(states) == 1 and not states.isdisjoint(_STATES):
+        (state,) = states
+        return replace(claim, verbs=(_STATES[state],), roles=frozenset(role for role in claim.roles if role[0] != "is"))
+    if claim.verbs == ("have",) and len(claim.roles) == 1:
+        ((role, thing),) = claim.roles
+        named = [part for part in thing.parts if part[0] == "acl" and part[1].stem in {"call", "name"}]
+        if role == "obj" and named:
+            (acl,) = named[:1]
+            names = [inner for _, inner in acl[1].parts]
+            owner = {("of", owner) for owner in claim.who}
+            owned = Thing(thing.stem, (thing.parts - {acl}) | owner)
+            return replace(
+                claim, who=frozenset({owned}), verbs=("be",), roles=frozenset(("is", each) for each in names)
+            )
+    return claim
+
+
+def is_dated(thing: Thing) -> bool:
+    """Whether a thing is a day, a month, a year or a time of day."""
+    return any(_DATES.fullmatch(word) for word in thing.words())
+
+
+def all_words(things: Iterable[Thing]) -> frozenset[str]:
+    """The stems of several things."""
+    return frozenset().union(*(thing.words() for thing in things))
