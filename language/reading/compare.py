@@ -108,7 +108,7 @@ def compare(existing: str, new: str, said: str = "") -> Comparison:
         return "different"
     old, late = claims_of(before), claims_of(after)
     if Counter(claim.key() for claim in old) == Counter(claim.key() for claim in late):
-        return "replaces" if told.denied and not told.denied.isdisjoint(_words(existing)) else "same"
+        return "same"
     names = frozenset(word.low for parsed in (before, after) for word in parsed.words if word.tag in {"NNP", "NNPS"})
     found = {_Pair(one, other, told, names).judge() for one in old for other in late}
     return "replaces" if "replaces" in found else "contradicts" if "contradicts" in found else "different"
