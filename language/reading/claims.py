@@ -6,52 +6,16 @@ the place of an adverbial, a numeral or a figure. Words are compared by their le
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from language.reading.parse import Parsed, Word
+from language.reading.stems import DATES, listed, stem, stem_of
 
 Tense = Literal["present", "past", "future"]
 
 
-def listed(text: str) -> tuple[str, ...]:
-    """The words of a block of text."""
-    return tuple(text.split())
-
-
-_NUMERALS = {
-    word: str(number)
-    for number, word in enumerate(
-        listed(
-            """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-            seventeen eighteen nineteen twenty"""
-        )
-    )
-}
-_ORDINALS = {
-    word: f"{number}."
-    for number, word in enumerate(listed("first second third fourth fifth sixth seventh eighth ninth tenth"), start=1)
-}
-# Words of which either says what the other does, in a statement about a person.
-_ALIKE = {
-    word: sense
-    for sense, words in {
-        "mother": "mum mom mummy mama",
-        "father": "dad daddy papa",
-        "grandmother": "grandma granny nana",
-        "grandfather": "grandpa granddad grandad",
-        "child": "kid",
-        "like": "enjoy",
-        "love": "adore",
-        "live": "reside",
-        "begin": "start",
-        "every": "each",
-        "film": "movie",
-    }.items()
-    for word in words.split()
-}
 _DROPPED = frozenset(
     listed(
         """a an the 's ’s also really very truly quite simply just still now currently already actually nowadays
@@ -61,11 +25,6 @@ _DROPPED = frozenset(
 _MODIFIERS = frozenset(listed("amod compound nummod nmod quantmod advmod npadvmod det predet appos"))
 _OBJECTS = {"dobj": "obj", "dative": "to", "attr": "is", "acomp": "is", "oprd": "name", "xcomp": "is"}
 _AT_TIMES = frozenset(listed("on in at to for"))
-_DATES = re.compile(
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|spring|summer|autumn|winter|morning|afternoon|evening|night|(?:1[5-9]|20)\d\d|\d\d?:\d\d"
-)
-_WEEKDAY = re.compile(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s")
 _STOPPING = frozenset({"stop", "quit", "cease", "give up"})
 _STATES = {
     "married": "marry passive",
@@ -125,22 +84,6 @@ class Claim:
 def claims_of(parsed: Parsed) -> tuple[Claim, ...]:
     """The claims of a statement, clause by clause."""
     return tuple(_renamed(claim) for claim in _Reader(parsed).claims())
-
-
-def stem_of(word: Word) -> str:
-    """What a word is compared by."""
-    return stem(word.low if word.tag in {"NNP", "NNPS", "CD"} else word.lemma.lower())
-
-
-def stem(low: str) -> str:
-    """The same of a lemma in lower case: in one spelling, numerals as figures."""
-    low = _ALIKE.get(low, low)
-    low = _NUMERALS.get(low, low)
-    low = _ORDINALS.get(low, low)
-    low = re.sub(r"^(\d+)(?:st|nd|rd|th)$", r"\1", low)
-    low = _WEEKDAY.sub(r"\1", low)
-    low = re.sub(r"(?<=[a-z]{3})our(?=(?:s|ite|ed|ing|able)?$)", "or", low)
-    return re.sub(r"(?<=[a-z]{3})is(e|ing|ation)$", r"iz\1", low)
 
 
 class _Reader:
@@ -266,8 +209,7 @@ class _Reader:
 
     def role_of_time(self, word: Word, role: str) -> str:
         dated = any(
-            _DATES.fullmatch(each.low) or each.entity in {"DATE", "TIME"}
-            for each in (word, *self.parsed.children(word))
+            DATES.fullmatch(each.low) or each.entity in {"DATE", "TIME"} for each in (word, *self.parsed.children(word))
         )
         return "time" if dated else role
 
@@ -397,7 +339,7 @@ def _renamed(claim: Claim) -> Claim:
 
 def is_dated(thing: Thing) -> bool:
     """Whether a thing is a day, a month, a year or a time of day."""
-    return any(_DATES.fullmatch(word) for word in thing.words())
+    return any(DATES.fullmatch(word) for word in thing.words())
 
 
 def all_words(things: Iterable[Thing]) -> frozenset[str]:

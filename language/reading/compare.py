@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from language.base import Comparison
-from language.reading.claims import Claim, Role, Thing, all_words, claims_of, is_dated, listed, stem
+from language.reading.claims import Claim, Role, Thing, all_words, claims_of, is_dated
 from language.reading.parse import parse
+from language.reading.stems import listed, stem
 
 _ONE_AT_A_TIME = frozenset(
     {

@@ -1,0 +1,67 @@
+"""What words are compared by: one spelling, numerals as figures, and few words for the same person or thing."""
+
+from __future__ import annotations
+
+import re
+
+from language.reading.parse import Word
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The words of a block of text."""
+    return tuple(text.split())
+
+
+_NUMERALS = {
+    word: str(number)
+    for number, word in enumerate(
+        listed(
+            """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+            seventeen eighteen nineteen twenty"""
+        )
+    )
+}
+_ORDINALS = {
+    word: f"{number}."
+    for number, word in enumerate(listed("first second third fourth fifth sixth seventh eighth ninth tenth"), start=1)
+}
+# Words of which either says what the other does, in a statement about a person.
+_ALIKE = {
+    word: sense
+    for sense, words in {
+        "mother": "mum mom mummy mama",
+        "father": "dad daddy papa",
+        "grandmother": "grandma granny nana",
+        "grandfather": "grandpa granddad grandad",
+        "child": "kid",
+        "like": "enjoy",
+        "love": "adore",
+        "live": "reside",
+        "begin": "start",
+        "every": "each",
+        "film": "movie",
+    }.items()
+    for word in words.split()
+}
+DATES = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|spring|summer|autumn|winter|morning|afternoon|evening|night|(?:1[5-9]|20)\d\d|\d\d?:\d\d"
+)
+"""Days, months, seasons, years and times of day, in lower case."""
+_WEEKDAY = re.compile(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s")
+
+
+def stem_of(word: Word) -> str:
+    """What a word is compared by."""
+    return stem(word.low if word.tag in {"NNP", "NNPS", "CD"} else word.lemma.lower())
+
+
+def stem(low: str) -> str:
+    """The same of a lemma in lower case: in one spelling, numerals as figures."""
+    low = _ALIKE.get(low, low)
+    low = _NUMERALS.get(low, low)
+    low = _ORDINALS.get(low, low)
+    low = re.sub(r"^(\d+)(?:st|nd|rd|th)$", r"\1", low)
+    low = _WEEKDAY.sub(r"\1", low)
+    low = re.sub(r"(?<=[a-z]{3})our(?=(?:s|ite|ed|ing|able)?$)", "or", low)
+    return re.sub(r"(?<=[a-z]{3})is(e|ing|ation)$", r"iz\1", low)
