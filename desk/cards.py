@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from django.utils import timezone
+from django.utils.html import format_html
 
 from accounts import categories
 from facts.models import LegacyFact
@@ -183,10 +184,15 @@ def diff_of_memories(old: str, new: str) -> list[Piece]:
     return word_diff(*told) if told[0] != old and told[1] != new else word_diff(old, new)
 
 
-def origin(written_by: str, *, found: bool, own: str = "In your own words") -> str:
-    """Whose words a statement is in; ``found`` says that they were extracted from a conversation."""
+def origin(written_by: str, *, found: bool, own: str = "In your own words", writer: str = "") -> str:
+    """Whose words a statement is in; ``found`` says that they were extracted from a conversation.
+
+    ``writer`` is the address of the agent that wrote them.
+    """
     if not written_by:
         return own
+    if writer:
+        return format_html('Written by <a href="{}">{}</a>', writer, written_by)
     return f"Found by {written_by}" if found else f"Written by {written_by}"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
 from django.db.models import QuerySet
+from django.urls import reverse
 
 from accounts.models import Agent
 from facts.models import FactVersion, LegacyFact
@@ -22,7 +23,10 @@ Version = TypeVar("Version", FactVersion, MemoryVersion)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened. ``wording`` is the number of the wording that came of it, if a new one did."""
+    """One thing that happened. ``wording`` is the number of the wording that came of it, if a new one did.
+
+    ``who_address`` leads to the agent that did it.
+    """
 
     at: datetime
     who: str
@@ -32,6 +36,7 @@ class Entry:
     category: str = ""
     wording: int | None = None
     current: bool = False
+    who_address: str = ""
 
 
 def make_history(
@@ -56,11 +61,11 @@ def make_history(
         new = made.get(change.rev)
         old = wordings.get(new.number - 1, new) if new else None
         who, what = tell(change, agents, old, new)
-        entry = Entry(change.at, who, what, reasons.get(change.rev, ""))
+        entry = Entry(change.at, who, what, reasons.get(change.rev, ""), who_address=who_address(change, who, agents))
         if old and new:
             pieces, category = compare(old, new)
             is_current = new.number == statement.version
-            entry = Entry(change.at, who, what, entry.reason, pieces, category, new.number, is_current)
+            entry = replace(entry, pieces=pieces, category=category, wording=new.number, current=is_current)
         yield entry
 
 
@@ -90,3 +95,8 @@ def who_did(change: Change, agents: Mapping[str, str], owner_id: object) -> str:
         # Who removes a member from a legacy unshares what that one shared.
         return "You" if change.actor_id == str(owner_id) else "Another member"
     return agents.get(change.actor_id, "An agent") if change.actor_kind == ActorKind.AGENT else "Keepsake"
+
+
+def who_address(change: Change, who: str, agents: Mapping[str, str]) -> str:
+    """The page of the agent that ``who_did`` named; empty for anybody else."""
+    return reverse("agent-page", args=[change.actor_id]) if agents.get(change.actor_id) == who else ""

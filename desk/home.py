@@ -17,7 +17,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_http_methods
 
 from accounts.actions import legacy_create
-from accounts.models import Legacy
+from accounts.models import Agent, Legacy
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.demo import demo_sign_ins
@@ -28,7 +28,7 @@ from language.second_person import second_person
 from memories.models import Memory, Place
 from memories.queries import block_fill
 
-from .history import agent_names, who_did
+from .history import agent_names, who_address, who_did
 from .legacies.invitations import waiting_invitations
 from .legacies.tabs import Numbers, numbers_by_legacy
 from .memories.history import what_happened
@@ -89,6 +89,7 @@ def _show(request: PageRequest, principal: Principal, form: RememberForm, status
         "next": reverse("home"),
         "remembered": Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal)),
         "places": Place.objects.visible_to(principal).present().count(),
+        "agents": Agent.objects.visible_to(principal).count(),
         "fill": block_fill(principal),
         "latest": latest_changes(principal),
         "conversations": latest[:LATEST_CONVERSATIONS],
@@ -139,13 +140,17 @@ def _waiting(principal: Principal, facts: int) -> Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """Who did what to a memory or a place, which says ``content`` now and is shown at ``address``."""
+    """Who did what to a memory or a place, which says ``content`` now and is shown at ``address``.
+
+    ``who_address`` leads to the agent that did it.
+    """
 
     at: datetime
     who: str
     what: str
     content: str
     address: str
+    who_address: str
 
 
 def latest_changes(principal: Principal) -> list[Latest]:
@@ -161,9 +166,10 @@ def latest_changes(principal: Principal) -> list[Latest]:
     shown = _shown(principal, list(last)[: 2 * MOST])
     found = [(change, *shown[key]) for key, change in last.items() if key in shown][:MOST]
     agents = agent_names([change for change, _, _ in found])
+    named = [(change, who_did(change, agents, user_id), content, address) for change, content, address in found]
     return [
-        Latest(change.at, who_did(change, agents, user_id), _what(change), content, address)
-        for change, content, address in found
+        Latest(change.at, who, _what(change), content, address, who_address(change, who, agents))
+        for change, who, content, address in named
     ]
 
 

@@ -24,4 +24,5 @@ urlpatterns = [
     path("", include("desk.importing.views")),
     path("", include("desk.withheld.views")),
     path("", include("desk.conversations.views")),
+    path("", include("desk.agents.views")),
 ]

@@ -95,3 +95,23 @@ document.addEventListener("keydown", (event) => {
     event.target.form.requestSubmit();
   }
 });
+
+// A part that is asked for again and again waits while nobody sees it.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (document.hidden && event.detail.elt.matches("[hx-trigger^=every]")) event.preventDefault();
+});
+
+// Buttons that copy what stands in an element; where the browser keeps scripts from copying, it is selected instead.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const source = document.getElementById(button.dataset.copy);
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      document.getElementById("said").textContent = "Copied.";
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(source);
+    }
+  });
+}

@@ -136,6 +136,15 @@ def open_menu(page: Any) -> None:
     page.get_by_text("More", exact=True).click()
 
 
+def connect_an_agent(page: Any) -> None:
+    """Make an agent of another name for each picture, and see its key."""
+    from accounts.models import Agent
+
+    page.get_by_label("Name").fill(f"Notebook {Agent.objects.count()}")
+    page.get_by_role("button", name="Make a key").click()
+    page.get_by_text("Waiting for its first call").wait_for()
+
+
 def invite_somebody(page: Any) -> None:
     """Make an invitation, and see its link."""
     page.get_by_label("User name").fill("grandson")
@@ -214,10 +223,15 @@ PAGES = [
     Page("conversation-menu", "/conversations/{conversation}/", act=open_menu),
     Page("message-remove", "/conversations/{conversation}/1/remove/"),
     Page("conversation-remove", "/conversations/{conversation}/remove/"),
+    Page("agents", "/agents/"),
+    Page("agent", "/agents/{agent}/"),
+    Page("agent-shown", "/agents/{agent}/shown/"),
+    Page("agent-connect", "/agents/connect/"),
+    Page("agent-connected", "/agents/connect/", act=connect_an_agent),
     Page("preferences", "/preferences/"),
-    Page("my-data", "/my-data/"),
-    Page("my-data-erase", "/my-data/", act=erase_everything),
-    Page("my-data-ready", "/my-data/", act=collect_my_data),
+    Page("my-data", "/data/"),
+    Page("my-data-erase", "/data/", act=erase_everything),
+    Page("my-data-ready", "/data/", act=collect_my_data),
     Page("telegram", "/preferences/", act=link_a_chat),
     Page("sign-in", "/sign-in/", person=""),
     # These change what waits, so they come after whatever shows it.
@@ -406,7 +420,7 @@ def keep(tab: Any, file: Path) -> None:
 
 def places() -> dict[str, str]:
     """What the placeholders in addresses stand for."""
-    from accounts.models import Invitation, Legacy
+    from accounts.models import Agent, Invitation, Legacy
     from conversations.models import Conversation
     from facts.models import LegacyFact
     from memories.models import Memory, Place, Proposal
@@ -418,6 +432,7 @@ def places() -> dict[str, str]:
     fact = LegacyFact.objects.filter(user__username=PERSON, state="active").order_by("-version", "id").first()
     held_back = LegacyFact.objects.filter(state="quarantined").order_by("pk").first()
     return {
+        "agent": str(Agent.objects.get(name="Editor").pk),
         "conversation": str(Conversation.objects.filter(user__username=PERSON).order_by("title")[0].pk),
         "legacy": str(Legacy.objects.get(memberships__user__username=PERSON).pk),
         "invitation": str(Invitation.objects.filter(inviter__username="ines")[0].pk),

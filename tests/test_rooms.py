@@ -64,7 +64,7 @@ PARTS = {
     "assistant": ["recall", "learn", "tools", "takeout", "erasure", "imports", "demo"],
     "desk": [
         "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
-        "withheld", "conversations", "legacies", "memories", "review", "places", "importing", "account",
+        "withheld", "conversations", "legacies", "memories", "agents", "review", "places", "importing", "account",
         "bulk", "decisions", "undo", "home", "urls",
     ],
 }  # fmt: skip

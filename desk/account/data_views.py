@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
+from django.views.generic import RedirectView
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
@@ -83,9 +84,10 @@ def fetch_export(request: PageRequest, principal: Principal, job_id: UUID) -> Ht
 
 
 urlpatterns = [
-    path("my-data/", my_data, name="my-data"),
-    path("my-data/erase/", erase, name="erase-page"),
+    path("data/", my_data, name="my-data"),
+    path("my-data/", RedirectView.as_view(pattern_name="my-data", permanent=True)),
+    path("data/erase/", erase, name="erase-page"),
     path("erased/<uuid:receipt>/", receipt_page, name="receipt-page"),
-    path("my-data/export/", begin_export, name="export-page"),
-    path("my-data/export/<uuid:job_id>/", fetch_export, name="export-file-page"),
+    path("data/export/", begin_export, name="export-page"),
+    path("data/export/<uuid:job_id>/", fetch_export, name="export-file-page"),
 ]

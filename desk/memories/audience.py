@@ -23,7 +23,7 @@ NAMED = 6
 LATEST = 5
 LOOKED_AT = 50
 """So many of the latest rows are looked at for those; an agent that asks again and again is told of in one line."""
-_HOW = {
+HOW = {
     Disclosure.By.QUERY: "found it in a search",
     Disclosure.By.CONTEXT: "read it in the memory block",
     Disclosure.By.TURN: "had it in a prompt",
@@ -60,7 +60,7 @@ def _sees(agent: Agent, category: str) -> bool:
 class DisclosureLine:
     """That an agent saw it: so many times in a row on one day, the last of them ``at``."""
 
-    agent: str
+    agent: Agent
     how: str
     at: datetime
     times: int = 1
@@ -73,13 +73,13 @@ def disclosures_of(principal: Principal, memory: Memory) -> DisclosureQuerySet:
 
 def tell(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
     """The rows in words. They hold their agents."""
-    return [DisclosureLine(row.agent.name, _HOW[Disclosure.By(row.by)], row.at) for row in rows]
+    return [DisclosureLine(row.agent, HOW[Disclosure.By(row.by)], row.at) for row in rows]
 
 
 def tell_by_day(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
     """The same for rows in their order, in one line what an agent saw in the same way again and again on one day."""
     told = []
-    for (agent, by, _), alike in groupby(rows, lambda row: (row.agent.name, row.by, timezone.localdate(row.at))):
+    for (agent, by, _), alike in groupby(rows, lambda row: (row.agent, row.by, timezone.localdate(row.at))):
         latest, *others = alike
-        told.append(DisclosureLine(agent, _HOW[Disclosure.By(by)], latest.at, 1 + len(others)))
+        told.append(DisclosureLine(agent, HOW[Disclosure.By(by)], latest.at, 1 + len(others)))
     return told

@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 
 from accounts.principals import Principal
 from language.second_person import second_person
@@ -79,7 +80,8 @@ def card_of(
     """The card of a memory that was read, with the words that bear it out."""
     until, proposed = last_day(memory.expires_at), memory.state == State.PROPOSED
     since = "on" if memory.state in {State.PROPOSED, State.QUARANTINED} else "remembered since"
-    from_whom = origin(memory.written_by, found=not memory.agent_id)
+    writer = reverse("agent-page", args=[memory.agent_id]) if memory.agent_id else ""
+    from_whom = origin(memory.written_by, found=not memory.agent_id, writer=writer)
     return Card(
         noun="memory",
         route="memory-decide",
@@ -90,7 +92,7 @@ def card_of(
         address=reverse("memory-page", args=[memory.pk]),
         group=Tag(category_label(memory.category)),
         tags=list(_tags(principal, memory, is_news=isinstance(outcome, Done))),
-        origin=f"{from_whom} on" if since == "on" else f"{from_whom}, {since}",
+        origin=format_html("{} {}" if since == "on" else "{}, {}", from_whom, since),
         at=memory.created_at,
         is_gone=memory.state in GONE,
         reason=as_sentence(memory.state_reason),

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 
 from accounts.actions import member_invite
-from accounts.models import InvitationBlock
+from accounts.models import AgentKey, InvitationBlock
 from accounts.queries import principal_for_person, principal_for_staff
 from assistant.erasure.actions import erasure_request
 from conversations.actions import NewMessage, Place, conversation_create, messages_append, passages_withhold
@@ -18,7 +18,9 @@ from memories.actions import optimize_plan
 from memories.models import Disclosure, Memory
 from memories.records import NewMemory
 from tests.factories import (
+    AgentFactory,
     ConversationFactory,
+    GrantFactory,
     LegacyFactFactory,
     LegacyFactory,
     MemoryFactory,
@@ -174,6 +176,25 @@ def test_pages_of_conversations_keep_nobody_out(tab, owner, talk):
         found[path] = found_on(tab)
     tab.get_by_text("More", exact=True).click()
     found["menu"] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_pages_of_agents_keep_nobody_out(tab, owner, agent, memories):
+    GrantFactory(
+        user=owner, agent=AgentFactory(name="Clinic", service=True, issuer="clinic"), revoked_at=timezone.now()
+    )
+    tab.sign_in(owner)
+    found = {}
+    for path in ("/agents/", f"/agents/{agent.pk}/", f"/agents/{agent.pk}/shown/", "/agents/connect/"):
+        tab.goto(path)
+        found[path] = found_on(tab)
+    tab.get_by_label("Name").fill("Notebook")
+    tab.get_by_role("button", name="Make a key").click()
+    tab.get_by_text("Waiting for its first call").wait_for()
+    found["key"] = found_on(tab)
+    AgentKey.objects.update(last_used_at=timezone.now())
+    tab.get_by_text("It has called.").wait_for()
+    found["called"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 

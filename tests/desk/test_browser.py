@@ -6,11 +6,12 @@ from itertools import product
 import pytest
 from playwright.sync_api import expect
 
+from accounts.models import Grant
 from facts.models import LegacyFact
 
 from .conftest import DESKTOP, PASSWORD, PHONE, fact_list, now
 
-MENU = ["Home", "Review", "Memories", "Conversations", "Facts", "Places", "Import", "My data"]
+MENU = ["Home", "Review", "Memories", "Conversations", "Facts", "Agents", "Places", "Import", "My data"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -198,3 +199,31 @@ def test_a_phone_s_menu_leads_to_every_page(browse, owner, staff, width):
         for link in links.all():
             expect(link).to_be_in_viewport(ratio=1)
         assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_an_agent_is_narrowed_in_place_and_its_key_is_copied(browse, owner, agent):
+    page = browse(owner)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"/agents/{agent.pk}/")
+    page.get_by_label("Tone").uncheck()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#may-see")).to_contain_text("Saved.")
+    assert "tone" not in Grant.objects.get(agent=agent).categories
+    page.clock.install()
+    page.goto("/agents/connect/")
+    page.get_by_label("Name").fill("Notebook")
+    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Copy the key").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    credential = page.evaluate("navigator.clipboard.readText()")
+    assert credential == page.locator("#credential").inner_text()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
+    page.clock.run_for(5_000)
+    assert asked == []  # Nobody looks at it.
+    page.evaluate("delete document.hidden")
+    api = page.context.request.get("/api/v1/memories/", headers={"Authorization": f"Bearer {credential}"})
+    assert api.ok
+    page.clock.run_for(5_000)
+    expect(page.locator(".first-call.has-called")).to_contain_text("It has called.")

@@ -147,5 +147,5 @@ def test_it_costs_the_same_however_much_there_is(visit, owner, me, bot, cautious
         add(cautious, f"The user has {number + 2} brothers.")
         actions.place_add(me, f"p{number}", f"Place {number}")
     client = visit(owner)
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(19):
         client.get("/")

@@ -1,0 +1,158 @@
+"""What the pages show of an agent: when it last called, what it was shown lately, what it may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Count, Max, Prefetch
+from django.utils import timezone
+
+from accounts import categories
+from accounts.models import Agent, AgentKey, Grant
+from accounts.policy import must_act_for, what_agent_sees
+from accounts.principals import SOURCES, Principal
+from accounts.querysets import AgentQuerySet
+from language.second_person import second_person
+from memories.models import Disclosure, Memory
+
+from ..cards import category_label
+from ..memories.audience import HOW
+
+LATELY = timedelta(days=7)
+NAMED = 5
+SOURCE_LABELS = {
+    "turns": "What was said in your conversations",
+    "chunks": "Summaries of your conversations",
+    "facts": "Facts about those whom you remember",
+}
+SCOPE_LABELS = {"read": "reads", "write": "adds", "admin": "decides for you"}
+
+
+class Choice(NamedTuple):
+    """Something that an agent may be let see."""
+
+    name: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """A key of one of the person's own agents, and what it allows in words."""
+
+    key: AgentKey
+    allows: str
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCard:
+    """An agent as its person sees it. ``shown`` is how often it was given memories within ``LATELY``.
+
+    ``last_call`` is by any of its keys for the person's own agents; of others' services it is when they were last
+    given something.
+    """
+
+    agent: Agent
+    mine: bool
+    revoked: bool
+    last_call: datetime | None
+    shown: int
+    categories: Sequence[Choice]
+    sources: Sequence[Choice]
+    keys: Sequence[KeyLine] = ()
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether nothing is kept from it that its role has."""
+        return all(each.chosen for each in self.categories)
+
+    @property
+    def seen(self) -> list[str]:
+        """What it may see, in words."""
+        return [each.label for each in (*self.categories, *self.sources) if each.chosen]
+
+
+def with_use(principal: Principal, agents: AgentQuerySet) -> AgentQuerySet:
+    """The agents with what their cards say of them: when a key of theirs was last used, and what the person grants."""
+    own = Grant.objects.filter(user_id=must_act_for(principal))
+    used = agents.annotate(used_at=Max("keys__last_used_at"))
+    return used.prefetch_related(Prefetch("grants", own, to_attr="given"))
+
+
+def make_agent_cards(principal: Principal, agents: Iterable[Agent], *, with_keys: bool = False) -> list[AgentCard]:
+    """The cards of agents of ``with_use`` that are visible to the person, in a constant number of statements."""
+    user_id, now = must_act_for(principal), timezone.now()
+    rows = list(agents)
+    ids = [agent.pk for agent in rows]
+    lately = Disclosure.objects.visible_to(principal).filter(agent__in=ids, at__gte=now - LATELY)
+    told = lately.order_by().values_list("agent").annotate(Count("pk"), Max("at"))
+    counts = {pk: (times, last) for pk, times, last in told}
+    keys: dict[UUID, list[KeyLine]] = {}
+    if with_keys:
+        for key in AgentKey.objects.visible_to(principal).filter(agent__in=ids).order_by("-created_at"):
+            over = key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now)
+            allows = ", ".join(label for scope, label in SCOPE_LABELS.items() if scope in key.scopes)
+            keys.setdefault(key.agent_id, []).append(KeyLine(key, allows, over))
+    return [_card(user_id, agent, counts, keys.get(agent.pk, ())) for agent in rows]
+
+
+def _card(
+    user_id: UUID, agent: Agent, counts: Mapping[UUID, tuple[int, datetime]], keys: Sequence[KeyLine]
+) -> AgentCard:
+    grants: list[Grant] = agent.given  # type: ignore[attr-defined]  # prefetched above
+    grant = grants[0] if grants else None
+    granted = (None, None) if grant is None else (grant.categories, grant.sources)
+    offered, _ = what_agent_sees(agent.role, None, None)
+    seen, sources = what_agent_sees(agent.role, *granted)
+    mine = agent.owner_id == user_id
+    shown, last = counts.get(agent.pk, (0, None))
+    return AgentCard(
+        agent=agent,
+        mine=mine,
+        revoked=grant is not None and grant.revoked,
+        last_call=agent.used_at if mine else last,  # type: ignore[attr-defined]  # annotated above
+        shown=shown,
+        categories=[
+            Choice(name, category_label(name), name in seen) for name in categories.load().by_name if name in offered
+        ],
+        sources=[Choice(name, label, name in sources) for name, label in SOURCE_LABELS.items()],
+        keys=keys,
+    )
+
+
+def as_granted(
+    agent: Agent, chosen: Iterable[str], sources: Iterable[str]
+) -> tuple[list[str] | None, list[str] | None]:
+    """The categories and sources that were ticked; None for all that the role has, so that it stays all."""
+    offered, usual = what_agent_sees(agent.role, None, None)
+    wanted, told = sorted(offered & set(chosen)), sorted(set(SOURCES) & set(sources))
+    return None if set(wanted) == offered else wanted, None if set(told) == usual else told
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """One answer that told an agent something: how, when, and the first of the memories that it held."""
+
+    how: str
+    at: datetime
+    conversation_id: UUID | None
+    memories: Sequence[tuple[str, str]]
+    more: int
+
+
+def tell_shown(principal: Principal, rows: Sequence[Disclosure]) -> list[ShownLine]:
+    """The answers in words, in one statement. Memories that are gone by now are counted."""
+    named = {pk for row in rows for pk in row.memories[:NAMED]}
+    found = Memory.objects.visible_to(principal).filter(pk__in=named).values_list("pk", "content")
+    contents = {pk: second_person(content) for pk, content in found}
+    lines = []
+    for row in rows:
+        there = [(pk, contents[pk]) for pk in row.memories[:NAMED] if pk in contents]
+        how = HOW[Disclosure.By(row.by)].replace(" it ", " them ")
+        lines.append(ShownLine(how, row.at, row.conversation_id, there, len(row.memories) - len(there)))
+    return lines

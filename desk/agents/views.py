@@ -1,0 +1,260 @@
+"""The person's agents: the list, one with what it may see, what it was shown, and connecting another."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import categories
+from accounts.actions import agent_create, agent_key_create, agent_key_revoke, grant_set
+from accounts.models import Agent, AgentKey
+from accounts.principals import Principal
+from accounts.querysets import AgentQuerySet
+from journal.exceptions import NotFound, Refused
+from memories.models import Disclosure
+
+from ..cards import category_label
+from ..page import PageRequest, for_person, neighbours_of
+from .cards import LATELY, AgentCard, as_granted, make_agent_cards, tell_shown, with_use
+
+PER_PAGE = 24
+SHOWN_PER_PAGE = 20
+WAITS = timedelta(minutes=10)
+"""So long the page that shows a key looks for its first call."""
+MAY = {
+    "read": ("Read what is remembered", ["read"]),
+    "write": ("Read, save what we talk about, and add to it", ["read", "write"]),
+    "admin": ("Decide for me too: approve, correct, share and erase", ["read", "write", "admin"]),
+}
+
+
+class MayForm(forms.Form):
+    """What a key allows."""
+
+    may = forms.ChoiceField(
+        choices=[(name, label) for name, (label, _) in MAY.items()],
+        widget=forms.RadioSelect,
+        initial="write",
+        label="What it may do",
+    )
+
+
+class ConnectForm(MayForm):
+    """An agent to connect: its name, what it is for, and what it may do."""
+
+    name = forms.CharField(
+        max_length=100, label="Name", help_text="As you call it.", widget=forms.TextInput({"autocomplete": "off"})
+    )
+    role = forms.ChoiceField(required=False, label="What it is for")
+    field_order = ["name", "role", "may"]
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, label_suffix="")
+        self.fields["role"].choices = [("", "Anything: it sees all that you tell your agents"), *_roles()]  # type: ignore[attr-defined]
+
+
+def _roles() -> list[tuple[str, str]]:
+    """The roles with the categories that each has."""
+    known = categories.load()
+    seen = {
+        role: ", ".join(category_label(each).lower() for each in known.by_name if each in names)
+        for role, names in known.allowlists.items()
+    }
+    return [(role, f"{role.capitalize()}: {names}") for role, names in seen.items()]
+
+
+@require_safe
+@for_person
+def agents(request: PageRequest, principal: Principal) -> HttpResponse:
+    """A card for each."""
+    page = Paginator(with_use(principal, _agents(principal)), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "principal": principal,
+        "page": page,
+        "cards": make_agent_cards(principal, page.object_list),
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/agents.html", context)
+
+
+@require_safe
+@for_person
+def agent(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """One agent: what it may see, its keys, and how to keep it out."""
+    return _show(request, principal, agent_id)
+
+
+@require_POST
+@for_person
+def narrow(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """Let it see what is ticked, from its next request on. With htmx the form alone is answered."""
+    row = _find(principal, agent_id)
+    seen, told = as_granted(row, request.POST.getlist("category"), request.POST.getlist("source"))
+    grant_set(principal, agent_id, categories=seen, sources=told)
+    if not request.htmx:
+        messages.success(request, "Saved. It holds from its next request on.")
+        return redirect("agent-page", agent_id)
+    context = {"card": _card(principal, agent_id), "saved": True}
+    return render(request, "desk/_may_see.html", context)
+
+
+@require_POST
+@for_person
+def revoke(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """Keep it out altogether."""
+    row = _find(principal, agent_id)
+    grant_set(principal, agent_id, revoked=True)
+    told = f"{row.name} is kept out: from its next request on it sees and adds nothing."
+    messages.success(request, told, extra_tags=reverse("agent-let-in", args=[agent_id]))
+    return redirect("agent-page", agent_id)
+
+
+@require_POST
+@for_person
+def let_in(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """Let it in again, to what it saw before."""
+    row = _find(principal, agent_id)
+    grant_set(principal, agent_id, revoked=False)
+    messages.success(request, f"{row.name} is let in again.")
+    return redirect("agent-page", agent_id)
+
+
+@require_safe
+@for_person
+def shown(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """What it was shown, answer by answer, the latest first."""
+    row = _find(principal, agent_id)
+    told = Disclosure.objects.visible_to(principal).filter(agent=row).order_by("-at", "-pk")
+    page = Paginator(told, SHOWN_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "principal": principal,
+        "agent": row,
+        "page": page,
+        "lines": tell_shown(principal, list(page.object_list)),
+        "days": settings.OPERATION_EVENT_DAYS,
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/agent_shown.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def connect(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Make an agent with a key, and show that key this once."""
+    if request.method != "POST":
+        return _show_connecting(request, principal, ConnectForm())
+    form = ConnectForm(request.POST)
+    if not form.is_valid():
+        return _show_connecting(request, principal, form, 400)
+    try:
+        made = agent_create(principal, form.cleaned_data["name"], role=form.cleaned_data["role"])
+    except Refused as error:
+        form.add_error("role" if error.code == "bad_role" else "name", error.detail)
+        return _show_connecting(request, principal, form, error.status)
+    return _show_key(request, principal, made, MAY[form.cleaned_data["may"]][1])
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def another_key(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """Make one more key of an agent, and show it this once."""
+    row = _find(principal, agent_id)
+    form = MayForm(request.POST, label_suffix="")
+    if request.method != "POST" or not form.is_valid():
+        return redirect("agent-page", agent_id)
+    return _show_key(request, principal, row, MAY[form.cleaned_data["may"]][1])
+
+
+@require_POST
+@for_person
+def end_key(request: PageRequest, principal: Principal, agent_id: UUID, key_id: UUID) -> HttpResponse:
+    """End a key."""
+    agent_key_revoke(principal, key_id, agent_id=agent_id)
+    messages.success(request, "That key is ended: its next request is refused.")
+    return redirect("agent-page", agent_id)
+
+
+@require_safe
+@for_person
+def first_call(request: PageRequest, principal: Principal, agent_id: UUID, key_id: UUID) -> HttpResponse:
+    """Whether a key was used yet. A part of the page that shows the key; by itself it leads to the agent."""
+    key = AgentKey.objects.visible_to(principal).filter(pk=key_id, agent_id=agent_id).first()
+    if key is None:
+        raise NotFound("There is no such key.")
+    if not request.htmx:
+        return redirect("agent-page", agent_id)
+    return render(request, "desk/_first_call.html", _waiting(key))
+
+
+def _waiting(key: AgentKey) -> dict[str, Any]:
+    return {"key": key, "waits": key.created_at > timezone.now() - WAITS}
+
+
+def _agents(principal: Principal) -> AgentQuerySet:
+    return Agent.objects.visible_to(principal).order_by("name", "pk")
+
+
+def _find(principal: Principal, agent_id: UUID) -> Agent:
+    row = _agents(principal).filter(pk=agent_id).first()
+    if row is None:
+        raise NotFound("There is no such agent.")
+    return row
+
+
+def _card(principal: Principal, agent_id: UUID) -> AgentCard:
+    rows = with_use(principal, _agents(principal).filter(pk=agent_id))
+    cards = make_agent_cards(principal, rows, with_keys=True)
+    if not cards:
+        raise NotFound("There is no such agent.")
+    return cards[0]
+
+
+def _show(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    context = {
+        "principal": principal,
+        "card": _card(principal, agent_id),
+        "form": MayForm(label_suffix=""),
+        "days": LATELY.days,
+    }
+    return render(request, "desk/agent.html", context)
+
+
+def _show_connecting(request: PageRequest, principal: Principal, form: ConnectForm, status: int = 200) -> HttpResponse:
+    return render(request, "desk/agent_connect.html", {"principal": principal, "form": form}, status=status)
+
+
+def _show_key(request: PageRequest, principal: Principal, row: Agent, scopes: list[str]) -> HttpResponse:
+    key, credential = agent_key_create(principal, row.pk, scopes)
+    context = {
+        "principal": principal,
+        "agent": row,
+        "credential": credential,
+        "api": request.build_absolute_uri("/api/v1/"),
+        **_waiting(key),
+    }
+    return render(request, "desk/agent_connected.html", context)
+
+
+urlpatterns = [
+    path("agents/", agents, name="agent-list"),
+    path("agents/connect/", connect, name="agent-connect"),
+    path("agents/<uuid:agent_id>/", agent, name="agent-page"),
+    path("agents/<uuid:agent_id>/may-see/", narrow, name="agent-narrow"),
+    path("agents/<uuid:agent_id>/revoke/", revoke, name="agent-revoke"),
+    path("agents/<uuid:agent_id>/let-in/", let_in, name="agent-let-in"),
+    path("agents/<uuid:agent_id>/shown/", shown, name="agent-shown"),
+    path("agents/<uuid:agent_id>/keys/", another_key, name="agent-another-key"),
+    path("agents/<uuid:agent_id>/keys/<uuid:key_id>/", first_call, name="agent-first-call"),
+    path("agents/<uuid:agent_id>/keys/<uuid:key_id>/end/", end_key, name="agent-end-key"),
+]

@@ -1,0 +1,248 @@
+"""The pages of agents: what each sees, what it was shown, narrowing, revoking, keys, and connecting another."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.utils import timezone
+
+from accounts.actions import grant_set
+from accounts.models import Agent, AgentKey, Grant
+from accounts.queries import principal_for_person
+from memories.actions import memory_archive
+from memories.models import Disclosure
+from tests.factories import AgentFactory, AgentKeyFactory, GrantFactory, MemoryFactory, agent_principal
+
+from .conftest import text, words
+
+LIST_QUERIES = 7
+AGENT_QUERIES = 7
+API = "/api/v1/memories/"
+
+
+def page(agent, what=""):
+    return f"/agents/{agent.pk}/{what}"
+
+
+def call(client, agent):
+    return client.get(API, headers={"Authorization": f"Bearer {agent.credential}"})
+
+
+def given(owner, agent, *memories, by="turn", ago=timedelta()):
+    ids = [each.pk for each in memories]
+    return Disclosure.objects.create(user=owner, agent=agent, by=by, memories=ids, at=timezone.now() - ago)
+
+
+def test_a_card_says_what_it_is_when_it_called_and_what_it_was_shown(visit, owner, agent, client):
+    memory = MemoryFactory(user=owner)
+    for ago in (timedelta(), timedelta(days=2), timedelta(days=8)):
+        given(owner, agent, memory, ago=ago)
+    planner = AgentFactory(name="Planner", owner=owner, role="planner")
+    GrantFactory(user=owner, agent=AgentFactory(name="Clinic", service=True, issuer="clinic"))
+    shown = words(visit(owner).get("/agents/"))
+    assert "agent Your own Has not called yet. Shown memories 2 times this week May see every category" in shown
+    assert "Clinic A service that acts for you Was given nothing this week. Shown no memories this week." in shown
+    assert "Planner Your own Planner Has not called yet." in shown
+    assert "May see: Project, Goals, Tasks, Procedural" in shown
+    assert call(client, agent).status_code == 200
+    assert "agent Your own Last called on" in words(visit(owner).get("/agents/"))
+    assert f'href="/agents/{planner.pk}/"' in text(visit(owner).get("/agents/"))
+
+
+def test_without_agents_it_says_what_to_do_next(visit, owner):
+    empty = visit(owner).get("/agents/")
+    assert "No agent uses your memory yet." in words(empty)
+    assert 'href="/agents/connect/"' in text(empty)
+
+
+@pytest.mark.parametrize("who", ["stranger", "member", "staff"])
+def test_others_see_and_change_nothing(visit, request, owner, agent, who):
+    client = visit(request.getfixturevalue(who))
+    key = AgentKey.objects.get(agent=agent)
+    assert "No agent uses your memory yet." in words(client.get("/agents/"))
+    for what in ("", "shown/", f"keys/{key.pk}/"):
+        assert client.get(page(agent, what)).status_code == 404
+    for what in ("may-see/", "revoke/", "let-in/", "keys/", f"keys/{key.pk}/end/"):
+        assert client.post(page(agent, what), {"may": "read"}).status_code == 404
+    assert not Grant.objects.filter(agent=agent, revoked_at__isnull=False).exists()
+    assert AgentKey.objects.get().revoked_at is None
+
+
+def test_what_it_was_shown_opens_as_a_list(visit, owner, agent):
+    me = principal_for_person(owner.pk)
+    bees, hens = MemoryFactory(user=owner, content="I keep bees."), MemoryFactory(user=owner, content="I keep hens.")
+    given(owner, agent, bees, hens, by="query")
+    given(owner, agent, hens, ago=timedelta(days=1))
+    given(owner, AgentFactory(owner=owner), bees)
+    memory_archive(me, hens.pk)
+    shown = visit(owner).get(page(agent, "shown/"))
+    assert words(shown).count("It found them in a search") == 1
+    assert words(shown).count("It had them in a prompt") == 1
+    assert f'<a href="/memories/{bees.pk}/">I keep bees.</a>' in text(shown)
+    assert "Page 1 of 2" not in words(shown)
+
+
+def test_what_is_shown_has_pages_and_names_a_few_of_many(visit, owner, agent):
+    many = [MemoryFactory(user=owner) for _ in range(7)]
+    for _ in range(21):
+        given(owner, agent, *many)
+    client = visit(owner)
+    first = words(client.get(page(agent, "shown/")))
+    assert "Page 1 of 2" in first
+    assert first.count("And 2 more") == 20
+
+
+def test_it_is_narrowed_and_sees_less_from_its_next_request_on(visit, owner, agent, client):
+    MemoryFactory(user=owner, content="I keep bees.", category="context")
+    MemoryFactory(user=owner, content="Keep it short.", category="tone")
+    assert "bees" in call(client, agent).content.decode()
+    answer = visit(owner).post(page(agent, "may-see/"), {"category": ["tone"], "source": ["facts"]}, follow=True)
+    assert "Saved." in words(answer)
+    grant = Grant.objects.get(agent=agent, user=owner)
+    assert (grant.categories, grant.sources) == (["tone"], ["facts"])
+    seen = call(client, agent).content.decode()
+    assert "Keep it short." in seen
+    assert "bees" not in seen
+    shown = text(answer)
+    assert 'value="tone" checked' in shown
+    assert 'value="context">' in shown
+    assert "May see: Tone, Facts about those whom you remember" in words(visit(owner).get("/agents/"))
+
+
+def test_everything_ticked_is_all_that_its_role_has_also_later(visit, owner, agent):
+    grant_set(principal_for_person(owner.pk), agent.pk, categories=["tone"], sources=[])
+    client = visit(owner)
+    names = re.findall(r'name="category" value="(\w+)"', text(client.get(page(agent))))
+    client.post(page(agent, "may-see/"), {"category": names, "source": ["facts", "turns", "chunks"]})
+    grant = Grant.objects.get(agent=agent, user=owner)
+    assert (grant.categories, grant.sources) == (None, None)
+
+
+def test_nothing_ticked_is_nothing(visit, owner, agent, client):
+    MemoryFactory(user=owner, content="I keep bees.")
+    visit(owner).post(page(agent, "may-see/"), {"category": ["nonsense"]})
+    grant = Grant.objects.get(agent=agent, user=owner)
+    assert (grant.categories, grant.sources) == ([], [])
+    assert "bees" not in call(client, agent).content.decode()
+    assert "May see: nothing" in words(visit(owner).get("/agents/"))
+
+
+def test_with_htmx_the_form_alone_is_saved_in_place(visit, owner, agent):
+    part = text(visit(owner, htmx=True).post(page(agent, "may-see/"), {"category": ["tone"]}))
+    assert part.lstrip().startswith('<section class="panel fields" id="may-see"')
+    assert "Saved. It holds from its next request on." in part
+
+
+def test_revoking_holds_at_once_and_is_undone(visit, owner, agent, client):
+    mine = visit(owner)
+    assert call(client, agent).status_code == 200
+    answer = mine.post(page(agent, "revoke/"), follow=True)
+    assert call(client, agent).status_code == 403
+    assert "is kept out" in words(answer)
+    assert "Kept out" in words(mine.get("/agents/"))
+    undo = re.search(r'class="notice">.*?action="([^"]+)"', text(answer), re.S)[1]
+    assert "is let in again." in words(mine.post(undo, follow=True))
+    assert call(client, agent).status_code == 200
+
+
+def test_an_agent_is_connected_with_a_key_that_is_shown_once(visit, owner, client):
+    mine = visit(owner)
+    made = mine.post("/agents/connect/", {"name": "Notebook", "role": "planner", "may": "read"})
+    credential = re.search(r'id="credential">(ks_[^<]+)<', text(made))[1]
+    key = AgentKey.objects.get()
+    assert (key.agent.name, key.agent.role, key.agent.owner, key.scopes) == ("Notebook", "planner", owner, ["read"])
+    assert f'curl -H "Authorization: Bearer {credential}" http://testserver/api/v1/memories/' in words(made)
+    assert "Waiting for its first call" in words(made)
+    assert credential not in text(mine.get(page(key.agent)))
+    assert client.get(API, headers={"Authorization": f"Bearer {credential}"}).status_code == 200
+
+
+def test_the_python_that_is_shown_makes_the_first_call(visit, owner, live_server):
+    MemoryFactory(user=owner, content="I keep bees.")
+    made = visit(owner).post(
+        "/agents/connect/", {"name": "Notebook", "may": "write"}, HTTP_HOST=live_server.url.removeprefix("http://")
+    )
+    code = unescape(re.search(r'id="with-python">(.*?)</code>', text(made), re.S)[1])
+    told = []
+    exec(compile(code, "shown", "exec"), {"print": told.append})
+    assert "I keep bees." in str(told[0]["results"])
+    assert AgentKey.objects.get().last_used_at is not None
+
+
+def test_waiting_for_the_first_call_ends_with_it_or_after_ten_minutes(visit, owner, agent, client):
+    key = AgentKey.objects.get(agent=agent)
+    polls, mine = visit(owner, htmx=True), page(agent, f"keys/{key.pk}/")
+    assert 'hx-trigger="every 2s"' in text(polls.get(mine))
+    AgentKey.objects.update(created_at=timezone.now() - timedelta(minutes=11))
+    late = text(polls.get(mine))
+    assert "hx-trigger" not in late
+    assert "It has not called yet." in late
+    AgentKey.objects.update(created_at=timezone.now())
+    assert call(client, agent).status_code == 200
+    called = text(polls.get(mine))
+    assert "has-called" in called
+    assert "hx-trigger" not in called
+    assert visit(owner).get(mine).url == page(agent)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "why"),
+    [
+        ({"name": "agent", "may": "read"}, 409, "There is an agent named agent already."),
+        ({"name": "", "may": "read"}, 400, "This field is required."),
+        ({"name": "x", "may": "everything"}, 400, "Select a valid choice."),
+        ({"name": "x", "role": "king", "may": "read"}, 400, "Select a valid choice."),
+        ({"name": "x" * 101, "may": "read"}, 400, "at most 100 characters"),
+    ],
+)
+def test_what_can_not_be_connected_says_why(visit, owner, agent, sent, status, why):
+    answer = visit(owner).post("/agents/connect/", sent)
+    assert answer.status_code == status
+    assert why in words(answer)
+    assert Agent.objects.count() == 1
+
+
+def test_another_key_is_made_and_one_is_ended(visit, owner, agent, client):
+    mine, old = visit(owner), AgentKey.objects.get(agent=agent)
+    assert "ks_" in words(mine.post(page(agent, "keys/"), {"may": "read"}))
+    assert AgentKey.objects.filter(agent=agent).count() == 2
+    assert mine.get(page(agent, "keys/")).url == page(agent)
+    assert mine.post(page(agent, "keys/"), {"may": "x"}).url == page(agent)
+    mine.post(page(agent, f"keys/{old.pk}/end/"))
+    assert call(client, agent).status_code == 401
+    assert "Ended" in words(mine.get(page(agent)))
+
+
+def test_names_of_agents_lead_here(visit, owner, agent):
+    memory = MemoryFactory(user=owner, agent=agent, content="Olga rows.")
+    given(owner, agent, memory)
+    link = f'href="/agents/{agent.pk}/"'
+    client = visit(owner)
+    counts = {address: text(client.get(address)).count(link) for address in ("/", "/memories/")}
+    assert all(counts.values()), counts
+    of_memory = text(client.get(f"/memories/{memory.pk}/"))
+    assert of_memory.count(link) == 3  # Who wrote it, who saw it, and its history.
+    assert link in text(client.get(f"/memories/{memory.pk}/seen/"))
+
+
+def test_pages_cost_the_same_with_many(visit, owner, agent, django_assert_num_queries):
+    client = visit(owner)
+    client.get("/agents/")
+    with django_assert_num_queries(LIST_QUERIES):
+        client.get("/agents/")
+    for _ in range(8):
+        other = AgentFactory(owner=owner)
+        AgentKeyFactory(agent=other)
+        given(owner, other, MemoryFactory(user=owner, principal=agent_principal(other)))
+    with django_assert_num_queries(LIST_QUERIES):
+        client.get("/agents/")
+    with django_assert_num_queries(AGENT_QUERIES):
+        client.get(page(agent))
+
+
+def test_the_person_s_data_stands_at_one_address(visit, owner):
+    client = visit(owner)
+    assert client.get("/my-data/").url == "/data/"
+    home = text(client.get("/"))
+    assert [each for each in ("/conversations/", "/agents/", "/data/") if f'href="{each}"' not in home] == []
