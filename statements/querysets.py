@@ -19,7 +19,7 @@ from retrieval.prepared import VectorArray, put_together
 from retrieval.text import list_query_words
 
 from .policy import fingerprints
-from .policy.resembling import resembles
+from .policy.resembling import RESEMBLES, resembles
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -48,6 +48,10 @@ class Against:
 
     def __bool__(self) -> bool:
         return bool(self.words or self.meaning)
+
+    def why_waits(self, text: Embedded) -> str:
+        """Why what somebody else than the person says has to wait for them; empty when it need not."""
+        return RESEMBLES if self else text.doubt
 
     def take(self, said: str, suppression: int, similarity: float | None, rejected: str | None) -> None:
         """Take a row of ``suppressed`` about what was ``said``."""

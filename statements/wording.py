@@ -13,12 +13,21 @@ import structlog
 from accounts.principals import Principal
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
+from language.embedders.e5.embedder import BundledEmbedder
+from language.gates.judging import kind_of
 from language.tokens import count_tokens
 from retrieval.text import Prepared, prepare
 
 from .policy import fingerprint
 
 log = structlog.get_logger(__name__)
+
+DOUBTS = {
+    "": "",
+    "order": "This may be meant for an assistant, not say something of a person.",
+    "secret": "This may hold a password or a code.",
+}
+"""Why a statement waits for the person, by what it reads like. It may be wrong, so that nothing is refused for it."""
 
 
 class Worded(Protocol):
@@ -86,6 +95,16 @@ class Embedded:
     content: str
     vector: Vectors | None
     embedding_model: str
+
+    @property
+    def meaning(self) -> Vectors | None:
+        """The vector, if it is one that the gates can judge by."""
+        return self.vector if self.embedding_model == BundledEmbedder.name else None
+
+    @property
+    def doubt(self) -> str:
+        """Why it has to wait for the person, unless it is their own word: it may be no statement. Else empty."""
+        return "" if self.meaning is None else DOUBTS[kind_of(self.meaning)]
 
     @classmethod
     def of(cls, content: str) -> Embedded:

@@ -19,7 +19,6 @@ from language.base import Comparison, FactCandidate, Vectors
 from language.gates import is_masked, mask_sensitive
 from statements.models import Suppression
 from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person
-from statements.policy.resembling import RESEMBLES
 from statements.querysets import Against
 from statements.wording import Embedded, Wording
 
@@ -92,9 +91,9 @@ def record_extracted(
 ) -> list[LegacyFact]:
     """Store prepared facts inside the batch's transaction, which holds the user's and the legacy's ledgers.
 
-    What the person has already gets the new evidence. What they rejected stays away, and what may mean that waits for
-    them. A candidate without a quote from the person's own message is dropped. Contradictions are stored and linked, as
-    are relations to what other members share. Returns the facts that are new.
+    What the person has already gets the new evidence. What they rejected stays away; what may mean that, or be no
+    statement, waits for them. A candidate without a quote from the person's own message is dropped. Contradictions are
+    stored and linked, as are relations to what other members share. Returns the facts that are new.
     """
     user_id, legacy_id = conversation.user_id, conversation.legacy_id
     if legacy_id is None or not {user_id, legacy_id} <= set(write.ledgers):
@@ -142,8 +141,9 @@ class _Recording:
             self.add_evidence(own.fact_id, said)
             self.note(candidate, "duplicate", fact_id=own.fact_id, sim=own.similarity)
             return None
-        fact = self.store(candidate, said, related, RESEMBLES if against else "")
-        self.note(candidate, "propose" if against else "add", fact_id=fact.pk, status="ok")
+        reason = against.why_waits(Embedded.of_row(wording))
+        fact = self.store(candidate, said, related, reason)
+        self.note(candidate, "propose" if reason else "add", fact_id=fact.pk, status="ok")
         return fact
 
     def said(self, candidate: PreparedFact) -> list[tuple[Message, str]]:

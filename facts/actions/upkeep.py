@@ -16,7 +16,6 @@ from journal.exceptions import NotFound
 from language.base import Comparison, LanguageError, Vectors
 from statements.actions import embed_waiting, put_back, suppression_add, take_unindexed
 from statements.models import Suppression
-from statements.policy.resembling import RESEMBLES
 from statements.wording import Embedded
 
 from ..models import FACT, LegacyFact
@@ -92,7 +91,7 @@ def _apply_late_gates(change: FactWrite) -> None:
     """Do with a vector that came late what is done at once otherwise.
 
     A fact that went without one gets it on its suppression. One that nobody reviewed and that may mean something that
-    the person rejected waits for them.
+    the person rejected, or be no statement, waits for them.
     """
     fact = change.fact
     suppressions = Suppression.objects.of(fact.user_id, fact.legacy_id)
@@ -102,8 +101,10 @@ def _apply_late_gates(change: FactWrite) -> None:
         return
     if fact.reviewed_at is not None or fact.state not in {State.ACTIVE, State.PROPOSED}:
         return
-    if any(suppressions.against(FACT, fact.user_id, [Embedded.of_row(fact)], legacy_id=fact.legacy_id)):
+    text = Embedded.of_row(fact)
+    (against,) = suppressions.against(FACT, fact.user_id, [text], legacy_id=fact.legacy_id)
+    if reason := against.why_waits(text):
         was_active = fact.state == State.ACTIVE
-        change.leave(State.PROPOSED, reason=RESEMBLES)
+        change.leave(State.PROPOSED, reason=reason)
         if was_active:
             change.log("PROPOSE")

@@ -148,8 +148,11 @@ def prepare_new(
     principal: Principal, user_id: UUID, admitted: NewMemory, text: Embedded, *, written_by: str, held_back: str = ""
 ) -> PreparedMemory:
     """Derive what is stored beside something that was admitted; ``text`` is its content with the vector."""
-    wording = text.worded(principal, user_id, admitted.subject)
-    return PreparedMemory(admitted, text, wording, held_back, written_by[:80])
+    # The person names what is theirs plainly, and what they say takes the place of a value at once.
+    meaning = None if principal.speaks_as_person else text.meaning
+    new = writing.with_field(principal, admitted, meaning)
+    wording = text.worded(principal, user_id, new.subject)
+    return PreparedMemory(new, text, wording, held_back, written_by[:80])
 
 
 def record_new(

@@ -10,7 +10,6 @@ from django.conf import settings
 
 from journal.exceptions import Conflict
 from statements.actions import rejected_before, suppression_remove
-from statements.policy.resembling import RESEMBLES
 
 from ..models import Memory, Proposal
 from ..policy import writing
@@ -130,8 +129,8 @@ class Here:
 
     @property
     def resembles(self) -> str:
-        """Why it waits for the person whatever it is: it may mean what they rejected. Empty when it doesn't."""
-        return RESEMBLES if self.around.against.meaning and not self.by_word else ""
+        """Why it waits for the person whatever it is: what they rejected, or no statement. Empty when it doesn't."""
+        return "" if self.by_word else self.around.against.why_waits(self.candidate.prepared.text)
 
     def check_suppressions(self) -> None:
         """Let the person's own word lift what stands against it, and refuse anybody else's of the same words."""

@@ -67,7 +67,9 @@ def memory_update(
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
-        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, source, reason=resembles):
+        if proposal := propose_instead(
+            change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=resembles
+        ):
             return Updated(memory, *previous, proposal)
         memory.state_reason = resembles
         change.reword(
@@ -109,7 +111,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         previous = memory.content, memory.version
         resembles = suppression_check(change.write, MEMORY, user_id, text, own_word=own_word)
         values = {"content": old.content, "correction": True}
-        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=resembles):
+        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, text=text, reason=resembles):
             return Updated(memory, *previous, proposal)
         memory.state_reason, memory.said_at = resembles, old.said_at
         change.reword(

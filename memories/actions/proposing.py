@@ -14,6 +14,7 @@ from django.utils.dateparse import parse_datetime
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from statements.policy import fingerprints
+from statements.wording import Embedded
 
 from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
 from ..policy import writing
@@ -89,15 +90,18 @@ def propose_instead(
     values: Mapping[str, Any],
     source: Source | None = None,
     *,
+    text: Embedded | None = None,
     reason: str = "",
 ) -> Proposal | None:
     """Have the person decide about a change of an active memory where theirs is the word on it; None where it isn't.
 
-    It is with a ``reason`` that says why, whatever the memory is.
+    It is with a ``reason`` that says why, whatever the memory is. ``text`` is the content among the ``values``.
     """
     memory, said_at = change.memory, source or Source()
-    given = writing.said_field(principal, values.get("content", ""), memory.kind, memory.subject)
-    if memory.state != State.ACTIVE or not (reason or writing.waits(principal, memory.field or given)):
+    field = memory.field
+    if text is not None and not field:
+        field = writing.said_field(principal, text.content, memory.kind, memory.subject, text.meaning)
+    if memory.state != State.ACTIVE or not (reason or writing.waits(principal, field)):
         return None
     proposal = propose_change(
         change.write,

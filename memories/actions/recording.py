@@ -48,7 +48,7 @@ def record_update(
         check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
         resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent and not relayed)
-        field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject)
+        field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.meaning)
         if resembles or (not consent and writing.waits(principal, field)):
             proposal = propose_change(
                 write,

@@ -20,7 +20,6 @@ from language.base import EmbedderUnavailable
 from language.reading.refusals import beside, tells
 from statements.actions import PRESENT, Changed, embed_waiting, put_back, take_unindexed
 from statements.models import Suppression
-from statements.policy.resembling import RESEMBLES
 from statements.wording import Embedded
 
 from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relation
@@ -119,11 +118,12 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
     unreviewed = [
         memory for memory in memories if memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
     ]
-    against = Suppression.objects.against(MEMORY, user_id, [Embedded.of_row(memory) for memory in unreviewed])
-    for memory, resembled in zip(unreviewed, against, strict=True):
-        if resembled:
+    texts = [Embedded.of_row(memory) for memory in unreviewed]
+    against = Suppression.objects.against(MEMORY, user_id, texts)
+    for memory, text, stands in zip(unreviewed, texts, against, strict=True):
+        if reason := stands.why_waits(text):
             with memory_changing(write, memory) as change:
-                await_decision(change, RESEMBLES)
+                await_decision(change, reason)
     near = memories_relate(write, user_id, [memory.pk for memory in memories if memory.deleted_at is None])
     # From there on two statements may say the same, whatever they say.
     doubtful = [

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 import regex
 
+from language.base import Vectors
+from language.gates.judging import field_by
+
 from ..models import Memory
 
 Field = Memory.Field
@@ -289,11 +292,11 @@ _SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+"
 _OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
 
 
-def field_of(content: str, subject: str = "", name: str = "") -> str:
+def field_of(content: str, subject: str = "", name: str = "", meaning: Vectors | None = None) -> str:
     """The field of the person that a statement gives, empty when it gives none; the first in the order of the fields.
 
     With a ``subject`` it has to name the user: "Lives in Porto." may be said of anybody. ``name`` is the person's, by
-    which a statement may begin.
+    which a statement may begin. What no rule recognises is judged by its ``meaning``, a vector of the bundled embedder.
     """
     for own in filter(None, (name, name.partition(" ")[0])):
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
@@ -306,7 +309,7 @@ def field_of(content: str, subject: str = "", name: str = "") -> str:
             for field, reader in _READERS.items():
                 if reader.finds(sentence, starts):
                     return field
-    return ""
+    return "" if meaning is None or _NOT_SO.search(content) else field_by(meaning)
 
 
 def _starts(sentence: str) -> set[int]:

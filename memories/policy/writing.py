@@ -10,6 +10,7 @@ from typing import Any
 from accounts import categories, policy
 from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
+from language.base import Vectors
 from language.gates import find_instructions
 from retrieval.text import SIMPLE, detect_config, list_words
 from statements.policy import admit
@@ -38,16 +39,19 @@ def waits(principal: Principal, field: str) -> bool:
     return not principal.speaks_as_person and (principal.review == "before" or bool(field))
 
 
-def with_field(principal: Principal, new: NewMemory) -> NewMemory:
+def with_field(principal: Principal, new: NewMemory, meaning: Vectors | None = None) -> NewMemory:
     """The same with the field that its content gives, if the caller named none: consent follows what is said."""
-    said = said_field(principal, new.content, new.kind, new.subject)
+    said = said_field(principal, new.content, new.kind, new.subject, meaning)
     # A field is about the person, whatever the caller files it under.
     return replace(new, field=said, subject="") if said and not new.field else new
 
 
-def said_field(principal: Principal, content: str, kind: str, subject: str) -> str:
-    """The field of the person that a content gives, empty for none."""
-    return field_of(content, subject, principal.name) if kind == Kind.SEMANTIC else ""
+def said_field(principal: Principal, content: str, kind: str, subject: str, meaning: Vectors | None = None) -> str:
+    """The field of the person that a content gives, empty for none.
+
+    With its ``meaning`` (``Embedded.meaning``) it is recognised in words that no rule knows.
+    """
+    return field_of(content, subject, principal.name, meaning) if kind == Kind.SEMANTIC else ""
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:

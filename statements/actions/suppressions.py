@@ -138,8 +138,8 @@ def suppression_check(
 ) -> str:
     """Let the person's own word remove what stands against it, and refuse the same words from anybody else.
 
-    Returns why what somebody else says has to wait for the person, since it may mean something that they rejected;
-    empty when it need not. Raises Gated (422 ``rejected_before``).
+    Returns why what somebody else says has to wait for the person, since it may mean something that they rejected, or
+    be no statement; empty when it need not. Raises Gated (422 ``rejected_before``).
     """
     if own_word:
         suppression_remove(write, user_id, texts=[text.content], legacy_id=legacy_id)
@@ -147,7 +147,7 @@ def suppression_check(
     (against,) = Suppression.objects.against(kind, user_id, [text], legacy_id=legacy_id)
     if against.words:
         raise rejected_before()
-    return RESEMBLES if against else ""
+    return against.why_waits(text)
 
 
 def rejected_before() -> Gated:
@@ -165,14 +165,14 @@ def resemblance_lift(change: StatementWrite[Any]) -> None:
 def resemblance(change: StatementWrite[Any]) -> str:
     """Why a statement, which is locked already, has to wait for the person before it counts; empty when it need not.
 
-    It may mean something that they rejected. Their own words and what they reviewed never wait.
+    It may mean something that they rejected, or be no statement. Their own words and what they reviewed never wait.
     """
     row, kind = change.row, change.kind
     if row.reviewed_at is not None or not row.written_by:
         return ""
-    texts = [_as_stored(change)]
-    (against,) = Suppression.objects.against(kind, row.user_id, texts, legacy_id=kind.legacy_of(row))
-    return RESEMBLES if against else ""
+    text = _as_stored(change)
+    (against,) = Suppression.objects.against(kind, row.user_id, [text], legacy_id=kind.legacy_of(row))
+    return against.why_waits(text)
 
 
 def _as_stored(change: StatementWrite[Any]) -> Embedded:

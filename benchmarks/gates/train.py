@@ -1,0 +1,187 @@
+"""Train what the gates judge by beside their rules: ``python -m benchmarks.gates.train`` writes the weights anew.
+
+The texts stand beside this file, one a line: orders to a model, secrets, ordinary sentences, and after a tab what gives
+a field of a person. Those that the tests keep and that were learned from come on top. ``--check`` writes nothing and
+prints, by cross-validation over neighbouring lines, what would be found of the texts of this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from language.base import Vectors
+from language.embedders.e5.embedder import BundledEmbedder
+from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
+from tests.language.gates.labelled import labelled
+from tests.memories import said_of_user
+from tests.statements import resembling
+
+HERE = Path(__file__).parent
+HIDDEN, SEEDS, EPOCHS, BATCH, STEP = 32, 3, 40, 256, 3e-3
+WEIGHT_DECAY, DROPPED = 1e-3, 0.1
+FOLDS = 6
+
+
+class Texts(NamedTuple):
+    """Texts with the number of each one's class; ``own`` are those of this folder."""
+
+    texts: list[str]
+    classes: list[int]
+    own: list[bool]
+
+
+def kinds() -> Texts:
+    """Ordinary sentences, orders to a model, secrets."""
+    rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in range(1, 7)))]
+    instructions, sensitive, unseen = labelled("instructions"), labelled("sensitive"), labelled("unseen")
+    told = [
+        *(text for texts in rounds for text in texts.get("ordinary", ())),
+        *instructions["passed"],
+        *sensitive["passed"],
+        *unseen["sensitive"]["must_pass"],
+        *unseen["instructions"]["must_pass"],
+        *(text for text, _ in _said()),
+        *_pairs(),
+    ]
+    orders = [*(text for texts in rounds for text in texts["hostile"]), *instructions["held_back"]]
+    orders += unseen["instructions"]["must_hold_back"]
+    secret = [*(text for texts in rounds for text in texts["secret"]), *unseen["sensitive"]["must_refuse"]]
+    secret += sensitive["refused"]["password or code"]
+    own = [_lines("ordinary.txt"), _lines("orders.txt"), _lines("secrets.txt")]
+    return _together([told, orders, secret], own)
+
+
+def fields() -> Texts:
+    """What gives a field of a person, and what gives none."""
+    own = [line.split("\t") for line in _lines("fields.tsv")]
+    of_tests: list[list[str]] = [[] for _ in FIELDS]
+    of_tests[0] = _lines("ordinary.txt")
+    mine: list[list[str]] = [[] for _ in FIELDS]
+    for text, field in _said():
+        of_tests[FIELDS.index(field)].append(text)
+    for field, text in own:
+        mine[FIELDS.index(field.strip("-"))].append(text)
+    return _together(of_tests, mine)
+
+
+def _said() -> Iterable[tuple[str, str]]:
+    return [*said_of_user.KNOWN, *said_of_user.LAST, *said_of_user.NETWORK]
+
+
+def _pairs() -> Iterable[str]:
+    sets = (resembling.PARAPHRASES, resembling.NEAR, resembling.UNSEEN_PARAPHRASES, resembling.UNSEEN_NEAR)
+    return dict.fromkeys(text for pairs in sets for pair in pairs for text in pair)
+
+
+def _lines(name: str) -> list[str]:
+    return [line for line in (HERE / name).read_text(encoding="utf-8").splitlines() if line]
+
+
+def _together(others: Sequence[Sequence[str]], own: Sequence[Sequence[str]]) -> Texts:
+    made = Texts([], [], [])
+    for is_own, groups in ((False, others), (True, own)):
+        for number, texts in enumerate(groups):
+            for text in texts:
+                made.texts.append(text)
+                made.classes.append(number)
+                made.own.append(is_own)
+    return made
+
+
+def train(vectors: Vectors, classes: Sequence[int], count: int) -> Layers:
+    """Fit small networks from several starts and join them into one whose answer is their mean."""
+    mean, spread = vectors.mean(axis=0), vectors.std(axis=0) + 1e-6
+    scaled = (vectors - mean) / spread
+    wanted = np.eye(count, dtype=np.float32)[list(classes)]
+    parts = [_fit(scaled, wanted, np.random.default_rng(seed)) for seed in range(SEEDS)]
+    hidden = np.concatenate([part[0] for part in parts], axis=1) / spread[:, None]
+    hidden_bias = np.concatenate([part[1] for part in parts]) - mean @ hidden
+    out = np.concatenate([part[2] for part in parts]) / SEEDS
+    out_bias = np.stack([part[3] for part in parts]).mean(axis=0, dtype=np.float32)
+    return Layers(hidden, hidden_bias, out, out_bias)
+
+
+def _fit(scaled: Vectors, wanted: Vectors, random: np.random.Generator) -> list[Vectors]:
+    """One network by Adam, on cross entropy."""
+    width = scaled.shape[1]
+    weights = [
+        random.normal(0, width**-0.5, (width, HIDDEN)).astype(np.float32),
+        np.zeros(HIDDEN, np.float32),
+        random.normal(0, HIDDEN**-0.5, (HIDDEN, wanted.shape[1])).astype(np.float32),
+        np.zeros(wanted.shape[1], np.float32),
+    ]
+    first, second = ([np.zeros_like(each) for each in weights] for _ in range(2))
+    step = 0
+    for _ in range(EPOCHS):
+        order = random.permutation(len(scaled))
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
+            seen = scaled[rows] * (random.random((len(rows), width)) > DROPPED)
+            inner = np.tanh(seen @ weights[0] + weights[1])
+            error = (_shares(inner @ weights[2] + weights[3]) - wanted[rows]) / len(rows)
+            back = (error @ weights[2].T) * (1 - inner**2)
+            slopes = [
+                seen.T @ back + WEIGHT_DECAY * weights[0],
+                back.sum(axis=0),
+                inner.T @ error + WEIGHT_DECAY * weights[2],
+                error.sum(axis=0),
+            ]
+            step += 1
+            for number, slope in enumerate(slopes):
+                first[number] = 0.9 * first[number] + 0.1 * slope
+                second[number] = 0.999 * second[number] + 0.001 * slope**2
+                rate = np.sqrt(second[number] / (1 - 0.999**step)) + 1e-8
+                weights[number] -= STEP * first[number] / (1 - 0.9**step) / rate
+    return weights
+
+
+def _shares(values: Vectors) -> Vectors:
+    powers = np.exp(values - values.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def check(given: Texts, vectors: Vectors, names: Sequence[str]) -> None:
+    """Print how the texts of this folder are judged by networks that saw neither them nor their neighbours."""
+    classes, own = np.array(given.classes), np.array(given.own)
+    place = np.array([number // 10 % FOLDS for number in range(len(classes))])
+    judged = np.zeros((len(classes), len(names)), dtype=np.float32)
+    for fold in range(FOLDS):
+        out = own & (place == fold)
+        layers = train(vectors[~out], classes[~out].tolist(), len(names))
+        judged[out] = [scores(layers, vector) for vector in vectors[out]]
+    none = own & (classes == 0)
+    for number, name in enumerate(names[1:], start=1):
+        margin = judged[:, number] - judged[:, 0]
+        for least in (-1, 0, 1, 2, 3, 4):
+            found = (margin[own & (classes == number)] >= least).mean()
+            wrongly = (margin[none] >= least).mean()
+            print(f"{name:16} margin {least:2}: {found:.3f} found, {wrongly:.3f} wrongly")
+
+
+def main() -> None:
+    """Train on all texts and write the weights, or check."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    only_check = parser.parse_args().check
+    embedder = BundledEmbedder()
+    made: dict[str, Vectors] = {}
+    sets: list[tuple[str, Sequence[str], Callable[[], Texts]]] = [("kind", KINDS, kinds), ("field", FIELDS, fields)]
+    for name, names, read in sets:
+        given = read()
+        vectors = embedder.embed_passages(given.texts)
+        print(name, len(given.texts), "texts")
+        if only_check:
+            check(given, vectors, names)
+        layers = train(vectors, given.classes, len(names))
+        made |= {f"{name}_{part}": value.astype(np.float16) for part, value in layers._asdict().items()}
+    if not only_check:
+        np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
+
+
+if __name__ == "__main__":
+    main()
