@@ -101,7 +101,7 @@ def train(vectors: Vectors, classes: Sequence[int], count: int) -> Layers:
     parts = [_fit(scaled, wanted, np.random.default_rng(seed)) for seed in range(SEEDS)]
     hidden = np.concatenate([part[0] for part in parts], axis=1) / spread[:, None]
     hidden_bias = np.concatenate([part[1] for part in parts]) - mean @ hidden
-    out = np.concatenate([part[2] for part in parts]) / SEEDS
+    out = np.concatenate([part[2] for part in parts]) * np.float32(1 / SEEDS)
     out_bias = np.stack([part[3] for part in parts]).mean(axis=0, dtype=np.float32)
     return Layers(hidden, hidden_bias, out, out_bias)
 
