@@ -131,6 +131,11 @@ def open_blocking(page: Any) -> None:
     page.get_by_text("Block …").first.click()
 
 
+def open_writing(page: Any) -> None:
+    """Open the form that writes a fact down by hand."""
+    page.get_by_text("Write down a fact").click()
+
+
 def open_menu(page: Any) -> None:
     """Open what of the menu does not fit in its row."""
     page.get_by_text("More", exact=True).click()
@@ -210,6 +215,7 @@ PAGES = [
     Page("facts", "/facts/?sort=changed", readme=[PHONE]),
     Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
     Page("legacy-removed", "/legacies/{legacy}/?show=gone"),
+    Page("legacy-write-down", "/legacies/{legacy}/", act=open_writing),
     Page("bulk", "/facts/", act=tick_two),
     Page("home-invited", "/", person=STAFF),
     Page("invitations", "/invitations/", person=STAFF, act=open_blocking),

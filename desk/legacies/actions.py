@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -17,6 +18,13 @@ from statements.models import Refusal
 from ..outcomes import KEPT_OUT, Done, Typed, seen_version
 
 Visibility = LegacyFact.Visibility
+
+
+def add(principal: Principal, legacy_id: UUID, typed: Typed) -> tuple[LegacyFact, Done]:
+    """Write down a fact about a legacy, in the person's own words. Raises NotFound, Refused as ``fact_add`` does."""
+    visibility = Visibility.SHARED if typed.get("shared") == "yes" else Visibility.PRIVATE
+    fact = actions.fact_add(principal, legacy_id, typed.get("content", ""), typed.get("category", ""), visibility)
+    return fact, Done("Written down", "Written down.")
 
 
 def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Typed) -> Done:

@@ -71,6 +71,17 @@ def invite(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpR
 
 @require_POST
 @for_person
+def rename(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
+    """Give a legacy another name."""
+
+    def change() -> str:
+        return f"It is named {actions.legacy_rename(principal, legacy_id, request.POST.get('name', '')).name} now."
+
+    return _done(request, legacy_id, change)
+
+
+@require_POST
+@for_person
 def revoke(request: PageRequest, principal: Principal, legacy_id: UUID, invitation_id: UUID) -> HttpResponse:
     """End an invitation that is outstanding."""
 
@@ -139,6 +150,7 @@ def _show(
 
 urlpatterns = [
     path("legacies/<uuid:legacy_id>/members/", members, name="legacy-members"),
+    path("legacies/<uuid:legacy_id>/name/", rename, name="legacy-rename"),
     path("legacies/<uuid:legacy_id>/members/invite/", invite, name="legacy-invite"),
     path("legacies/<uuid:legacy_id>/members/<uuid:member_id>/leave/", leave, name="legacy-leave"),
     path("legacies/<uuid:legacy_id>/members/<uuid:member_id>/role/", hand_over, name="legacy-role"),

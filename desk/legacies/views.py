@@ -10,9 +10,9 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Legacy
 from accounts.principals import Principal
@@ -20,11 +20,13 @@ from facts.actions import BULK_DECISIONS, MOST_AT_ONCE
 from facts.filters import OWN_WORDS
 from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
-from journal.exceptions import NotFound
+from journal.exceptions import NotFound, Refused
+from statements.policy import LONGEST
 
 from ..listing import PER_PAGE, Tab
-from ..outcomes import Done, Refusal
+from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
+from . import actions as fact_decisions
 from .cards import make_cards, make_fact_card
 from .history import make_fact_history
 from .invitations import waiting_invitations
@@ -49,6 +51,28 @@ def legacy(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpR
     return show_list(request, principal, FactView.of(request.GET), legacy_id)
 
 
+@require_POST
+@for_person
+def add(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
+    """Write down a fact by hand."""
+    typed, made = request.POST.dict(), []
+
+    def change() -> Done:
+        fact, done = fact_decisions.add(principal, legacy_id, typed)
+        made.append(fact)
+        return done
+
+    try:
+        done = undoable(principal, change)
+    except NotFound:
+        raise
+    except Refused as error:
+        refused = Refusal("add", error.detail, error.status, typed)
+        return show_list(request, principal, FactView.of({}), legacy_id, refused=refused)
+    messages.success(request, done.text, extra_tags=done.undo)
+    return redirect("fact-page", made[0].pk)
+
+
 @require_safe
 @for_person
 def every_legacy(request: PageRequest, principal: Principal) -> HttpResponse:
@@ -62,8 +86,13 @@ def show_list(
     view: FactView,
     legacy_id: UUID | None = None,
     outcomes: Outcomes = NONE,
+    *,
+    refused: Refusal | None = None,
 ) -> HttpResponse:
-    """A list, of one legacy or of all. ``outcomes`` says by fact why something could not be done, shown beside it."""
+    """A list, of one legacy or of all. ``outcomes`` says by fact why something could not be done, shown beside it.
+
+    ``refused`` says why a fact was not written down.
+    """
     facts = LegacyFact.objects.visible_to(principal)
     shown = None
     if legacy_id is not None:
@@ -78,7 +107,7 @@ def show_list(
     cards = make_cards(rows, principal, members, outcomes)
     for fact_id in outcomes.keys() - {UUID(card.key) for card in cards}:
         messages.error(request, outcomes[fact_id].text)  # The fact is on another tab by now.
-    refused = next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
+    why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
     address = reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list")
     context = {
         "principal": principal,
@@ -94,6 +123,9 @@ def show_list(
         "cards": cards,
         "where": "list",
         "next": address + view.query,
+        "adding": refused.typed if refused else {},
+        "adding_refused": refused.text if refused else "",
+        "longest": LONGEST,
         "categories": LegacyFact.Category.choices,
         "visibilities": LegacyFact.Visibility.choices if view.show == "mine" else [],
         "states": [(value, LegacyFact.State(value).label) for value in STATES[view.show]],
@@ -106,7 +138,7 @@ def show_list(
         "most": MOST_AT_ONCE,
         **neighbours_of(page, lambda number: view.at(number).query),
     }
-    return render(request, "desk/facts.html", context, status=refused.status if refused else 200)
+    return render(request, "desk/facts.html", context, status=why_not.status if why_not else 200)
 
 
 @require_safe
@@ -146,4 +178,5 @@ urlpatterns = [
     path("facts/", every_legacy, name="fact-list"),
     path("facts/<uuid:fact_id>/", fact, name="fact-page"),
     path("legacies/<uuid:legacy_id>/", legacy, name="legacy-page"),
+    path("legacies/<uuid:legacy_id>/add/", add, name="fact-write-down"),
 ]
