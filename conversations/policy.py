@@ -9,8 +9,10 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from accounts.policy import check_sensitive
 from accounts.principals import Principal
-from journal.exceptions import Refused
+from journal.exceptions import Gated, Refused
+from language.gates import find_instructions
 
 from .models import Conversation, Message
 
@@ -33,6 +35,23 @@ def check_message(role: str, content: str, speaker: str = "") -> None:
         raise Refused(f"the speaker's name has more than {SPEAKER_MAX_CHARACTERS} characters.", code="too_long")
     if not (is_storable(content) and is_storable(speaker)):
         raise Refused("it holds a NUL character or half a surrogate pair, which can't be stored.", code="bad_text")
+
+
+def check_title(title: str, *, own_word: bool) -> None:
+    """Raise Gated (422) for a title with sensitive data, or, but in the person's own words, one aimed at a model."""
+    check_sensitive(title)
+    reason = "" if own_word else find_instructions(title)
+    if reason:
+        raise Gated(f"The title was refused because it {reason}.")
+
+
+def passing_title(title: str) -> str:
+    """A title that a file brings; none where it does not pass."""
+    try:
+        check_title(title, own_word=False)
+    except Gated:
+        return ""
+    return title
 
 
 def reads_each(principal: Principal, conversation: Conversation) -> bool:

@@ -1,8 +1,8 @@
 """What is read often, kept in Valkey under the revision that it was read at.
 
 The revision comes with the principal, out of the database, never out of the cache. Whoever comes after a write asks
-under the next revision and can't be given what a slow reader stored under an earlier one. So nothing is ever deleted
-here: what nobody asks for any more expires.
+under the next revision and can't be given what a slow reader stored under an earlier one. So what nobody asks for any
+more expires; only an erasure deletes, and what slow readers store after it they delete themselves.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Generic, TypeVar
+from uuid import UUID
 
 import orjson
 from django.conf import settings
@@ -23,6 +24,7 @@ from django.utils import timezone
 from accounts import categories
 from accounts.policy import must_act_for
 from accounts.principals import Principal
+from journal.cache import valkey
 
 T = TypeVar("T")
 
@@ -71,8 +73,29 @@ def read_through(
         seconds = min(seconds, int((reading.until - timezone.now()).total_seconds()))
     if seconds > 0:
         # A transaction may take back what it made visible to itself, and its revision is then another's.
-        transaction.on_commit(lambda: cache.set(key, (reading.value,), seconds))
+        transaction.on_commit(lambda: _keep(principal, key, reading.value, seconds))
     return reading.value
+
+
+def _keep(principal: Principal, key: str, value: object, seconds: int) -> None:
+    cache.set(key, (value,), seconds)
+    # Asked after it was stored: whichever comes later, the erasure or this, removes it.
+    if cache.get(_mark(must_act_for(principal)), -1) >= principal.rev:
+        cache.delete(key)
+
+
+def cache_erase(user_id: UUID, rev: int) -> None:
+    """Drop what is kept of a person, and what readers that began by ``rev`` store. Call it after the commit."""
+    cache.set(_mark(user_id), rev, _LONGEST_READ_SECONDS)
+    valkey().forget(f"memory:{user_id}")
+
+
+_LONGEST_READ_SECONDS = 3_600
+"""No request that began before an erasure is still reading so long after it."""
+
+
+def _mark(user_id: UUID) -> str:
+    return f"erased:{user_id}"
 
 
 def _key(principal: Principal, family: Family, of: Sequence[object]) -> str:

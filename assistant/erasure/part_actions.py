@@ -20,12 +20,12 @@ from conversations.actions import Cause, conversation_remove, words_withhold
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from facts.models import FACT, FactEvidence, LegacyFact
 from journal.actions import LedgerWrite, forget, ledger_write
-from journal.cache import valkey
 from journal.holdings import ERASED_TEXT, holding_of
 from journal.leases import Lease, take_jobs_away
 from journal.models import Change, Erased, Erasure
 from language.backends import get_embedder
 from language.base import Vectors
+from memories.cache import cache_erase
 from memories.models import (
     MEMORY,
     MemoryEvidence,
@@ -55,9 +55,10 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
             lease.hold()
             extent = extent_of(erasure)
             if extent.legacies <= planned.legacies:
+                before = write.ledgers[erasure.user_id].rev
                 erasure_end(erasure, _Erasing(write, erasure, extent, nothing).run())
                 break
-    valkey().forget(f"memory:{erasure.user_id}")
+    cache_erase(erasure.user_id, before)
 
 
 def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:

@@ -20,16 +20,17 @@ from accounts.principals import Principal
 from conversations.models import Conversation
 from facts.models import LegacyFact
 from journal.actions import ledger_write
-from journal.cache import valkey
 from journal.holdings import holdings
 from journal.leases import Lease
 from journal.models import Change, Erased, Erasure, JobRun, Ledger
+from memories.cache import cache_erase
 from statements.actions import purging
 
 from ..takeout.recount import recount_facts
 from .part_actions import erasure_end
 
 BATCH = 1_000
+_EVERY_REV = 2**63 - 1
 _LAST = (User, ExternalIdentity, Ledger, Legacy, Member, Agent, AgentKey)
 """What goes in one transaction at the end, names with the account: these say whose the rest was.
 
@@ -42,7 +43,7 @@ def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> No
     user_id, done = erasure.user_id, 0
     _keep_out(lease, principal, erasure)
     _end_sessions(user_id)
-    valkey().forget(f"memory:{user_id}")
+    cache_erase(user_id, _EVERY_REV)
     lease.keep(0, sum(each.of_person(user_id).count() for each in holdings()))
     for holding in reversed(holdings()):
         if holding.model in _LAST:

@@ -10,7 +10,7 @@ from accounts.principals import Principal
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.imports.records import ParsedConversation
 from conversations.models import Conversation, Message, Withheld
-from conversations.policy import digests
+from conversations.policy import digests, passing_title
 
 APPEND_BATCH = 100
 
@@ -75,7 +75,7 @@ def append_step(
         conversation_id = conversation_create(
             principal,
             legacy_id=legacy_id,
-            title=step.parsed.title,
+            title=passing_title(step.parsed.title),
             channel=channel,
             external_id=step.parsed.external_id,
             brought_by_id=brought_by_id,

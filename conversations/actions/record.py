@@ -64,9 +64,11 @@ def conversation_create(
 
     With an ``external_id`` (unique per person, agent and channel) that is known already, that conversation is
     returned, so that an import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict
-    when the known conversation is about another legacy or not as private, NotAllowed without the scope.
+    when the known conversation is about another legacy or not as private, NotAllowed without the scope, Gated (422) for
+    a title that does not pass.
     """
     user_id = must_write(principal)
+    policy.check_title(title, own_word=principal.speaks_as_person)
     with ledger_write(principal.actor, user_id) as write:
         if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
             raise NotFound("There is no such legacy.")

@@ -19,6 +19,8 @@ if not apps.ready:
     django.setup()
 
 from accounts.queries import principal_for_person
+from assistant.erasure import whole_actions
+from assistant.erasure.actions import run_erasure
 from assistant.imports import run as import_steps
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing as actions
@@ -73,6 +75,32 @@ def import_and_stop_at(step, job_id, reached):
     """Work on an import, and stand still for ever at one step of it."""
     with mock.patch.object(import_steps, *IMPORT_STEPS[step](reached)):
         import_steps.run_import(job_id)
+
+
+def erase_and_stop_at(step, job_id, reached):
+    """Erase everything of a person, and stand still for ever at one step of it."""
+    with _after_some(whole_actions, *ERASURE_STEPS[step], reached):
+        run_erasure(job_id)
+
+
+def _after_some(target, name, times, reached):
+    """Stand still before a function that was called so often is called again."""
+    real, calls = getattr(target, name), []
+
+    def call(*args, **kwargs):
+        calls.append(args)
+        if len(calls) > times:
+            _stand_still(reached)
+        return real(*args, **kwargs)
+
+    return mock.patch.object(target, name, call)
+
+
+ERASURE_STEPS = {
+    "between two tables": ("_delete", 5),
+    "inside a transaction": ("_added", 3),
+    "before the account goes": ("_close", 0),
+}
 
 
 def _stand_still(reached):

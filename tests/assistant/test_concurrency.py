@@ -10,13 +10,15 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import erasure_request, erasures_sweep
+from assistant.erasure.verifying import left_of
 from assistant.imports.actions import import_create, sweep_imports
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing as actions
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
-from journal.models import JobRun
+from journal.models import Erasure, JobRun
 from memories.models import Memory
 from tests import factories
 from tests.conversations.exports import chatgpt_talk
@@ -24,6 +26,7 @@ from tests.conversations.exports import chatgpt_talk
 from . import children
 from .consistency import faults, unfinished
 from .processes import CONTEXT, PATIENCE_SECONDS, Children, database_url_of_tests, start_fork_server, wait_for
+from .rich import rich_person
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -183,6 +186,27 @@ def test_a_worker_killed_at_any_step_is_replaced(processes, person, rosa, talk_o
     assert ranges(conversation) == [(0, 20), (20, 40)]
     assert facts_about(rosa) == facts_about(undisturbed) != []
     assert actions.sweep() == {"conversations": 0, "messages": 0, "facts": 0, "memories": 0, "unread": 0, "hidden": 0}
+
+
+@pytest.mark.parametrize("step", children.ERASURE_STEPS)
+def test_an_erasure_that_is_killed_ends(processes, step):
+    somebody = rich_person("zanzibar")
+    erasure, job = erasure_request(principal_for_person(somebody.pk), "everything")
+    current_app.control.purge()
+    reached = CONTEXT.Event()
+    killed = processes.start(children.erase_and_stop_at, step, job.pk, reached)
+    assert reached.wait(PATIENCE_SECONDS)
+    killed.kill()
+    killed.join(10)
+    assert killed.exitcode == -signal.SIGKILL
+    assert [*left_of(Erasure.objects.get(pk=erasure.pk))] == ["it is erasing"]
+    assert erasures_sweep() == 0  # Its lease still holds.
+    assert JobRun.objects.filter(pk=job.pk, state="running").update(lease_until=timezone.now()) == 1
+    assert erasures_sweep() == 1
+    worker = processes.start(children.work_the_queue)
+    wait_for(lambda: Erasure.objects.get(pk=erasure.pk).state == "done", lambda: erasure.pk)
+    stop(worker)
+    assert [*left_of(Erasure.objects.get(pk=erasure.pk))] == []
 
 
 @pytest.mark.parametrize("step", children.READING_STEPS)

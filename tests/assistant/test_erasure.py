@@ -27,6 +27,7 @@ from journal.exceptions import Conflict
 from journal.holdings import ERASED_TEXT, holdings
 from journal.models import Change, Erased, Erasure, ExportPart, JobRun, Ledger, UndoStep
 from memories.actions import memory_reject, memory_update
+from memories.cache import Family, Reading, read_through
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Relation
 from statements.models import Suppression
 from tests.factories import (
@@ -114,6 +115,22 @@ def test_erasing_everything_reaches_the_cache(owner, api):
     valkey().set(f"memory:{owner.pk}:1:list:x", "hens", 60)
     erase(owner, "everything")
     assert valkey().get(f"memory:{owner.pk}:1:list:x") is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_read_that_an_erasure_overtakes_is_kept_nowhere(owner):
+    hens = MemoryFactory(user=owner, content="The user keeps seven hens.")
+    before = principal_for_person(owner.pk)
+
+    def read():
+        erase(owner, "memory", hens.pk)
+        return Reading("seven hens")
+
+    assert read_through(before, Family.LIST, read) == "seven hens"
+    assert read_through(before, Family.LIST, lambda: Reading("none")) == "none"
+    after = principal_for_person(owner.pk)
+    assert read_through(after, Family.LIST, lambda: Reading("nothing")) == "nothing"
+    assert read_through(after, Family.LIST, lambda: Reading("read anew")) == "nothing"
 
 
 def test_other_members_keep_what_is_theirs(owner, member, legacy):
