@@ -81,7 +81,7 @@ def _keep(principal: Principal, key: str, value: object, seconds: int) -> None:
     cache.set(key, (value,), seconds)
     # Asked after it was stored: whichever comes later, the erasure or this, removes it.
     if cache.get(_mark(must_act_for(principal)), -1) >= principal.rev:
-        cache.delete(key)
+        valkey().forget(key)
 
 
 def cache_erase(user_id: UUID, rev: int) -> None:
