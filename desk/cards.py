@@ -65,13 +65,13 @@ class Card:
     """What the templates show of one fact, memory or proposal, and the decisions that can be taken about it.
 
     ``key`` names it in element ids and, with ``route``, in the address that decisions are sent to. ``group`` is what
-    its list is divided by: the legacy or the category. ``kept`` is false for a fact about a legacy that the person has
-    left. ``offers`` are decisions, the likeliest first; ``edits`` are the fields of the edit form, and ``stored`` what
-    the fields of all its forms hold when nothing was typed.
+    its list is divided by: the legacy or the category. ``by`` is who wrote it, as its row says. ``kept`` is false for a
+    fact about a legacy that the person has left. ``offers`` are decisions, the likeliest first; ``edits`` are the
+    fields of the edit form, and ``stored`` what the fields of all its forms hold when nothing was typed.
 
-    Lists show ``quotations``; pages and the queue show ``passages``, ``nearest`` and ``readers``. Only the queue sets
-    what belongs to a proposal: ``pieces`` and ``changes`` are what it would change, ``removes`` that it would take the
-    thing away, ``notices`` what is to be known before one decides.
+    Lists show rows, which open to ``quotations``; pages and the queue show ``passages``, ``nearest`` and ``readers``.
+    Only the queue sets what belongs to a proposal: ``pieces`` and ``changes`` are what it would change, ``removes``
+    that it would take the thing away, ``notices`` what is to be known before one decides.
     """
 
     noun: Literal["fact", "memory"]
@@ -88,6 +88,7 @@ class Card:
     fact: LegacyFact | None = None
     memory: Memory | None = None
     address: str = ""
+    by: str = ""
     group: Tag | None = None
     mine: bool = True
     kept: bool = True
@@ -109,6 +110,16 @@ class Card:
     changes: Sequence[FieldChange] = field(default_factory=list)
     removes: bool = False
     link: Link | None = None
+
+    @property
+    def opens(self) -> str:
+        """The name of the address that its row on a list opens with."""
+        return f"{self.noun}-opened"
+
+    @property
+    def marks(self) -> list[Tag]:
+        """What its row on a list says at first sight."""
+        return [tag for tag in self.tags if tag.style in {"waits", "gone"}]
 
     @property
     def claim(self) -> str:
@@ -194,6 +205,13 @@ def origin(written_by: str, *, found: bool, own: str = "In your own words", writ
     if writer:
         return format_html('Written by <a href="{}">{}</a>', writer, written_by)
     return f"Found by {written_by}" if found else f"Written by {written_by}"
+
+
+def author(written_by: str, *, found: bool) -> str:
+    """The same in a word or two, for a row."""
+    if not written_by:
+        return "You"
+    return "From a talk" if found else written_by
 
 
 def not_quoted(written_by: str) -> str:

@@ -17,22 +17,24 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
 from facts.models import FactVersion, LegacyFact
 from journal.exceptions import NotFound
 from memories.models import Memory, MemoryVersion
 
+from .cards import Card
 from .legacies import actions as fact_actions
 from .legacies.cards import make_cards
 from .legacies.listing import FactView
 from .legacies.members import members_of
 from .legacies.views import make_tabs, show_fact, show_list
+from .listing import make_rail
 from .memories import actions as memory_actions
 from .memories.cards import make_memory_cards
 from .memories.detail_views import show_memory
-from .memories.listing import MemoryView, counts_by_category
+from .memories.listing import MemoryView
 from .memories.views import around_memories, show_memories
 from .outcomes import Done, Refusal, Typed, attempt, undoable
 from .page import PageRequest, came_from, for_person, origin_of
@@ -56,8 +58,8 @@ class Kind:
     """Facts or memories, as far as decisions about one go. ``lists`` are the names of the pages that list them.
 
     ``default`` is the address that a form goes back to when it does not say where it was sent from. ``show_list`` shows
-    the list at an address with why something was refused there; ``on_list`` is the context of the card alone and of the
-    counts beside it, and raises NotFound when it is not there any more.
+    the list at an address with why something was refused there; ``card`` is the card alone, or None when it is not
+    there any more, and ``around`` the context of the counts beside it.
     """
 
     noun: Literal["fact", "memory"]
@@ -69,7 +71,8 @@ class Kind:
     default: Callable[[Any], str]
     show_page: Callable[[PageRequest, Principal, Any, Outcome], HttpResponse]
     show_list: Callable[[PageRequest, Principal, Listed, Any, Refusal], HttpResponse]
-    on_list: Callable[[Principal, Listed, Any, Outcome], dict[str, Any]]
+    card: Callable[[Principal, Any, Outcome | None], Card | None]
+    around: Callable[[Principal, Listed], dict[str, Any]]
 
 
 def _list_of_facts(
@@ -78,18 +81,22 @@ def _list_of_facts(
     return show_list(request, principal, FactView.of(at.query), at.legacy_id, {fact.pk: outcome})
 
 
-def _fact_on_list(principal: Principal, at: Listed, fact: LegacyFact, outcome: Outcome) -> dict[str, Any]:
+def _card_of_fact(principal: Principal, fact: LegacyFact, outcome: Outcome | None) -> Card | None:
+    rows = LegacyFact.objects.visible_to(principal).filter(pk=fact.pk)
+    outcomes = {fact.pk: outcome} if outcome else {}
+    return next(iter(make_cards(rows, principal, members_of(principal, [fact.legacy_id]), outcomes)), None)
+
+
+def _around_facts(principal: Principal, at: Listed) -> dict[str, Any]:
     facts, legacy_id = LegacyFact.objects.visible_to(principal), at.legacy_id
-    members = members_of(principal, [fact.legacy_id])
-    cards = make_cards(facts.filter(pk=fact.pk), principal, members, {fact.pk: outcome})
-    if not cards:
-        raise NotFound("There is no such fact.")
     listed = facts.filter(legacy_id=legacy_id) if legacy_id else facts
+    view = FactView.of(at.query)
+    counts = view.counts_by_category(listed, principal)
     return {
-        "card": cards[0],
+        "rail": make_rail(view, dict(LegacyFact.Category.choices), counts),
         "address": reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list"),
         "everywhere": legacy_id is None,
-        "tabs": make_tabs(listed, principal, FactView.of(at.query)),
+        "tabs": make_tabs(listed, principal, view),
     }
 
 
@@ -99,14 +106,15 @@ def _list_of_memories(
     return show_memories(request, principal, MemoryView.of(at.query), {memory.pk: outcome})
 
 
-def _memory_on_list(principal: Principal, at: Listed, memory: Memory, outcome: Outcome) -> dict[str, Any]:
+def _card_of_memory(principal: Principal, memory: Memory, outcome: Outcome | None) -> Card | None:
+    rows = Memory.objects.visible_to(principal).filter(pk=memory.pk)
+    return next(iter(make_memory_cards(rows, principal, {memory.pk: outcome} if outcome else {})), None)
+
+
+def _around_memories(principal: Principal, at: Listed) -> dict[str, Any]:
     memories, view = Memory.objects.visible_to(principal), MemoryView.of(at.query)
-    (card,) = make_memory_cards(memories.filter(pk=memory.pk), principal, {memory.pk: outcome})
     return {
-        "card": card,
         "address": reverse("memory-list"),
-        "category": memory.category,
-        "total": counts_by_category(view.narrow(memories)).get(memory.category, 0),
         **around_memories(principal, memories, view),
     }
 
@@ -122,7 +130,8 @@ KINDS = {
         default=lambda fact: reverse("fact-list"),
         show_page=lambda request, principal, fact, outcome: show_fact(request, principal, fact.pk, outcome),
         show_list=_list_of_facts,
-        on_list=_fact_on_list,
+        card=_card_of_fact,
+        around=_around_facts,
     ),
     "memory": Kind(
         noun="memory",
@@ -134,7 +143,8 @@ KINDS = {
         default=lambda memory: reverse("memory-page", args=[memory.pk]),
         show_page=lambda request, principal, memory, outcome: show_memory(request, principal, memory.pk, outcome),
         show_list=_list_of_memories,
-        on_list=_memory_on_list,
+        card=_card_of_memory,
+        around=_around_memories,
     ),
 }
 
@@ -196,7 +206,10 @@ def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, out
     if origin.url_name in kind.lists:
         listed = Listed(QueryDict(urlsplit(back).query), origin.kwargs.get("legacy_id"))
     if request.htmx and listed:
-        context = {"next": back, "where": "list", **kind.on_list(principal, listed, row, outcome)}
+        card = kind.card(principal, row, outcome)
+        if card is None:
+            raise NotFound(f"There is no such {kind.noun}.")
+        context = {"next": back, "where": "list", "card": card, **kind.around(principal, listed)}
         status = outcome.status if isinstance(outcome, Refusal) else 200
         return render(request, "desk/_card_swapped.html", context, status=status)
     if isinstance(outcome, Done):
@@ -210,6 +223,28 @@ def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, out
     return kind.show_page(request, principal, row, outcome)
 
 
+@require_safe
+@for_person
+def opened(request: PageRequest, principal: Principal, pk: str | UUID, noun: str) -> HttpResponse:
+    """What the row of a list opens to: the words behind it and the decisions; the page of the one without htmx."""
+    kind = KINDS[noun]
+    row = kind.rows(principal).filter(pk=pk).first()
+    if row is None:
+        raise Http404
+    if not request.htmx:
+        return redirect(f"{noun}-page", row.pk)
+    back = request.htmx.current_url_abs_path or kind.default(row)
+    origin = origin_of(back, kind.default(row))
+    context = {
+        "principal": principal,
+        "next": back,
+        "where": "list",
+        "card": kind.card(principal, row, None),
+        "everywhere": origin.url_name == "fact-list",
+    }
+    return render(request, "desk/_opened.html", context)
+
+
 def _gone(request: PageRequest, principal: Principal, kind: Kind) -> HttpResponseBase:
     if request.htmx and origin_of(came_from(request, "/"), "/").url_name == "review":
         return answer_gone(request, principal, f"This {kind.noun} is not there any more.")
@@ -220,6 +255,8 @@ def _gone(request: PageRequest, principal: Principal, kind: Kind) -> HttpRespons
 
 _FACT, _MEMORY = {"noun": "fact"}, {"noun": "memory"}
 urlpatterns = [
+    path("facts/<uuid:pk>/opened/", opened, _FACT, name="fact-opened"),
+    path("memories/<slug:pk>/opened/", opened, _MEMORY, name="memory-opened"),
     path("facts/<uuid:pk>/bring-back/<int:number>/", restore_wording, _FACT, name="fact-bring-back"),
     path("facts/<uuid:pk>/<slug:decision>/", decide, _FACT, name="fact-decide"),
     path("memories/<slug:pk>/bring-back/<int:number>/", restore_wording, _MEMORY, name="memory-bring-back"),

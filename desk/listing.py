@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
+from retrieval.search import Hit
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 PER_PAGE = (20, 50, 100)
+MOST_NEAR = 5
+"""Most that a search shows which is close in meaning and does not hold the words."""
+NEAR_BEST = 0.05
+"""How much less relevant than the best, as a cosine, something may be to be shown as close in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ class ListView:
 
     if TYPE_CHECKING:
         search: str
+        category: str
         sort: str
         per_page: int
         page: str
@@ -52,6 +59,14 @@ class ListView:
         """Another page of this view."""
         return self._with(page=str(page))
 
+    def without_words(self) -> Self:
+        """The same list without the words that are searched for."""
+        return self._with(search="", page="")
+
+    def in_category(self, category: str) -> Self:
+        """The same list narrowed to a category, or with an empty one to none, from its first page."""
+        return self._with(category=category, page="")
+
     @property
     def unfiltered(self) -> Self:
         """The same tab without a search."""
@@ -60,12 +75,12 @@ class ListView:
     @property
     def is_filtered(self) -> bool:
         """Whether anything narrows the list."""
-        return bool(self.search) or self.narrowing > 0
+        return bool(self.search) or any(getattr(self, name) for name in self.FILTERS)
 
     @property
     def narrowing(self) -> int:
-        """How many filters beside the words narrow the list."""
-        return sum(bool(getattr(self, name)) for name in self.FILTERS)
+        """How many filters beside the words and the category narrow the list."""
+        return sum(bool(getattr(self, name)) for name in self.FILTERS if name != "category")
 
     @property
     def _data(self) -> DataclassInstance:
@@ -73,6 +88,28 @@ class ListView:
 
     def _with(self, **changed: Any) -> Self:
         return replace(self._data, **changed)  # type: ignore[return-value]
+
+
+def make_rail(view: ListView, labels: Mapping[str, str], counts: Mapping[str, int]) -> list[Tab]:
+    """The categories that hold anything of the list, or are chosen, each as a link; before them the whole list."""
+    everything = Tab("All", view.in_category("").query, sum(counts.values()), not view.category)
+    shown = [name for name in labels if counts.get(name) or name == view.category]
+    return [
+        everything,
+        *(
+            Tab(labels[name], view.in_category(name).query, counts.get(name, 0), name == view.category)
+            for name in shown
+        ),
+    ]
+
+
+def close_in_meaning(hits: Iterable[Hit]) -> list[str]:
+    """The ids of what a search found that is about as relevant as its best, the most relevant first.
+
+    Without vectors, which are missing while the embedder is away, nothing is close in meaning.
+    """
+    alike = sorted((hit for hit in hits if hit.similarity is not None), key=lambda hit: -hit.relevance)
+    return [str(hit.id) for hit in alike if hit.relevance >= alike[0].relevance - NEAR_BEST][:MOST_NEAR]
 
 
 def page_size(query: Mapping[str, str]) -> int:

@@ -115,3 +115,18 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     }
   });
 }
+
+// Shift and a click ticks all rows from the one that was ticked before.
+(() => {
+  let last = null;
+  document.addEventListener("click", (event) => {
+    if (!event.target.matches(".pick input")) return;
+    const boxes = [...document.querySelectorAll(".pick input")];
+    const from = boxes.indexOf(last);
+    const to = boxes.indexOf(event.target);
+    if (event.shiftKey && from >= 0) {
+      for (const box of boxes.slice(Math.min(from, to), Math.max(from, to) + 1)) box.checked = event.target.checked;
+    }
+    last = event.target;
+  });
+})();

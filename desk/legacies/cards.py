@@ -16,7 +16,7 @@ from facts.policy import is_unused, is_waiting
 from facts.queries import neighbours
 from facts.querysets import FactQuerySet
 
-from ..cards import Card, Other, Tag, not_quoted, origin
+from ..cards import Card, Other, Tag, author, not_quoted, origin
 from ..diff import word_diff
 from ..outcomes import Done, Refusal, as_sentence
 from ..quotations import make_passages, messages_behind, quote
@@ -55,13 +55,19 @@ def make_cards(
     principal: Principal,
     members: Iterable[Member],
     outcomes: Mapping[UUID, Done | Refusal],
+    *,
+    opened: bool = True,
 ) -> list[Card]:
     """The cards of facts, in a constant number of queries; ``members`` are those of their legacies that one may see.
 
-    ``outcomes`` says by the fact's id what was just done, or could not be done.
+    ``outcomes`` says by the fact's id what was just done, or could not be done. Unless they are ``opened``, and there
+    are none, they bring neither the words that bear them out nor what else says so.
     """
-    shown = list(facts.shown_to(principal).select_related("user", "legacy"))
-    messages = messages_behind(principal, (evidence for fact in shown for evidence in fact.evidence.all()))
+    opened = opened or bool(outcomes)
+    read = facts.shown_to(principal) if opened else facts.without_vectors()
+    shown = list(read.select_related("user", "legacy"))
+    evidence = {fact.pk: list(fact.evidence.all()) if opened else [] for fact in shown}
+    messages = messages_behind(principal, (each for rows in evidence.values() for each in rows))
     members = list(members)
     names = {member.user_id: member.user.get_full_name() for member in members}
     kept = {member.legacy_id for member in members}
@@ -74,6 +80,7 @@ def make_cards(
             content=fact.content,
             fact=fact,
             address=reverse("fact-page", args=[fact.pk]),
+            by=_by(fact, principal),
             group=Tag(fact.legacy.name, "strong"),
             tags=list(_tags(fact, principal)),
             origin=_origin(fact, principal),
@@ -86,8 +93,8 @@ def make_cards(
             offers=offers_for(fact, kept=fact.legacy_id in kept) if _is_mine(fact, principal) else [],
             edits=("content", "category"),
             stored={"content": fact.content, "category": fact.category},
-            quotations=list(quote(fact.evidence.all(), messages)),
-            related=list(_related(fact, principal, names)),
+            quotations=list(quote(evidence[fact.pk], messages)),
+            related=list(_related(fact, principal, names)) if opened else [],
             outcome=outcomes.get(fact.pk),
         )
         for fact in shown
@@ -138,6 +145,12 @@ def _tags(fact: LegacyFact, principal: Principal) -> Iterator[Tag]:
 def _origin(fact: LegacyFact, principal: Principal) -> str:
     own = "In your own words" if _is_mine(fact, principal) else f"In {fact.user.get_full_name()}'s own words"
     return f"{origin(fact.written_by, found=fact.source_index is not None, own=own)} on"
+
+
+def _by(fact: LegacyFact, principal: Principal) -> str:
+    if not _is_mine(fact, principal):
+        return fact.user.get_full_name()
+    return author(fact.written_by, found=fact.source_index is not None)
 
 
 def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) -> Iterator[Other]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from django.db.models import Count
 from django.db.models.functions import Lower
 
 from accounts.principals import Principal
@@ -98,3 +99,8 @@ class FactView(ListView):
     def select(self, facts: FactQuerySet, principal: Principal) -> FactQuerySet:
         """The facts of this view in its order, all pages of it."""
         return self.narrow(facts).filter(in_tab(self.show, principal)).order_by(*_ORDERS[self.order])
+
+    def counts_by_category(self, facts: FactQuerySet, principal: Principal) -> dict[str, int]:
+        """How many of the facts of this view there are in each category, whichever it is narrowed to."""
+        rows = self.in_category("").narrow(facts).filter(in_tab(self.show, principal))
+        return dict(rows.order_by().values_list("category").annotate(Count("pk")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import cast
 from uuid import UUID
@@ -13,17 +13,21 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import replace_url
 
-from accounts.models import Legacy
+from accounts.models import Legacy, Member
 from accounts.principals import Principal
+from assistant.recall.search import QueryVector, find_facts
 from facts.actions import BULK_DECISIONS, MOST_AT_ONCE
 from facts.filters import OWN_WORDS
 from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
+from facts.searching import Wanted
 from journal.exceptions import NotFound, Refused
 from statements.policy import LONGEST
 
-from ..listing import PER_PAGE, Tab
+from ..cards import Card
+from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as fact_decisions
@@ -104,7 +108,7 @@ def show_list(
     rows = cast(FactQuerySet, page.object_list)
     legacies = [legacy_id] if legacy_id else list({row.legacy_id for row in rows.only("legacy_id")})
     members = members_of(principal, legacies)
-    cards = make_cards(rows, principal, members, outcomes)
+    cards = make_cards(rows, principal, members, outcomes, opened=False)
     for fact_id in outcomes.keys() - {UUID(card.key) for card in cards}:
         messages.error(request, outcomes[fact_id].text)  # The fact is on another tab by now.
     why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
@@ -119,8 +123,10 @@ def show_list(
         "address": address,
         "everything": view.unfiltered.query,
         "tabs": make_tabs(facts, principal, view),
+        "rail": make_rail(view, dict(LegacyFact.Category.choices), view.counts_by_category(facts, principal)),
         "page": page,
         "cards": cards,
+        "near": _near(principal, view, facts, members, legacy_id) if page.number == 1 else [],
         "where": "list",
         "next": address + view.query,
         "adding": refused.typed if refused else {},
@@ -138,7 +144,22 @@ def show_list(
         "most": MOST_AT_ONCE,
         **neighbours_of(page, lambda number: view.at(number).query),
     }
-    return render(request, "desk/facts.html", context, status=why_not.status if why_not else 200)
+    answer = render(request, "desk/facts.html", context, status=why_not.status if why_not else 200)
+    return replace_url(answer, address + view.query) if request.htmx else answer
+
+
+def _near(
+    principal: Principal, view: FactView, facts: FactQuerySet, members: Iterable[Member], legacy_id: UUID | None
+) -> list[Card]:
+    """Facts in use that are close in meaning to what is searched for, and do not hold the words."""
+    if not view.search or view.show == "gone":
+        return []
+    found = find_facts(principal, QueryVector(view.search), wanted=Wanted(legacy_id), top_k=PER_PAGE[0])
+    ids = close_in_meaning(each.hit for each in found)
+    wanted = view.without_words().select(facts, principal).filter(pk__in=ids)
+    wanted = wanted.exclude(pk__in=view.narrow(facts).values("pk"))
+    cards = make_cards(wanted, principal, members, NONE, opened=False)
+    return sorted(cards, key=lambda card: ids.index(card.key))
 
 
 @require_safe

@@ -16,7 +16,7 @@ from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
 from memories.querysets import MemoryQuerySet
 
-from ..cards import Card, Other, Tag, category_label, diff_of_memories, last_day, not_quoted, origin
+from ..cards import Card, Other, Tag, author, category_label, diff_of_memories, last_day, not_quoted, origin
 from ..outcomes import Done, Refusal, as_sentence
 from ..quotations import Quotation, make_passages, messages_behind, quote
 
@@ -59,14 +59,15 @@ def offers_for(memory: Memory) -> list[str]:
 
 
 def make_memory_cards(
-    memories: MemoryQuerySet, principal: Principal, outcomes: Mapping[str, Done | Refusal]
+    memories: MemoryQuerySet, principal: Principal, outcomes: Mapping[str, Done | Refusal], *, opened: bool = True
 ) -> list[Card]:
     """The cards of memories that are visible to the person, in their order and a constant number of queries.
 
-    ``outcomes`` says by the memory's id what was just done, or could not be done.
+    ``outcomes`` says by the memory's id what was just done, or could not be done. Unless they are ``opened``, only
+    those bring the words that bear them out.
     """
     shown = list(memories.without_vectors())
-    evidence = _evidence(principal, [memory.pk for memory in shown])
+    evidence = _evidence(principal, [memory.pk for memory in shown if opened or memory.pk in outcomes])
     messages = messages_behind(principal, (each for rows in evidence.values() for each in rows))
     return [
         card_of(principal, memory, list(quote(evidence.get(memory.pk, ()), messages)), outcomes.get(memory.pk))
@@ -90,6 +91,7 @@ def card_of(
         content=memory.content,
         memory=memory,
         address=reverse("memory-page", args=[memory.pk]),
+        by=author(memory.written_by, found=not memory.agent_id),
         group=Tag(category_label(memory.category)),
         tags=list(_tags(principal, memory, is_news=isinstance(outcome, Done))),
         origin=format_html("{} {}" if since == "on" else "{}, {}", from_whom, since),
@@ -165,7 +167,9 @@ def _in_prompts(memory: Memory) -> Tag:
 
 def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list[MemoryEvidence]]:
     """What bears memories out, by their ids, that of the latest wording first; each message once."""
-    versions = MemoryVersion.objects.visible_to(principal).filter(memory__in=list(memory_ids))
+    if not (ids := list(memory_ids)):
+        return {}
+    versions = MemoryVersion.objects.visible_to(principal).filter(memory__in=ids)
     rows = MemoryEvidence.objects.filter(version__in=versions).select_related("version")
     rows = rows.only("quote", "message_id", "version__memory_id").order_by("-version__number", "id")
     found: dict[str, dict[object, MemoryEvidence]] = {}

@@ -13,18 +13,21 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import replace_url
 
 from accounts import categories
 from accounts.models import Agent
 from accounts.principals import Principal
+from assistant.recall.search import QueryVector, find_memories
 from journal.exceptions import Refused
 from memories.actions import MOST_AT_ONCE
 from memories.models import Kind, Memory
 from memories.queries import block_fill
 from memories.querysets import MemoryQuerySet
+from memories.searching import Narrowing, present_shape
 
 from ..cards import Card, category_label, memory_categories
-from ..listing import PER_PAGE, Tab
+from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as memory_decisions
@@ -49,14 +52,10 @@ MOST_SUBJECTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The memories of a category on a page, of ``total`` on the whole list.
-
-    ``continued`` says that those before these are on the page before.
-    """
+    """The memories of a category on a page; ``continued`` says that those before these are on the page before."""
 
     name: str
     label: str
-    total: int
     continued: bool
     cards: list[Card]
 
@@ -101,7 +100,7 @@ def show_memories(
     """The list. ``outcomes`` says by memory why something could not be done; ``refused`` why one was not added."""
     memories = Memory.objects.visible_to(principal)
     page = Paginator(view.select(memories), view.per_page).get_page(view.page)
-    cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes)
+    cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes, opened=False)
     for memory_id in outcomes.keys() - {card.key for card in cards}:
         messages.error(request, outcomes[memory_id].text)  # It is on another tab by now.
     address = reverse("memory-list")
@@ -114,6 +113,7 @@ def show_memories(
         "everything": view.unfiltered.query,
         "page": page,
         "groups": _groups(page, cards, counts_by_category(view.narrow(memories))),
+        "near": _near(principal, view, memories) if page.number == 1 else [],
         "next": address + view.query,
         "adding": {**BLANK, **(refused.typed if refused else {})},
         "adding_refused": refused.text if refused else "",
@@ -134,17 +134,20 @@ def show_memories(
         **neighbours_of(page, lambda number: view.at(number).query),
     }
     why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
-    return render(request, "desk/memories.html", context, status=why_not.status if why_not else 200)
+    answer = render(request, "desk/memories.html", context, status=why_not.status if why_not else 200)
+    return replace_url(answer, address + view.query) if request.htmx else answer
 
 
 def around_memories(principal: Principal, memories: MemoryQuerySet, view: MemoryView) -> dict[str, Any]:
-    """What changes with every decision: the tabs with their counts, and how full the memory block is."""
+    """What changes with every decision: the tabs and categories with their counts, how full the memory block is."""
     counts = counts_by_state(memories)
+    labels = {name: category_label(name) for name in sorted(categories.load().by_name)}
     return {
         "tabs": [
             Tab(title, view.within(name).query, counts[name], name == view.state) for name, title in STATES.items()
         ],
         "tabs_label": "Which memories",
+        "rail": make_rail(view, labels, counts_by_category(view.in_category("").narrow(memories))),
         "fill": block_fill(principal),
     }
 
@@ -155,6 +158,18 @@ def filing_choices() -> dict[str, Any]:
         "categories": memory_categories(),
         "importances": IMPORTANCES.items(),
     }
+
+
+def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet) -> list[Card]:
+    """What is remembered that is close in meaning to what is searched for, and does not hold the words."""
+    if not view.search or view.state != "active":
+        return []
+    rows = present_shape(principal, Narrowing())
+    found = find_memories(principal, QueryVector(view.search), rows=rows, top_k=PER_PAGE[0]).memories
+    ids = close_in_meaning(each.hit for each in found)
+    wanted = view.without_words().narrow(memories).exclude(pk__in=view.narrow(memories)).filter(pk__in=ids)
+    cards = make_memory_cards(wanted, principal, NONE, opened=False)
+    return sorted(cards, key=lambda card: ids.index(card.key))
 
 
 def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -> list[Group]:
@@ -169,7 +184,6 @@ def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -
         Group(
             name=name,
             label=category_label(name),
-            total=totals.get(name, 0),
             continued=name == first and page.start_index() - 1 > earlier,
             cards=those,
         )

@@ -1,5 +1,6 @@
 """Signed-in browsers without JavaScript, and facts that came out of real conversations."""
 
+import re
 from html import unescape
 
 import pytest
@@ -72,8 +73,9 @@ def browse(chromium, live_server, session_cookie):
     yield browse
     for context in contexts:
         context.close()
-    # Answers that refuse are told in the console too. Broken scripts and what the security policy stops are not meant.
-    meant = ("the server responded with a status of", "Response Status Error Code")
+    # Answers that refuse are told in the console too, and a search that a later one takes the place of. Broken scripts
+    # and what the security policy stops are not meant.
+    meant = ("the server responded with a status of", "Response Status Error Code", "htmx:sendAbort", "afterRequest")
     assert [each for each in complaints if not any(words in each for words in meant)] == []
 
 
@@ -91,6 +93,25 @@ def fact_list(legacy, name="mine", **query):
     """The address of a choice."""
     more = "".join(f"&{key}={value}" for key, value in query.items())
     return f"/legacies/{legacy.pk}/?show={name}{more}"
+
+
+def opened(client, thing, back):
+    """What the row of a fact or a memory opens to, on the list at the address ``back``."""
+    where = "facts" if isinstance(thing, LegacyFact) else "memories"
+    headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{back}"}
+    return client.get(f"/{where}/{thing.pk}/opened/", headers=headers)
+
+
+def rail(answer):
+    """The categories beside a list, each with how many of it stand in it."""
+    part = text(answer).split('id="rail"')[1].split("</nav>")[0]
+    return {name: int(count) for name, count in re.findall(r'>([\w ]+) <span class="count">(\d+)</span></a>', part)}
+
+
+def open_row(row):
+    """Open the row of a list in a browser, and wait until its decisions are there."""
+    row.locator("summary").first.click()
+    expect(row.locator(".fact-foot")).to_be_visible()
 
 
 def decide(client, fact, decision, back="", **typed):

@@ -29,7 +29,7 @@ from tests.factories import (
     agent_principal,
 )
 
-from .conftest import DESKTOP, PHONE
+from .conftest import DESKTOP, PHONE, open_row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -132,10 +132,12 @@ def test_what_opens_about_memories_keeps_nobody_out(tab, owner, memories):
     tab.goto("/memories/")
     tab.get_by_text("Add a memory").click()
     tab.get_by_text("Filters and order").click()
-    tab.locator("summary", has_text="Edit").first.click()
+    row = tab.locator(f"#memory-{memories[2].pk}")
+    open_row(row)
+    row.locator("summary", has_text="Edit").click()
     found = {"forms": found_on(tab)}
-    tab.get_by_role("button", name="Pin", exact=True).first.click()
-    tab.get_by_role("button", name="Undo").wait_for()
+    row.get_by_role("button", name="Pin", exact=True).click()
+    row.get_by_role("button", name="Undo").wait_for()
     found["swapped"] = found_on(tab)
     tab.locator(".pick input").first.check()
     tab.get_by_role("button", name="Archive …").click()
@@ -247,6 +249,8 @@ def test_what_opens_keeps_nobody_out(tab, owner, facts):
     found["write down"] = found_on(tab)
     tab.goto("/facts/")
     tab.get_by_text("Filters and order").click()
+    for fact in (facts[0], facts[3]):
+        open_row(tab.locator(f"#fact-{fact.pk}"))
     found["filters"] = found_on(tab)
     tab.locator(".pick input").first.check()
     tab.get_by_role("button", name="Reject …").click()

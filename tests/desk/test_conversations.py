@@ -23,7 +23,7 @@ from memories.models import Memory
 from memories.records import NewMemory
 from tests.factories import PreferencesFactory, agent_principal
 
-from .conftest import text, words
+from .conftest import opened, text, words
 
 LIST_QUERIES = 8
 SEARCH_QUERIES = 10
@@ -209,13 +209,13 @@ def test_every_quotation_leads_to_its_message(visit, owner, legacy, me, talk, to
     of_fact = f'href="/conversations/{fact.source_conversation_id}/?at=1#m1"'
     pages = {
         f"/memories/{memory.pk}/": of_memory,
-        "/memories/": of_memory,
         f"/facts/{fact.pk}/": of_fact,
-        "/facts/": of_fact,
-        f"/legacies/{legacy.pk}/": of_fact,
         f"/review/?item=fact-{fact.pk}": of_fact,
     }
     assert [address for address, link in pages.items() if link not in text(client.get(address))] == []
+    assert of_memory in text(opened(client, memory, "/memories/"))
+    for back in ("/facts/", f"/legacies/{legacy.pk}/"):
+        assert of_fact in text(opened(client, fact, back))
 
 
 def test_before_anything_goes_it_says_what_goes_along(visit, owner, me, talk, legacy):

@@ -13,7 +13,7 @@ from statements.actions import statements_purge
 from tests import factories
 from tests.factories import LegacyFactFactory, PreferencesFactory, fact_waits, rev_of
 
-from .conftest import decide, fact_list, now, text
+from .conftest import decide, fact_list, now, opened, text
 
 DECISIONS = ["approve", "share", "unshare", "edit", "reject", "dont_keep", "delete", "restore"]
 
@@ -91,9 +91,11 @@ def test_a_decision_and_its_undo_with_htmx(visit, owner, waiting, decision):
     assert answer.status_code == 200
     assert standing(waiting) == AFTER[decision]
     part = text(answer)
-    assert part.lstrip().startswith('<li class="panel fact')
+    assert part.lstrip().startswith('<li class="fact line')
+    assert '<details class="opens" open>' in part
     assert "<html" not in part
     assert 'id="tabs" aria-label="Which facts" hx-swap-oob="true"' in part
+    assert 'id="rail" aria-label="Categories" hx-swap-oob="true"' in part
     assert '<div id="said" hx-swap-oob="innerHTML">' in part
     part = text(client.post(undo_address(part), {"next": fact_list(waiting.legacy)}))
     assert "Undone" in part
@@ -149,7 +151,7 @@ def test_a_reason_is_kept_and_shown(visit, owner, waiting):
     client = visit(owner)
     decide(client, waiting, "dont_keep")
     assert now(waiting).state_reason == "Not to be kept"
-    assert "Reason: Not to be kept." in text(client.get(fact_list(waiting.legacy, "gone")))
+    assert "Reason: Not to be kept." in text(opened(client, waiting, fact_list(waiting.legacy, "gone")))
 
 
 def test_saving_the_same_words_is_told_and_needs_no_undo(visit, owner, waiting):
@@ -213,7 +215,7 @@ def test_a_refusal_stays_on_the_search_it_came_from(visit, owner, legacy):
         LegacyFactFactory(legacy=legacy, user=owner, content=f"She kept {number} bees.")
     fact = LegacyFactFactory(legacy=legacy, user=owner, content="She was kind.")
     page = text(decide(visit(owner), fact, "edit", fact_list(legacy, search="kind"), content="x"))
-    assert page.count("<h3") == 1
+    assert page.count('class="fact line') == 1
     assert 'value="kind"' in page
     assert f'name="next" value="{fact_list(legacy)}&amp;search=kind&amp;page=1"' in page
 
@@ -294,25 +296,27 @@ def test_a_purged_fact_is_not_restored(visit, owner, waiting, state):
 # --- What is offered --------------------------------------------------------------------------------------------
 
 
-def offered(page, fact):
-    return re.findall(rf'action="/facts/{fact.pk}/(\w+)/" hx-post', page)
+def offered(client, fact, tab="mine"):
+    """The decisions that the opened row of a fact offers."""
+    part = text(opened(client, fact, fact_list(fact.legacy, tab)))
+    return re.findall(rf'action="/facts/{fact.pk}/(\w+)/" hx-post', part)
 
 
 def test_only_what_can_be_done_is_offered(visit, owner, staff, legacy, waiting):
     client = visit(owner)
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "dont_keep"]
+    assert offered(client, waiting) == ["approve", "share", "edit", "reject", "dont_keep"]
     actions.fact_set_visibility(as_person(owner), waiting.pk, "shared")
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["unshare", "edit", "reject", "dont_keep"]
+    assert offered(client, waiting) == ["unshare", "edit", "reject", "dont_keep"]
     actions.fact_hide(principal_for_staff(staff), waiting.pk, "Too private")
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["delete"]
+    assert offered(client, waiting) == ["delete"]
     actions.fact_delete(as_person(owner), waiting.pk)
-    assert offered(text(client.get(fact_list(legacy, "gone"))), waiting) == ["restore"]
+    assert offered(client, waiting, "gone") == ["restore"]
     actions.fact_restore(as_person(owner), waiting.pk)
     actions.fact_unhide(principal_for_staff(staff), waiting.pk, "looked again")
     fact_waits(as_person(owner), waiting.pk, proposed=True)
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["approve", "share", "edit", "reject", "dont_keep"]
+    assert offered(client, waiting) == ["approve", "share", "edit", "reject", "dont_keep"]
     LegacyFact.objects.filter(pk=waiting.pk).update(state="quarantined", quarantined_at=timezone.now())
-    assert offered(text(client.get(fact_list(legacy))), waiting) == ["edit", "reject", "dont_keep"]
+    assert offered(client, waiting) == ["edit", "reject", "dont_keep"]
 
 
 @pytest.mark.parametrize("state", ["active", "proposed", "hidden", "archived", "rejected", "quarantined"])
@@ -334,7 +338,7 @@ def test_everything_offered_can_be_done(visit, owner, legacy, state):
 
     client = visit(owner)
     first = fresh()
-    offers = offered(text(client.get(fact_list(legacy, "gone" if gone else "mine"))), first)
+    offers = offered(client, first, "gone" if gone else "mine")
     assert offers
     for decision in offers:
         fact = fresh()

@@ -12,7 +12,7 @@ from facts.models import LegacyFact
 from journal.undo import undo
 from tests.factories import LegacyFactFactory, fact_waits
 
-from .conftest import now, text, words
+from .conftest import now, opened, text, words
 
 EVERYBODY = ["owner", "member", "stranger", "staff"]
 
@@ -121,9 +121,14 @@ def test_who_has_left_a_legacy_is_told_and_offered_what_can_be_done(visit, owner
     fact = LegacyFactFactory(legacy=legacy, user=member)
     principal = principal_for_person(member.pk)
     fact_waits(principal, fact.pk)
-    before = text(visit(member).get(page.format(fact.pk)))
+
+    def shown():
+        client = visit(member)
+        return text(opened(client, fact, page) if page == "/facts/" else client.get(page.format(fact.pk)))
+
+    before = shown()
     actions.member_leave(principal, legacy.pk, legacy.memberships.get(user=member).pk)
-    after = text(visit(member).get(page.format(fact.pk)))
+    after = shown()
     assert [f"/facts/{fact.pk}/share/" in shown for shown in (before, after)] == [True, False]
     assert f"/facts/{fact.pk}/approve/" in after
     assert f"/legacies/{legacy.pk}/" not in after

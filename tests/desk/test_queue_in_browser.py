@@ -204,6 +204,7 @@ def test_the_queue_works_without_javascript(browse, owner, facts):
 def test_many_facts_are_shared_at_once_and_back(tab, owner, facts):
     tab.sign_in(owner)
     tab.goto("/facts/?search=rosa")
+    tab.locator(".pick input").first.check()
     tab.get_by_label(re.compile("All .* of this list")).check()
     tab.get_by_role("button", name="Share …", exact=True).click()
     expect(tab.get_by_role("heading", level=1)).to_have_text("Share 11 facts?")

@@ -1,0 +1,132 @@
+"""The lists of memories and facts as rows: how heavy they are, what they open to, what a search finds."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.queries import principal_for_person
+from facts.actions import facts_index
+from language.base import EmbedderUnavailable
+from language.embedders.hashing import HashingEmbedder
+from memories import actions
+from memories.records import NewMemory
+from tests.factories import LegacyFactFactory, MemoryFactory
+
+from .conftest import opened, rail, text, words
+
+KEY = "The spare key is under the pot."
+OTHERS = ["The user plays the cello.", "The user hates fog.", "The user's sister lives in Malta.", "The user rows."]
+MOST_BYTES = 60_000
+
+
+@pytest.fixture
+def me(owner):
+    return principal_for_person(owner.pk)
+
+
+def near(answer):
+    """What a search shows that is close in meaning."""
+    return words(answer).partition("Close in meaning")[2]
+
+
+@pytest.mark.parametrize("path", ["/memories/", "/facts/"])
+def test_a_first_view_of_twenty_rows_is_light(visit, owner, legacy, path):
+    for number in range(20):
+        content = f"The user keeps {number} hens behind the old mill, and sells their eggs on the market on Saturdays."
+        MemoryFactory(user=owner, content=content)
+        LegacyFactFactory(user=owner, legacy=legacy, content=content)
+    page = visit(owner).get(path)
+    assert text(page).count('class="fact line') == 20
+    assert len(page.content) <= MOST_BYTES
+
+
+def test_a_row_leads_to_the_page_of_the_one_without_htmx(visit, owner, legacy):
+    client = visit(owner)
+    for address in (
+        f"/memories/{MemoryFactory(user=owner).pk}/",
+        f"/facts/{LegacyFactFactory(user=owner, legacy=legacy).pk}/",
+    ):
+        assert client.get(f"{address}opened/").url == address
+
+
+def test_what_opens_sends_its_decisions_from_the_list_as_it_is_now(visit, owner, legacy):
+    client, back = visit(owner), "/memories/?state=active&search=hens"
+    part = text(opened(client, MemoryFactory(user=owner, content="Olga keeps hens."), back))
+    assert 'name="next" value="/memories/?state=active&amp;search=hens"' in part
+    assert "<html" not in part
+    fact = LegacyFactFactory(user=owner, legacy=legacy)
+    there = [legacy.name in words(opened(client, fact, back)) for back in ("/facts/", f"/legacies/{legacy.pk}/")]
+    assert there == [True, False]
+
+
+def test_the_rail_counts_and_narrows_what_a_search_leaves(visit, owner, legacy):
+    for number, category in enumerate(("context", "context", "tasks")):
+        MemoryFactory(user=owner, content=f"Olga keeps {number + 2} hens.", category=category)
+    MemoryFactory(user=owner, content="Olga plays the cello.", category="interests")
+    client = visit(owner)
+    page = client.get("/memories/?search=hens")
+    assert rail(page) == {"All": 3, "Context": 2, "Tasks": 1}
+    assert 'href="/memories/?state=active&amp;search=hens&amp;category=tasks"' in text(page)
+    page = client.get("/memories/?search=hens&category=tasks")
+    assert rail(page) == {"All": 3, "Context": 2, "Tasks": 1}
+    assert text(page).split('id="near"')[0].count('class="fact line') == 1
+    assert '<input type="hidden" name="category" value="tasks">' in text(page)
+    LegacyFactFactory(user=owner, legacy=legacy, content="Rosa kept hens.", category="hobby")
+    LegacyFactFactory(user=owner, legacy=legacy, content="Rosa liked hens.", category="preference")
+    assert rail(client.get("/facts/?search=hens&category=hobby")) == {"All": 2, "Hobby": 1, "Preference": 1}
+
+
+@pytest.mark.parametrize("path", ["/memories/", "/facts/"])
+def test_the_address_follows_the_search(visit, owner, path):
+    client = visit(owner)
+    assert "HX-Replace-Url" not in client.get(path, {"search": "hens"})
+    followed = client.get(path, {"search": "hens & bees"}, headers={"HX-Request": "true"})["HX-Replace-Url"]
+    assert followed.startswith(f"{path}?")
+    assert "search=hens+%26+bees" in followed
+
+
+@pytest.mark.slow
+def test_a_search_finds_what_is_close_in_meaning(visit, owner, legacy, me, settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    for content in (KEY, *OTHERS):
+        actions.memory_add(me, NewMemory(content, "context"))
+        LegacyFactFactory(user=owner, legacy=legacy, content=content)
+    facts_index()
+    client = visit(owner)
+    for path in ("/memories/", "/facts/", f"/legacies/{legacy.pk}/"):
+        page = client.get(path, {"search": "where is the spare key"})
+        assert "Nothing found here." in words(page)
+        assert KEY in near(page)
+        assert "Malta" not in near(page)
+        page = client.get(path, {"search": "spare key"})
+        assert "1 found here." in words(page)
+        assert KEY not in near(page)
+    assert near(client.get("/memories/", {"search": "where is the spare key", "category": "tasks"})) == ""
+
+
+def test_while_the_embedder_is_away_a_search_goes_by_words_alone(visit, owner, monkeypatch):
+    MemoryFactory(user=owner, content="Olga keeps hens.")
+    MemoryFactory(user=owner, content="Olga keeps bees.")
+
+    def away(self, text):
+        raise EmbedderUnavailable("down")
+
+    monkeypatch.setattr(HashingEmbedder, "embed_query", away)
+    page = visit(owner).get("/memories/?search=hens")
+    assert "Olga keeps hens." in words(page)
+    assert "Olga keeps bees." not in words(page)
+
+
+@pytest.mark.parametrize("path", ["/memories/", "/facts/"])
+def test_a_search_costs_the_same_however_much_it_finds(visit, owner, legacy, path):
+    client, counts = visit(owner), []
+    for much in (3, 9):
+        for number in range(much):
+            MemoryFactory(user=owner, content=f"Olga keeps {much * 100 + number} hens.")
+            LegacyFactFactory(user=owner, legacy=legacy, content=f"Rosa kept {much * 100 + number} hens.")
+        facts_index()
+        client.get(path, {"search": "hens"})
+        with CaptureQueriesContext(connection) as queries:
+            client.get(path, {"search": "keeps hens" if path == "/memories/" else "kept hens"})
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
