@@ -139,11 +139,11 @@ class TestReading:
 
     def test_three_changes_a_message_and_so_many_a_day(self, owner, model, conversation, settings):
         settings.EXTRACTED_PER_USER_AND_DAY = 4
-        model.calls([add(f"The user has {n} cups at home.") for n in range(4)])
+        model.calls([add(f"The user {does} at home.") for does in ("sings", "knits", "paints", "bakes")])
         say(owner, conversation, TEA)
         extraction.extract_messages(conversation.pk)
         assert len(contents()) == 3
-        model.calls([add(f"The user has {n} plates at home.", index=1) for n in range(3)])
+        model.calls([add(f"The user {does} abroad.", index=1) for does in ("sails", "skis", "dives")])
         messages_append(principal_for_person(owner.pk), conversation.pk, [user(TEA)])
         extraction.extract_messages(conversation.pk)
         assert len(contents()) == 4

@@ -101,10 +101,10 @@ class TestAnotherWording:
         check(owner)
 
 
-class TestAContradiction:
-    def test_takes_the_place_of_what_it_contradicts(self, me, owner, add, record):
+class TestACorrection:
+    def test_takes_the_place_of_what_it_corrects(self, me, owner, add, record):
         lisbon = add(me, LISBON).memory
-        outcome = record(PORTO, {LISBON: "contradicts"})
+        outcome = record(PORTO, {LISBON: "replaces"})
         assert outcome.outcome == "created"
         assert (now(lisbon).state, now(lisbon).deleted_why) == ("archived", "replaced")
         edge = Relation.objects.get()
@@ -117,7 +117,7 @@ class TestAContradiction:
     def test_only_when_the_person_says_yes_where_they_review_before(self, me, owner, add, record):
         lisbon = add(me, LISBON).memory
         preferences_set(me, review="before")
-        outcome = record(PORTO, {LISBON: "contradicts"})
+        outcome = record(PORTO, {LISBON: "replaces"})
         assert (outcome.outcome, now(lisbon).state) == ("proposed", "active")
         actions.proposal_approve(me, Proposal.objects.get().pk)
         assert (now(outcome.memory).state, now(lisbon).deleted_why) == ("active", "replaced")
@@ -125,7 +125,7 @@ class TestAContradiction:
 
     def test_of_a_fields_value_replaces_it_once(self, me, owner, add, record):
         lisbon = add(me, LISBON, field="city").memory
-        outcome = record(PORTO, {LISBON: "contradicts"}, field="city", consent=True)
+        outcome = record(PORTO, {LISBON: "replaces"}, field="city", consent=True)
         assert (outcome.outcome, now(lisbon).deleted_why) == ("created", "replaced")
         assert Relation.objects.filter(type="supersedes").count() == 1
         check(owner)
