@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from language.base import Embedder, EmbedderUnavailable, LanguageModel
 from language.embedders.choice import LOCAL, Choice, read_choice
 
-MODELS = {"offline": "language.offline.OfflineModel"}
+MODELS = {"offline": "language.offline.model.OfflineModel"}
 MESSAGES_API = "language.anthropic_model.from_settings"
 EMBEDDERS = {
     "bundled": "language.embedders.e5.embedder.BundledEmbedder",

@@ -1,5 +1,1 @@
 """What stands in for a language model when there is none: deterministic rules over the user's own sentences."""
-
-from language.offline.model import OfflineModel
-
-__all__ = ["OfflineModel"]

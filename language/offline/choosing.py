@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound
 from language.offline import modality
-from language.offline.candidates import memory_candidates
 from language.offline.compare import Sense, compare, compare_senses, sense_of
 from language.offline.forgetting import find_ended, find_forgetting, meant
 from language.offline.joining import in_one_sentence
-from language.offline.reading import Lines, lines_of, read_statements
+from language.offline.reading import Lines, lines_of
+from language.reading.candidates import memory_candidates
+from language.reading.statements import read
 
 ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
 
@@ -70,7 +71,7 @@ def _first_round(request: ToolRequest) -> list[_Wish]:
     wishes: list[_Wish] = []
     changed: set[object] = set()
     known = [_Known(memory, _plain_sense(memory.content)) for memory in request.memories]
-    for candidate in _latest(memory_candidates(read_statements(reading, lines), reading)):
+    for candidate in _latest(memory_candidates(read(reading), reading)):
         outdated, is_known = _outdated(candidate, known)
         index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
         if outdated is not None:
@@ -171,7 +172,7 @@ def _deletions(request: ToolRequest, reading: ExtractionRequest, lines: Lines) -
             if forgetting.tokens:
                 memories = meant(forgetting, request.memories)
             else:
-                memories = _just_said(request, reading, lines, position) if short else []
+                memories = _just_said(request, reading, position) if short else []
             start, end = line.sentence.start, line.sentence.end
             explicit: dict[str, object] = {"explicit": True} if asked is not None else {}
             evidence = {"index": message.index, "quote": message.content[start:end]}
@@ -180,13 +181,13 @@ def _deletions(request: ToolRequest, reading: ExtractionRequest, lines: Lines) -
                 yield _Wish(DELETE, arguments, message.index, start)
 
 
-def _just_said(request: ToolRequest, reading: ExtractionRequest, lines: Lines, position: int) -> list[KnownMemory]:
+def _just_said(request: ToolRequest, reading: ExtractionRequest, position: int) -> list[KnownMemory]:
     """What is known of what the person said in their message before: "forget that" means it."""
     before = [message for message in request.messages[:position] if message.role == "user"]
     if not before:
         return []
     earlier = replace(reading, messages=request.messages[:position])
-    said = [one.statement for one in read_statements(earlier, lines) if one.index == before[-1].index]
+    said = [one for one in read(earlier).statements if one.index == before[-1].index]
     return [
         memory
         for memory in request.memories

@@ -14,14 +14,15 @@ from language.base import (
     ToolAnswer,
     ToolRequest,
 )
-from language.offline.candidates import fact_candidates, memory_candidates
 from language.offline.choosing import choose
 from language.offline.compare import sense_of
 from language.offline.condensing import condense
 from language.offline.lexicon.words import listed
-from language.offline.reading import lines_of, read_statements
+from language.offline.reading import lines_of
 from language.offline.summary import episodes, summarise
+from language.reading.candidates import fact_candidates, memory_candidates
 from language.reading.compare import compare
+from language.reading.statements import read
 
 _QUESTION = listed("what where when which whom whose why how do does did you me i about tell know")
 
@@ -47,12 +48,12 @@ class OfflineModel:
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Summarise a batch and list what its user messages say; never raises."""
         lines = lines_of(request.messages)
-        found = read_statements(request, lines)
+        reading = read(request)
         return Extraction(
             summary=summarise(request, lines),
             model=self.name,
-            facts=fact_candidates(found, request),
-            memories=memory_candidates(found, request),
+            facts=fact_candidates(reading, request),
+            memories=memory_candidates(reading, request),
             episodes=episodes(request, lines),
         )
 

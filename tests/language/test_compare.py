@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from language.offline import OfflineModel
+from language.offline.model import OfflineModel
 
 CASES = {
     "same": [

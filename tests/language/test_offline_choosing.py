@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from language.base import KnownMemory, ToolRequest, ToolResult, ToolRound, ToolSpec
-from language.offline import OfflineModel
+from language.offline.model import OfflineModel
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
 
 TOOLS = (

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from language.base import KnownMemory
-from language.offline import OfflineModel
+from language.offline.model import OfflineModel
 from language.offline.compare import sense_of
 
 FIRST = date(2023, 1, 1)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from language.base import LanguageModel
-from language.offline import OfflineModel
+from language.offline.model import OfflineModel
 from tests.language.offline_talk import conversation
 
 FIRST_OR_SECOND_PERSON = re.compile(r"\b(?:I|me|my|mine|we|us|our|you|your)\b", re.IGNORECASE)

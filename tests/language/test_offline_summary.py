@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from language.offline import OfflineModel
+from language.offline.model import OfflineModel
 from language.offline.sentences import own_words, split_sentences
 from tests.language.offline_talk import conversation
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from language.offline import OfflineModel
+from language.offline.model import OfflineModel
 from tests.language.offline_talk import conversation
 
 GROUPS = yaml.safe_load((Path(__file__).parent / "talk.yaml").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from language.anthropic_model import AnthropicModel, Endpoint
 from language.anthropic_model.condensing import read_selected
 from language.base import LanguageModel, ModelAnswerInvalid, ModelUnavailable, Passage
-from language.offline import OfflineModel
+from language.offline.model import OfflineModel
 from tests.language.messages_api import KEY, MODEL, error, message, serving
 
 FOUND = [Passage("0", "Sam rows a boat."), Passage("1", "Sam keeps bees."), Passage("2", "The boat lies in Porto.")]

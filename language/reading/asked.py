@@ -1,0 +1,78 @@
+"""Requests to remember, in so many words: "remember that …", "from now on …", "…, please remember that"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_POLITE = r"(?:(?:please|pls|oh|ok|okay|also|and|so|hey|just|but|by the way|can you|could you|will you|would you|you should)[,:]? )*"
+_REMEMBER = (
+    r"(?:remember|keep in mind|bear in mind|don't forget|do not forget|never forget|make a note|take note|note|"
+    r"for future reference|for next time|write down|make sure you remember)"
+)
+_ASKED = re.compile(
+    rf"(?i)^{_POLITE}{_REMEMBER}(?:(?: that|:| -| of the following)+,?:? |, (?=(?:i|my)\b)| (?=(?:i|my|i'm|we|our)\b))(?P<what>\S.*)"
+)
+_REQUEST = re.compile(r"(?i)^(?:can|could|will|would) you\b")
+_FUTURE = re.compile(rf"(?i)^{_POLITE}(?:for future reference|for next time)[,:]? (?P<what>\S.*)")
+_HENCEFORTH = re.compile(r"(?i)^(?P<polite>(?:please |ok |so |and )*)(?:from now on|going forward|from here on|in future)[,:]? (?:please )?(?P<what>\S.*)")
+_HENCEFORTH_LAST = re.compile(r"(?i)^(?:please )?(?P<what>\S.*?),? from now on(?:,? please)?[.!]*$")
+_POINTING = re.compile(rf"(?i)^{_POLITE}{_REMEMBER}(?: (?:that|this|it))?(?:,? (?:please|for me|ok|okay|thanks))*[.!]*$")
+_POINTING_LAST = re.compile(rf"(?i)^(?P<what>\S.*?)(?:,| -|;)(?: and)? {_POLITE}{_REMEMBER} (?:that|this|it)(?: please)?[.!]*$")
+_ORDER = re.compile(
+    r"(?i)^(?P<no>(?:do not|don't|never|stop) )?(?P<always>always )?(?P<verb>call|keep|reply|answer|write|speak|respond|talk|use|set|give|"
+    r"send|include|add|make|put|show|explain|remind|address|be|avoid|translate|format|tell|start|end|skip|leave|prefer|round|sign|"
+    r"ask|list|check|treat|refer)\b(?P<rest> .*)?$"
+)
+_UNSAID = re.compile(r"(?i)\b(?:it|that|this|these|those|them|he|she|they|we|us|you|your|your?self|obey|secret|admin|password)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a sentence asks to be remembered: from character ``start`` to ``end`` of it.
+
+    ``order`` is what it asks of the assistant from now on, as a statement; ``before``: what was said before is meant.
+    """
+
+    form: Literal["what", "order", "before"]
+    start: int = 0
+    end: int = 0
+    order: str = ""
+
+
+def find_asked(sentence: str) -> Asked | None:
+    """What a sentence asks to be remembered, or None if it asks nothing of the kind."""
+    if _POINTING.match(sentence):
+        return Asked("before")
+    for pattern in (_HENCEFORTH, _HENCEFORTH_LAST):
+        match = pattern.match(sentence)
+        if match:
+            order = _order(match["what"])
+            if order:
+                return Asked("order", *match.span("what"), order)
+            return Asked("what", *match.span("what")) if pattern is _HENCEFORTH else None
+    if _REQUEST.match(sentence):
+        sentence = sentence.rstrip("?!. ")
+    for pattern in (_FUTURE, _ASKED, _POINTING_LAST):
+        match = pattern.match(sentence)
+        if match and not match["what"].endswith("?"):
+            order = _order(match["what"]) if pattern is not _POINTING_LAST else ""
+            return Asked("order" if order else "what", *match.span("what"), order)
+    return None
+
+
+def _order(what: str) -> str:
+    """An instruction as a statement: "call me Sam" gives "The user asked to be called Sam."; empty if it is none."""
+    match = _ORDER.match(what.strip(" .!"))
+    if not match or match["verb"].lower() in {"prefer"}:
+        return ""
+    verb, rest = match["verb"].lower(), (match["rest"] or "").rstrip(" .!,")
+    rest = re.sub(r"(?i)[, ]+(?:please|thanks|thank you|ok|okay)$", "", rest)
+    if verb == "call" and rest.lower().startswith(" me "):
+        return f"The user asked {'not ' if match['no'] else ''}to be called{rest[3:]}."
+    rest = re.sub(r"(?i)\byour (?=answers?|repl|responses?|messages?)", "", rest)
+    rest = re.sub(r"(?i)\bmy\b", "the user's", re.sub(r"(?i)\b(?:me|i)\b", "the user", rest))
+    if _UNSAID.search(rest) or (not rest and verb != "be"):
+        return ""
+    return f"The user asked {'not ' if match['no'] else ''}to {match['always'] or ''}{verb}{rest}."

@@ -1,0 +1,61 @@
+"""What was found in a batch as candidates: each thing once, with its category, field, importance and subject."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from language.base import ExtractionRequest, FactCandidate, MemoryCandidate
+from language.reading.kinds import fact_category, field_of, importance_of, memory_category, subject_of
+from language.reading.statements import Reading, Statement
+
+EXPLICIT_IMPORTANCE = 4
+
+
+def fact_candidates(reading: Reading, request: ExtractionRequest) -> tuple[FactCandidate, ...]:
+    """What was said about the legacy, each thing once, with all the messages that say it."""
+    facts = []
+    for group in _merged(one for one in reading.statements if one.person.role == "legacy"):
+        first = group[0]
+        category = fact_category(first.kind, request.fact_categories)
+        if category is not None:
+            facts.append(FactCandidate(category, first.content, _indices(group), first.quote))
+    return tuple(facts)
+
+
+def memory_candidates(reading: Reading, request: ExtractionRequest) -> tuple[MemoryCandidate, ...]:
+    """What the user said about themself and about their people; each thing once."""
+    memories = []
+    for group in _merged(one for one in reading.statements if one.person.role != "legacy"):
+        first = group[0]
+        about_user = first.person.role == "user"
+        category = memory_category(first.kind, about_user=about_user, known=request.memory_categories)
+        if category is None:
+            continue
+        explicit = any(one.explicit for one in group)
+        importance = importance_of(first.kind, first.content)
+        memories.append(
+            MemoryCandidate(
+                category=category,
+                content=first.content,
+                indices=_indices(group),
+                quote=first.quote,
+                subject=subject_of(first.content, first.person),
+                field=field_of(first.content) if about_user else "",
+                importance=max(importance, EXPLICIT_IMPORTANCE) if explicit else importance,
+                explicit=explicit,
+            )
+        )
+    return tuple(memories)
+
+
+def _merged(statements: Iterable[Statement]) -> list[list[Statement]]:
+    """Statements in the same words together, in the order in which each was first said."""
+    groups: dict[str, list[Statement]] = {}
+    for one in statements:
+        groups.setdefault(" ".join(re.findall(r"\w+", one.content.lower())), []).append(one)
+    return list(groups.values())
+
+
+def _indices(group: Iterable[Statement]) -> tuple[int, ...]:
+    return tuple(sorted({one.index for one in group}))

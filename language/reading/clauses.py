@@ -1,0 +1,138 @@
+"""Sentences parted into clauses that each say one thing of one subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from language.reading.parse import Parsed, Word
+
+SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
+SAY = frozenset(
+    """say tell ask answer reply call shout joke admit insist announce whisper explain reckon claim swear mention mutter
+    complain promise warn remind report""".split()
+)
+DOUBT = frozenset(
+    """think suppose guess reckon imagine assume suspect doubt wonder hear bet wish pretend hope believe feel gather
+    figure""".split()
+)
+_MARKS = frozenset({",", ";", "-", ":", ".", "(", ")"})
+_FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
+# What may be left out where it can't be told: the rest says the same, only less of when and why.
+_ASIDES = frozenset({"advcl", "relcl", "conj", "parataxis", "appos"})
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause: its ``head`` (a verb), the indices of its words, and its subject, which can be left out."""
+
+    parsed: Parsed
+    head: Word
+    ids: frozenset[int]
+    subject: Word | None
+
+    def sense(self) -> Clause:
+        """The clause by the verb that carries its meaning: of "used to live" by "live"."""
+        inner = next(iter(self.children("xcomp")), None) if self.head.low == "used" else None
+        return self if inner is None else replace(self, head=inner)
+
+    def words(self) -> list[Word]:
+        """Its words in the text's order."""
+        return [self.parsed.words[index] for index in sorted(self.ids)]
+
+    def lows(self) -> set[str]:
+        """Its words in lower case."""
+        return {word.low for word in self.words()}
+
+    def children(self, *deps: str) -> list[Word]:
+        """What depends on its head in one of these ways and is still part of it; without any, all of that."""
+        found = (each for each in self.parsed.children(self.head) if each.index in self.ids)
+        return [each for each in found if not deps or each.dep in deps]
+
+    def without(self, word: Word) -> Clause:
+        """The clause without a word and what depends on it, and without the "and" or mark that joined it."""
+        gone = {each.index for each in self.parsed.subtree(word)}
+        first = min(gone)
+        while first - 1 in self.ids and self.parsed.words[first - 1].dep in {"cc", "punct", "mark"}:
+            first -= 1
+            gone.add(first)
+        if word.dep == "conj" and word.head in self.ids:
+            # "A, B and C" keeps its "and" only while something follows.
+            joins = self.parsed.children(self.parsed.head(word))
+            rest = [each for each in joins if each.dep == "conj" and each.index in self.ids and each.index not in gone]
+            gone |= {each.index for each in joins if each.dep == "cc" and not rest}
+        return replace(self, ids=self.ids - gone)
+
+    def aside(self, word: Word) -> Word | None:
+        """What could be left out so that ``word`` goes too: the smallest part of the clause that holds it."""
+        while word.index != self.head.index and word.head != word.index:
+            # "The way they treated her" is nothing without its clause; ", who taught us," can go.
+            bound = word.dep == "relcl" and self.parsed.words[min(each.index for each in self.parsed.subtree(word)) - 1].text != ","
+            if word.dep in _ASIDES and word.index in self.ids and not bound:
+                return word
+            word = self.parsed.head(word)
+        return None
+
+
+def is_verb(word: Word) -> bool:
+    """Whether a word can head a clause."""
+    return word.pos in {"VERB", "AUX"}
+
+
+def own_subject(parsed: Parsed, verb: Word) -> Word | None:
+    """The subject that a verb has itself."""
+    return parsed.child(verb, *SUBJECTS)
+
+
+def subject_of(parsed: Parsed, verb: Word) -> Word | None:
+    """The subject of a verb, also where it shares that of a verb before it or is an infinitive's."""
+    if verb.dep in {"aux", "auxpass"}:
+        verb = parsed.head(verb)
+    while True:
+        subject = own_subject(parsed, verb)
+        if subject is not None:
+            return subject
+        if verb.dep not in {"conj", "xcomp"} or not is_verb(parsed.head(verb)):
+            return None
+        verb = parsed.head(verb)
+
+
+def is_finite(parsed: Parsed, verb: Word) -> bool:
+    """Whether a verb states something by itself: it or an auxiliary of it has a tense."""
+    return verb.tag in _FINITE or any(
+        each.tag in _FINITE and each.dep in {"aux", "auxpass"} for each in parsed.children(verb)
+    )
+
+
+def clauses(parsed: Parsed, first: int, last: int) -> Iterator[Clause]:
+    """The clauses of the sentence from word ``first`` to before ``last``; verbs that share a subject stay together."""
+    root = next((word for word in parsed.words[first:last] if word.head == word.index), None)
+    if root is None:
+        return
+    heads = [root, *_further(parsed, root)]
+    subtrees = {head.index: {word.index for word in parsed.subtree(head)} for head in heads}
+    for head in sorted(heads, key=lambda each: each.index):
+        ids = set(subtrees[head.index])
+        for other in heads:
+            if other is not head and other.index in ids:
+                ids -= subtrees[other.index]
+        subject = own_subject(parsed, head)
+        yield Clause(parsed, head, frozenset(ids), subject if subject is not None and subject.index in ids else None)
+
+
+def _further(parsed: Parsed, head: Word) -> Iterator[Word]:
+    for child in parsed.children(head):
+        own = own_subject(parsed, child)
+        if child.dep == "conj" and is_verb(child):
+            if own is not None:
+                yield child
+            yield from _further(parsed, child)
+        elif child.dep in {"ccomp", "parataxis", "nsubj"} and is_verb(child) and (own or child.index < head.index):
+            if any(each.dep == "mark" for each in parsed.children(child)):
+                continue
+            low, high = sorted((child.index, head.index))
+            comma = any(word.text in _MARKS for word in parsed.words[low:high])
+            beside = child.index < head.index or child.dep == "parataxis" or (comma and own_subject(parsed, head) is not None)
+            if (comma or own is None) and beside and head.lemma not in SAY | DOUBT and is_finite(parsed, child):
+                yield child
+                yield from _further(parsed, child)

@@ -1,0 +1,396 @@
+"""Who is spoken of: kin and names as they are said, and whom "he", "she" and "my brother" mean as the talk goes on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from language.offline.lexicon.words import (
+    FEMALE_NAMES,
+    KIN,
+    KIN_GENDER,
+    MALE_NAMES,
+    NAMING_KIN,
+    NOT_NAMES,
+    PETS,
+    TITLES,
+)
+from language.reading.normalise import MASK
+from language.reading.parse import Parsed, Word
+
+Role = Literal["legacy", "user", "other"]
+
+PRONOUNS = {
+    "he": "m", "him": "m", "his": "m", "himself": "m",
+    "she": "f", "her": "f", "hers": "f", "herself": "f",
+}  # fmt: skip
+ONE_EACH = frozenset({"mother", "father", "grandmother", "grandfather", "husband", "wife", "boss", "girlfriend", "boyfriend"})
+"""Kin of whom people mostly have one at a time, so that "my dad" is enough to know him again."""
+
+_KIN_ADJECTIVES = frozenset("late dear little big older younger elder eldest oldest youngest best old great beloved baby twin own".split())
+_NO_PERSON = frozenset("GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY".split())
+_CREATURES = PETS - frozenset("shepherd guinea pug sheep bees".split())
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_NAME_ENDS = frozenset({"'s", "’s"})
+
+
+@dataclass(eq=False, slots=True)
+class Person:
+    """Somebody (or a pet). ``kin`` is the word that was said for them, ``owner`` whose kin they are."""
+
+    role: Role
+    name: str = ""
+    gender: str = ""
+    kin: str = ""
+    owner: Person | None = None
+    told: bool = False
+
+    def fits(self, gender: str) -> bool:
+        """Whether a pronoun of this gender can mean them."""
+        return self.role != "user" and self.gender in {"", gender}
+
+    @property
+    def group(self) -> str:
+        """The kin that its word belongs to: ``mother`` for "mum"."""
+        return KIN.get(self.kin, self.kin)
+
+
+def name_gender(name: str) -> str:
+    """Return f or m for a given name that is known as one, else nothing."""
+    low = name.lower()
+    return "" if (low in FEMALE_NAMES) == (low in MALE_NAMES) else "f" if low in FEMALE_NAMES else "m"
+
+
+def given_name(legacy_name: str) -> str:
+    """What a legacy is called in statements: the first name without titles, or all of it if nothing else is there."""
+    words = legacy_name.split()
+    plain = [word for word in words if word.lower().strip(".") not in TITLES and word.lower() not in KIN]
+    titled = any(word.lower().strip(".") in TITLES for word in words)
+    return plain[0] if plain and not (len(plain) == 1 and titled) else " ".join(words)
+
+
+@dataclass
+class Cast:
+    """The people of one conversation and who was spoken of last."""
+
+    legacy: Person | None
+    user: Person
+    legacy_names: frozenset[str] = frozenset()
+    others: list[Person] = field(default_factory=list)
+    subject: Person | None = None
+    """The last subject that was somebody else than the user."""
+    here: list[Person] = field(default_factory=list)
+    """Whom this message named or meant so far, the latest last."""
+    before: list[Person] = field(default_factory=list)
+    """Whom the message before did."""
+    unclear: bool = False
+    """Whether a pronoun can mean the legacy as well as somebody whom the message before was about."""
+
+    @classmethod
+    def of(cls, legacy_name: str | None, user_name: str, texts: Sequence[str]) -> Cast:
+        """Learn from the user's texts what the legacy is to them, and which gender the talk gives them."""
+        user = Person("user", user_name.strip())
+        if user.name.islower():
+            user.name = user.name.capitalize()
+        if not legacy_name or not any(character.isalnum() for character in legacy_name):
+            return cls(None, user)
+        legacy = Person("legacy", given_name(legacy_name))
+        low = [word.lower().strip(".") for word in legacy_name.split()]
+        names = frozenset(word for word in low if word not in TITLES and word not in KIN) or frozenset(low)
+        legacy.kin = next((word for word in low if word in KIN), "")
+        everything = " ".join(texts)
+        legacy.kin = legacy.kin or _kin_of_legacy(names, everything)
+        legacy.gender = KIN_GENDER.get(legacy.group, "?").strip("?") or name_gender(names and legacy.name.split()[0] or "")
+        if not legacy.gender:
+            counts = Counter(PRONOUNS[word] for word in re.findall(r"\w+", everything.lower()) if word in PRONOUNS)
+            legacy.gender = counts.most_common(1)[0][0] if counts else ""
+        return cls(legacy, user, names, subject=legacy)
+
+    def next_message(self, reply: str) -> None:
+        """Go on to the user's next message; ``reply`` is what the other side said before it."""
+        carried, self.before, self.here = self.subject, self.here, []
+        low = set(re.findall(r"[\w'-]+", reply.lower()))
+        named = [one for one in self.before if one.role == "other" and one.name.lower() in low and one.name]
+        self.unclear = False
+        if self.legacy is None:
+            self.subject = carried if carried is not None and (carried in named or set(self.before) == {carried}) else None
+            return
+        back = self.legacy in self.before or self.legacy_names & low or carried in {None, self.legacy}
+        back = back or any(self.legacy.fits(PRONOUNS[word]) for word in low if word in PRONOUNS)
+        self.subject = named[-1] if named and not self.legacy_names & low else self.legacy
+        self.unclear = not named and not back
+
+    def other(self, *, name: str = "", kin: str = "", owner: Person | None = None) -> Person:
+        """Somebody who is neither the user nor the legacy: the one known already, or a new one."""
+        group = KIN.get(kin, kin)
+        for person in self.others:
+            same_kin = bool(group) and person.group == group and person.owner is owner
+            if name and person.name == name and (not kin or not person.kin or same_kin):
+                if kin and not person.kin:
+                    person.kin, person.owner = kin, owner
+                    person.gender = person.gender or KIN_GENDER.get(group, "").strip("?")
+                return person
+            if same_kin and (not name or not person.name) and (group in ONE_EACH or not name):
+                person.name = person.name or name
+                return person
+        gender = KIN_GENDER.get(group, "").strip("?") or name_gender(name.split(" ")[0])
+        person = Person("other", name, gender, kin, owner)
+        self.others.append(person)
+        return person
+
+    # --- words --------------------------------------------------------------------------------------------------
+
+    def mentions(self, parsed: Parsed, words: Sequence[Word], who: dict[int, Person | None]) -> None:
+        """Write into ``who`` whom each word means that stands for somebody; None for a pronoun that could be two."""
+        subject: Person | None = None
+        for word in words:
+            if word.index in who:
+                continue
+            if word.low in {"i", "me", "my", "mine", "myself"} and word.pos != "NUM":
+                who[word.index] = self.user
+            elif word.low in PRONOUNS and word.pos in {"PRON", "DET", "ADJ"}:
+                who[word.index] = self._meant(parsed, word, who, subject)
+            elif word.pos in {"NOUN", "PROPN", "ADJ", "VERB"}:
+                person = self._named(parsed, word, who)
+                if person is not None:
+                    who[word.index] = person
+            person = who.get(word.index)
+            if person is not None and person.role != "user":
+                if word.dep in _SUBJECTS and subject is None:
+                    subject = person
+                self.here = [one for one in self.here if one is not person] + [person]
+
+    def _named(self, parsed: Parsed, word: Word, who: dict[int, Person | None]) -> Person | None:  # noqa: PLR0911
+        words = parsed.words
+        if word.low in KIN and word.tag not in {"NNS", "NNPS"} and word.pos in {"NOUN", "PROPN"}:
+            return self._kin(parsed, word, who)
+        if word.pos != "PROPN" or not word.text[:1].isupper() or word.text.startswith(MASK):
+            return None
+        before = words[word.index - 1] if word.index else None
+        if before is not None and before.pos in {"PROPN", "NOUN"} and before.index in who and before.dep in {"compound", "nmod"}:
+            return who[before.index]
+        if word.low in self.legacy_names:
+            after = words[word.index + 1] if word.index + 1 < len(words) else None
+            strange = (
+                after is not None
+                and after.pos == "PROPN"
+                and after.text[:1].isupper()
+                and after.low not in self.legacy_names
+                and after.low not in KIN
+                and not after.text.startswith(MASK)
+                and word.dep == "compound"
+            )
+            other = before is not None and before.index in who and before.low in KIN and who[before.index] is not self.legacy
+            return None if strange or other else self.legacy
+        known = next((one for one in self.others if one.name == word.text), None)
+        if known is not None:
+            return known
+        if word.entity in _NO_PERSON or word.low in NOT_NAMES or word.low == self.user.name.lower() or word.low in TITLES:
+            return None
+        if word.dep in {"compound", "nmod", "amod"} and word.head > word.index and parsed.head(word).pos != "PROPN":
+            return None
+        if word.entity == "PERSON" or word.dep in _SUBJECTS or name_gender(word.text):
+            return self.other(name=_whole_name(parsed, word))
+        return None
+
+    def _kin(self, parsed: Parsed, word: Word, who: dict[int, Person | None]) -> Person | None:
+        words = parsed.words
+        name = _name_after(parsed, word)
+        possessive = _possessor(parsed, word, words[word.index + 1] if name else None)
+        if not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None)):
+            return None
+        owner = self._owner(possessive, who)
+        capital = word.text[:1].isupper() and bool(name)
+        if possessive is None and (word.low in NAMING_KIN or capital) and not _has_article(parsed, word):
+            owner = self.user
+        appositive = parsed.head(word) if word.dep == "appos" else None
+        if appositive is not None and appositive.index in who:
+            person = who[appositive.index]
+            if person is not None and person.role == "other" and owner is not None and not person.kin:
+                person.kin, person.owner = word.low, owner
+            return None
+        if name and any(part.lower() in self.legacy_names for part in name.split()):
+            return self.legacy
+        if owner is None:
+            return None
+        legacy = self.legacy
+        if legacy is not None and owner is self.user and not name and KIN.get(word.low) == legacy.group and legacy.group:
+            other = any(each.low in {"other", "great", "step"} for each in parsed.children(word))
+            named = any(one.group == legacy.group and one.owner is self.user for one in self.others)
+            if not other and (legacy.group in ONE_EACH or not named):
+                return legacy
+        return self.other(name=name, kin=word.low, owner=owner)
+
+    def _owner(self, possessive: Word | None, who: dict[int, Person | None]) -> Person | None:
+        if possessive is None:
+            return None
+        if possessive.low in {"my", "our"}:
+            return self.user
+        return who.get(possessive.index)
+
+    def _meant(
+        self, parsed: Parsed, word: Word, who: dict[int, Person | None], subject: Person | None
+    ) -> Person | None:
+        """Whom he, she, him, her or his means; None when that is unclear."""
+        gender = PRONOUNS[word.low]
+        possessive = word.tag == "PRP$" or word.dep == "poss"
+        is_subject = word.dep in _SUBJECTS
+        barred: set[int] = set()
+        if not possessive and not is_subject and word.low not in {"himself", "herself"}:
+            own = parsed.head(word)
+            while own.pos not in {"VERB", "AUX"} and own.head != own.index:
+                own = parsed.head(own)
+            barred = {
+                id(who[each.index]) for each in parsed.children(own) if each.dep in _SUBJECTS and each.index in who
+            }
+        if subject is not None and possessive and parsed.head(word).dep == "attr" and parsed.head(word).low in KIN:
+            barred = {id(subject)}
+        if subject is not None and subject.fits(gender) and id(subject) not in barred:
+            rival = possessive and self.legacy is not None and subject is not self.legacy and self.legacy.fits(gender)
+            return None if rival and subject.owner is not self.legacy else subject
+        last = self.subject
+        if last is not None and last.fits(gender) and id(last) not in barred and (last in self.here or not self.here):
+            return None if self.unclear and not self.here and self._rival(gender, last) else last
+        fitting = [one for one in self.here if one.fits(gender) and id(one) not in barred]
+        if len(fitting) > 1:
+            sure = [one for one in fitting if one.gender == gender]
+            fitting = sure if len(sure) == 1 else fitting
+        if len(fitting) == 1:
+            only = fitting[0]
+            return only if only.gender == gender or is_subject or only is self.legacy else self._or_legacy(gender, only, barred)
+        if fitting:
+            return None
+        if self.legacy is not None and self.legacy.fits(gender) and id(self.legacy) not in barred:
+            return None if self.unclear else self.legacy
+        earlier = [one for one in self.before if one.fits(gender) and id(one) not in barred]
+        return earlier[0] if len(earlier) == 1 else None
+
+    def _rival(self, gender: str, last: Person) -> bool:
+        return any(one.fits(gender) and one is not last for one in self.before)
+
+    def _or_legacy(self, gender: str, only: Person, barred: set[int]) -> Person | None:
+        legacy = self.legacy
+        return only if legacy is None or not legacy.fits(gender) or id(legacy) in barred else legacy
+
+    def bind(self, subject: Person, complement: Word, possessive: Word | None) -> None:
+        """Learn from "my boss is Teresa" and "Mike is my godson" who somebody is."""
+        if subject.role != "other":
+            return
+        if subject.kin and not subject.name and complement.pos == "PROPN" and complement.low not in NOT_NAMES:
+            subject.name, subject.told = complement.text, True
+        elif subject.name and not subject.kin and complement.low in KIN and possessive is not None and possessive.low == "my":
+            subject.kin, subject.owner, subject.told = complement.low, self.user, True
+            subject.gender = subject.gender or KIN_GENDER[KIN[complement.low]].strip("?")
+
+    def spoken_of(self, person: Person | None, beside: Person | None) -> None:
+        """Take in whom a clause was about: likely whom the next pronoun means, unless another such is ``beside`` them."""
+        if person is not None and person.role != "user":
+            two = beside is not None and (not beside.gender or person.fits(beside.gender)) and beside.role != "user"
+            self.subject = None if two else person
+
+
+def before_name(word: Word) -> bool:
+    """Whether a word only leads up to a legacy's name: "my late uncle" before "Joe"."""
+    low = word.low.strip(".")
+    return low in _KIN_ADJECTIVES or low in KIN or low in TITLES or low in {"my", "our", "the", "poor", "", "dear"}
+
+
+def _kin_of_legacy(names: frozenset[str], everything: str) -> str:
+    """What the legacy is to the user, as the user says it; empty if they never do."""
+    kin = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
+    name = "|".join(map(re.escape, names))
+    adjectives = "|".join(_KIN_ADJECTIVES)
+    said = (
+        rf"(?i)\b(?:my|our) (?:(?:{adjectives}) )*(?P<kin>{kin})(?:,? |'s name (?:is|was) )(?:{name})\b",
+        rf"(?i)\b(?:{name})(?:'s|,)? (?:\w+,? )?(?:(?:is|was) )?my (?:(?:{adjectives}|piano|school|maths?|first) )*(?P<kin>{kin})\b",
+        rf"(?i)(?<!my )\b(?P<kin>{'|'.join(sorted(NAMING_KIN, key=len, reverse=True))}) (?:{name})\b",
+        rf"(?i)\b(?:s?he)(?:'s| is| was) my (?:(?:{adjectives}) )*(?P<kin>{kin})\b",
+    )
+    for pattern in said:
+        match = re.search(pattern, everything)
+        if match:
+            return match["kin"].lower()
+    naming = "|".join(sorted(NAMING_KIN, key=len, reverse=True))
+    opening = re.search(rf"(?i)^(?:[^.!?]*\babout )?(?:my|our)? ?(?:late |dear |old )?(?:{naming})\b", everything.strip())
+    reports = re.search(
+        rf"(?i)\b(?:{naming}) (?:(?:always |once )?(?:says?|said|told|tells|thinks|and)|(?:is|was) (?:his|her))\b", everything
+    )
+    if re.search(rf"(?i)\b(?:{name})\b", everything) or not opening or reports:
+        return ""
+    # Somebody who never says the name: the one parent or grandparent whom they speak of, if it is one.
+    spoken = {
+        KIN[match["kin"].lower()]
+        for match in re.finditer(rf"(?i)\b(?:my|our) (?:late |dear |old )?(?P<kin>{kin})\b", everything)
+    } | {KIN[match.lower()] for match in re.findall(rf"(?i)(?<!his )(?<!her )(?<!the )(?<!a )\b({naming})\b", everything)}
+    genders = {name_gender(each) for each in names} - {""}
+    only = next(iter(spoken)) if len(spoken) == 1 else ""
+    suits = only in ONE_EACH and (not genders or KIN_GENDER[only] in genders)
+    return only if suits else ""
+
+
+def _whole_name(parsed: Parsed, word: Word) -> str:
+    """A name with what stands before and after it: "Frau Lenz", "João da Costa"."""
+    words = parsed.words
+    first = last = word.index
+    while first and _is_name_part(words[first - 1]) and words[first - 1].head in {word.index, first}:
+        first -= 1
+    while last + 1 < len(words) and _is_name_part(words[last + 1]) and words[last].dep in {"compound", "nmod", "flat"}:
+        last += 1
+    return parsed.text[words[first].start : words[last].end]
+
+
+def _is_name_part(word: Word) -> bool:
+    return (
+        (word.pos == "PROPN" or word.low in {"da", "de", "van", "von", "la"})
+        and (word.text[:1].isupper() or word.low in {"da", "de", "van", "von", "la"})
+        and word.low not in KIN
+        and not word.text.startswith(MASK)
+    )
+
+
+def _name_after(parsed: Parsed, word: Word) -> str:
+    """The name that stands beside a word of kin: "my sister Inês", "my brother, Tom,"."""
+    words, place = parsed.words, word.index + 1
+    if place < len(words) and words[place].text == "," and place + 1 < len(words):
+        beside = words[place + 1]
+        if beside.dep == "appos" and beside.head == word.index and _can_name(beside):
+            return _whole_name(parsed, beside)
+        return ""
+    if place >= len(words) or not _can_name(words[place]):
+        return ""
+    last = place
+    while last + 1 < len(words) and _is_name_part(words[last + 1]) and words[last + 1].text[:1].isupper():
+        if words[last].dep not in {"compound", "nmod", "flat"} and words[last + 1].dep not in {"flat"}:
+            break
+        last += 1
+    return parsed.text[words[place].start : words[last].end]
+
+
+def _can_name(word: Word) -> bool:
+    return (
+        word.text[:1].isupper()
+        and word.pos in {"PROPN", "NOUN", "ADJ", "VERB", "X", "INTJ"}
+        and word.low not in NOT_NAMES
+        and word.low not in KIN
+        and not word.text.startswith(MASK)
+    )
+
+
+def _possessor(parsed: Parsed, word: Word, name: Word | None) -> Word | None:
+    """The word that says whose kin it is."""
+    for holder in (word, name, parsed.head(word) if word.dep in {"compound", "nmod"} else None):
+        found = parsed.child(holder, "poss") if holder is not None else None
+        if found is not None and found.index < word.index:
+            return found
+    return None
+
+
+def _has_article(parsed: Parsed, word: Word) -> bool:
+    return any(each.dep == "det" for each in parsed.children(word)) or (
+        word.index > 0 and parsed.words[word.index - 1].low in {"a", "an", "the"}
+    )
+
+

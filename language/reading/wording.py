@@ -1,0 +1,312 @@
+"""What a clause says as a sentence in the third person that can stand alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from language.offline.lexicon.words import NOT_NAMES
+from language.reading.clauses import SAY, SUBJECTS, Clause, subject_of
+from language.reading.normalise import MASK, Mended
+from language.reading.parse import Word
+from language.reading.people import PRONOUNS, Cast, Person, before_name
+
+_POINTERS = frozenset("it its this that these those them they their theirs there here ones".split())
+_NOUNS = frozenset({"NOUN", "PROPN"})
+_MARKERS = frozenset(
+    """well so yeah yes no oh anyway also then actually basically honestly and but or though tho too however obviously
+    funnily practically really please thanks straight still now just yet""".split()
+)
+_SPELT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
+_THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re": "is", "'ve": "has"}
+_SAME_PAST = frozenset("quit put cut hit hurt set let read cost shut spread bet split beat".split())
+_PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
+_WEATHER = frozenset({"rain", "snow", "thunder", "freeze"})
+
+
+class Unclear(Exception):
+    """A word can't be said in the third person. ``reason`` is what the drop is counted by."""
+
+    def __init__(self, word: Word, reason: str = "unclear pronoun") -> None:
+        super().__init__(reason)
+        self.word, self.reason = word, reason
+
+
+class Wording:
+    """Says clauses of one text in the third person, about the legacy (``of_legacy``) or about the user's own world."""
+
+    def __init__(self, cast: Cast, mended: Mended, who: Mapping[int, Person | None], *, of_legacy: bool) -> None:
+        self.cast, self.mended, self.who, self.of_legacy = cast, mended, who, of_legacy
+        self.shown: list[Person] = []
+
+    def named(self, person: Person) -> str:
+        """How somebody is called in these statements: "the user's sister Inês", "Rosa's husband", "Tom"."""
+        if person.role == "legacy":
+            return person.name
+        if person.role == "user":
+            return person.name if self.of_legacy and person.name else "the user"
+        if person.owner is not None and person.kin:
+            return f"{self.named(person.owner)}'s {person.kin} {person.name}".rstrip()
+        return person.name
+
+    def say(self, clause: Clause, person: Person | None, *, elided: bool = False) -> str:
+        """The clause as a sentence, without its full stop. Raises Unclear."""
+        self.shown = []
+        words = trimmed(clause)
+        parts: list[str] = []
+        if elided and person is not None:
+            parts.append(self.named(person) + " ")
+            self.shown.append(person)
+            if clause.head.tag == "VBN" and not any(word.dep in {"aux", "auxpass"} for word in words):
+                parts.append("was ")
+        skipped = self._before_names(words)
+        for position, word in enumerate(words):
+            if word.index in skipped:
+                continue
+            following = words[position + 1] if position + 1 < len(words) else None
+            said = self._said(clause, word, words, position, skipped)
+            if said and parts and said[0].isalnum() and not parts[-1].endswith((" ", "-", "(", "/")) and word.dep not in {"case"}:
+                parts[-1] += " "
+            space = " " if following is not None and (following.start > word.end or following.index != word.index + 1) else ""
+            if said:
+                if elided and len(parts) <= 2 and said[0].isupper() and word.pos not in {"PROPN"} and said != "I" and word.index not in self.who:
+                    said = said[0].lower() + said[1:]
+                parts.append(said + space)
+        text = re.sub(r"\s+", " ", "".join(parts)).strip(" ,;-.!")
+        text = re.sub(r"\s+(?=[,.;!?)])|(?<=\()\s+", "", text)
+        return text.replace("can not", "cannot").replace(" ,", ",")
+
+    def _before_names(self, words: list[Word]) -> set[int]:
+        """What stands before the legacy's name and goes with it: "my late uncle"."""
+        gone: set[int] = set()
+        for position, word in enumerate(words):
+            person = self.who.get(word.index)
+            if word.low == "us" and [each.low for each in words[max(0, position - 2) : position]] in (["all", "of"], ["both", "of"]):
+                gone |= {words[position - 2].index, words[position - 1].index}
+            if person is None or person.role != "legacy" or word.low in PRONOUNS or word.index in gone:
+                continue
+            while position and before_name(words[position - 1]) and words[position - 1].index == words[position].index - 1:
+                position -= 1
+                if words[position].tag == "PRP$" and words[position].low not in {"my", "our"}:
+                    break
+                gone.add(words[position].index)
+        return gone
+
+    def _said(self, clause: Clause, word: Word, words: list[Word], position: int, skipped: set[int]) -> str:  # noqa: PLR0911
+        low = word.low
+        if word.text.startswith(MASK):
+            return self._quoted(clause, word, words, position)
+        if word.index in self.who:
+            return self._person(clause, word, words, skipped)
+        if low in {"we", "us", "our", "ours", "ourselves"} and word.text != "US":
+            return self._group(clause, word)
+        if low in {"you", "your", "yours", "yourself"}:
+            giving = self.of_legacy and clause.head.lemma in {"give", "lend", "tell", "make"} and any(
+                each.tag == "MD" for each in clause.children("aux")
+            )
+            if giving and low in {"you", "your"}:
+                return "people" if low == "you" else "their"
+            raise Unclear(word)
+        if low in _POINTERS or (low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)):
+            self._check_pointer(clause, word, words, position)
+        if low in {"got"} and any(each.lemma in {"have", "'ve"} for each in clause.parsed.children(word) if each.dep == "aux") and word.index == clause.head.index:
+            return word.text
+        if word.pos in {"AUX", "VERB", "PART"} or low in {"n't", "'s", "'d"}:
+            return self._verb(clause, word, words, position)
+        return word.text
+
+    def _quoted(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:
+        quotation = self.mended.quoted(word.text)
+        lead = ", " if position and clause.head.lemma in SAY - {"call"} and words[position - 1].text != "," else ""
+        return f'{lead}"{quotation}"'
+
+    def _group(self, clause: Clause, word: Word) -> str:
+        user = self.named(self.cast.user)
+        if word.low == "we" and word == clause.subject and self.of_legacy and self.cast.legacy is not None:
+            self.shown += [self.cast.legacy, self.cast.user]
+            return f"{self.named(self.cast.legacy)} and {user}"
+        if word.low == "us":
+            return f"{user} and others"
+        if word.low == "our":
+            return f"{user}'s"
+        raise Unclear(word, "unclear we")
+
+    def _check_pointer(self, clause: Clause, word: Word, words: list[Word], position: int) -> None:
+        low, before = word.low, words[:position]
+        if word.dep in {"mark", "expl"} or word.tag in {"WDT", "EX", "WP", "IN"} or (low == "that" and word.dep in {"advmod", "nsubj", "dobj"} and word.tag == "WDT"):
+            return
+        if low == "it" and clause.parsed.head(word).lemma in _WEATHER:
+            return
+        if low in {"it", "its"}:
+            verb = _governor(clause, word)
+            ok = any(
+                each.tag in {"NN", "NNP"} and each.index not in self.who and each.entity not in {"DATE", "TIME"}
+                and (_governor(clause, each) != verb or low == "its")
+                for each in before
+            )
+        elif low in {"they", "them", "their", "theirs"}:
+            ok = any(each.tag in {"NNS", "NNPS"} or each.low in {"everybody", "everyone", "nobody", "anyone", "anybody", "somebody", "someone", "people"} for each in before)
+            ok = ok or sum(each.index in self.who for each in before if each.pos in _NOUNS or each.low == "i") > 1
+        elif word.dep == "det" and clause.parsed.head(word).lemma in {"year", "month", "week", "weekend"}:
+            ok = True
+        elif low == "one":
+            ok = word.tag == "CD" and word.dep not in {"dobj", "nsubj", "attr"}
+        elif low == "there":
+            ok = any(each.entity in {"GPE", "FAC", "LOC", "ORG"} for each in before)
+        else:
+            ok = False
+        if not ok:
+            raise Unclear(word)
+
+    def _person(self, clause: Clause, word: Word, words: list[Word], skipped: set[int]) -> str:
+        person, low = self.who[word.index], word.low
+        if person is None:
+            raise Unclear(word)
+        possessive = word.tag == "PRP$" or (low in {"his", "her"} and word.dep == "poss")
+        if person.role == "user" and low in {"i", "me", "my", "mine", "myself"}:
+            if low == "myself":
+                if word.dep in {"npadvmod", "appos", "advmod"}:
+                    return ""
+                if self.of_legacy:
+                    raise Unclear(word)
+                return "themselves"
+            if low == "mine":
+                raise Unclear(word)
+            self._show(person)
+            return f"{self.named(person)}'s" if low == "my" else self.named(person)
+        if low in PRONOUNS:
+            if low in {"himself", "herself"}:
+                if person not in self.shown:
+                    raise Unclear(word)
+                return low
+            rivals = [one for one in self.shown if one is not person and one.fits(PRONOUNS[low])]
+            if person in self.shown and not rivals:
+                return low
+            name = self.named(person)
+            if not name:
+                raise Unclear(word, "unknown subject")
+            if low == "hers":
+                raise Unclear(word)
+            self._show(person)
+            return f"{name}'s" if possessive else name
+        return self._mention(clause, word, words, person, skipped)
+
+    def _mention(self, clause: Clause, word: Word, words: list[Word], person: Person, skipped: set[int]) -> str:
+        """Somebody by name or kin. Of the legacy the whole phrase becomes the name."""
+        after = {each.index for each in words if each.index > word.index}
+        first = person not in self.shown
+        self._show(person)
+        place = word.index + 1
+        all_words = clause.parsed.words
+        if person.role == "legacy":
+            while place in after and (self.who.get(place) is person or all_words[place].low in self.cast.legacy_names):
+                skipped.add(place)
+                place += 1
+            self._skip_appositive(clause, word, after, skipped)
+            return self.named(person)
+        told = any(each.low == person.kin and each.dep in {"attr", "oprd"} for each in words)
+        if not told and all_words[word.index].pos == "PROPN" and word.low != person.kin and person.kin and first:
+            beside = any(self.who.get(near) is person and near != word.index for near in range(max(0, word.index - 2), word.index + 3))
+            if not beside:
+                return self.named(person)
+        if word.low == person.kin and not self._has_possessor(clause, word):
+            return f"{self.named(person.owner)}'s {word.low}" if person.owner is not None else word.text
+        return word.text
+
+    def _skip_appositive(self, clause: Clause, word: Word, after: set[int], skipped: set[int]) -> None:
+        """Leave out ", my grandfather," after the legacy's name."""
+        for each in clause.parsed.children(word):
+            if each.dep == "appos" and each.index in after and clause.parsed.child(each, "poss") is not None:
+                gone = {one.index for one in clause.parsed.subtree(each)}
+                gone |= {index for index in (min(gone) - 1, max(gone) + 1) if index in after and clause.parsed.words[index].text == ","}
+                skipped |= gone
+
+    def _has_possessor(self, clause: Clause, word: Word) -> bool:
+        holders = (word, clause.parsed.head(word), *clause.parsed.children(word))
+        return any(
+            each.dep == "poss" and each.index < word.index and word.index - each.index <= 5  # noqa: PLR2004
+            for holder in holders
+            for each in clause.parsed.children(holder)
+        )
+
+    def _show(self, person: Person) -> None:
+        if person not in self.shown:
+            self.shown.append(person)
+
+    def _verb(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:
+        """A verb that agrees with "the user", and contractions in full."""
+        low = word.low
+        following = words[position + 1] if position + 1 < len(words) else None
+        if low == "n't":
+            return "not"
+        if low == "ca":
+            return "can"
+        if low == "wo":
+            return "will"
+        if low == "'s":
+            if word.pos == "PART":
+                return word.text
+            head = clause.parsed.head(word)
+            return "has" if word.lemma == "have" or (word.dep == "aux" and head.tag == "VBN") else "is"
+        if low == "'d":
+            return "had" if clause.parsed.head(word).tag == "VBN" else "would"
+        subject = subject_of(clause.parsed, word)
+        first_person = subject is not None and subject.low == "i" and not _joined(clause, subject)
+        if first_person and low in _SAME_PAST and _PAST_TIME.search(self.mended.text):
+            return word.text
+        bare = word.tag == "VB" and word.dep == "conj" and not any(each.dep == "aux" for each in clause.parsed.children(word))
+        if first_person and bare and clause.parsed.head(word).tag in {"VBD", "VBP", "VBZ"}:
+            return third(word.text)
+        if first_person and (word.tag in {"VBP", "VBZ"} or low in _THIRD) and word.tag not in {"VB", "VBN", "VBG", "VBD"}:
+            return _THIRD.get(low) or third(word.text)
+        if low in _SPELT:
+            return _SPELT[low]
+        return "not" if low == "not" and following is not None else word.text
+
+
+def _governor(clause: Clause, word: Word) -> int:
+    """The verb that a word hangs on."""
+    while word.head != word.index and word.pos not in {"VERB", "AUX"}:
+        word = clause.parsed.head(word)
+    return word.index
+
+
+def _joined(clause: Clause, subject: Word) -> bool:
+    return any(each.dep == "conj" for each in clause.parsed.children(subject))
+
+
+def third(verb: str) -> str:
+    """A verb's third person: "carry" gives "carries"."""
+    if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
+        return verb + "es"
+    return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", verb) else verb + "s"
+
+
+def trimmed(clause: Clause) -> list[Word]:
+    """The words without what only joins a clause to the talk around it."""
+    gone: set[int] = set()
+    for each in clause.children():
+        opens = each.index < clause.head.index and (clause.subject is None or each.index < clause.subject.index)
+        marker = each.dep in {"intj", "cc", "advmod", "mark"} and each.low in _MARKERS
+        if each.dep in {"intj", "discourse"} or (each.dep == "cc" and not any(one.dep == "conj" and one.index > each.index for one in clause.children())):
+            gone |= {one.index for one in clause.parsed.subtree(each)}
+        elif marker and (opens or (each.index == max(clause.ids) and each.low in {"though", "tho", "too", "also", "now"})):
+            gone.add(each.index)
+        elif each.dep == "advmod" and each.low in {"actually", "basically", "honestly", "obviously", "just", "also", "then"} and not clause.parsed.children(each):
+            gone.add(each.index)
+        elif each.low in {"really", "literally"} and each.dep == "advmod" and not clause.children("neg"):
+            gone.add(each.index)
+        elif each.dep in {"npadvmod", "vocative"} and each.pos == "PROPN" and each.low not in NOT_NAMES and each.index > clause.head.index:
+            gone |= {one.index for one in clause.parsed.subtree(each)}
+        elif each.low == "days" and any(one.low == "these" for one in clause.parsed.children(each)):
+            gone |= {one.index for one in clause.parsed.subtree(each)}
+    words = [word for word in clause.words() if word.index not in gone]
+    if len(words) > 3 and words[-1].pos == "PROPN" and words[-2].text == "," and words[-1].dep not in {"conj", "attr", "pobj"}:  # noqa: PLR2004
+        words = words[:-1] if not clause.parsed.children(words[-1]) and words[-1].entity in {"", "PERSON"} else words
+    while words and (words[0].dep == "punct" or words[0].low in {"and", "but", "or", ",", "-"}):
+        words.pop(0)
+    while words and (words[-1].dep in {"punct", "cc"} or words[-1].text in {",", "-", ".", "!", ";", ":"}):
+        words.pop()
+    return words
+
+
