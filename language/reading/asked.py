@@ -6,26 +6,41 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-_POLITE = r"(?:(?:please|pls|oh|ok|okay|also|and|so|hey|just|but|by the way|can you|could you|will you|would you|you should)[,:]? )*"
+_POLITE = (
+    r"(?:(?:please|pls|oh|ok|okay|also|and|so|hey|just|but|by the way|can you|could you|will you|"
+    r"would you|you should)[,:]? )*"
+)
 _REMEMBER = (
     r"(?:remember|keep in mind|bear in mind|don't forget|do not forget|never forget|make a note|take note|note|"
     r"for future reference|for next time|write down|make sure you remember)"
 )
 _ASKED = re.compile(
-    rf"(?i)^{_POLITE}{_REMEMBER}(?:(?: that|:| -| of the following)+,?:? |, (?=(?:i|my)\b)| (?=(?:i|my|i'm|we|our)\b))(?P<what>\S.*)"
+    rf"(?i)^{_POLITE}{_REMEMBER}(?:(?: that|:| -| of the following)+,?:? |, (?=(?:i|my)\b)| (?=(?:i|my|"
+    rf"i'm|we|our)\b))(?P<what>\S.*)"
 )
 _REQUEST = re.compile(r"(?i)^(?:can|could|will|would) you\b")
 _FUTURE = re.compile(rf"(?i)^{_POLITE}(?:for future reference|for next time)[,:]? (?P<what>\S.*)")
-_HENCEFORTH = re.compile(r"(?i)^(?P<polite>(?:please |ok |so |and )*)(?:from now on|going forward|from here on|in future)[,:]? (?:please )?(?P<what>\S.*)")
+_HENCEFORTH = re.compile(
+    r"(?i)^(?P<polite>(?:please |ok |so |and )*)(?:from now on|going forward|from here on|in "
+    r"future)[,:]? (?:please )?(?P<what>\S.*)"
+)
 _HENCEFORTH_LAST = re.compile(r"(?i)^(?:please )?(?P<what>\S.*?),? from now on(?:,? please)?[.!]*$")
-_POINTING = re.compile(rf"(?i)^{_POLITE}{_REMEMBER}(?: (?:that|this|it))?(?:,? (?:please|for me|ok|okay|thanks))*[.!]*$")
-_POINTING_LAST = re.compile(rf"(?i)^(?P<what>\S.*?)(?:,| -|;)(?: and)? {_POLITE}{_REMEMBER} (?:that|this|it)(?: please)?[.!]*$")
+_POINTING = re.compile(
+    rf"(?i)^{_POLITE}{_REMEMBER}(?: (?:that|this|it))?(?:,? (?:please|for me|ok|okay|thanks))*[.!]*$"
+)
+_POINTING_LAST = re.compile(
+    rf"(?i)^(?P<what>\S.*?)(?:,| -|;)(?: and)? {_POLITE}{_REMEMBER} (?:that|this|it)(?: please)?[.!]*$"
+)
 _ORDER = re.compile(
-    r"(?i)^(?P<no>(?:do not|don't|never|stop) )?(?P<always>always )?(?P<verb>call|keep|reply|answer|write|speak|respond|talk|use|set|give|"
-    r"send|include|add|make|put|show|explain|remind|address|be|avoid|translate|format|tell|start|end|skip|leave|prefer|round|sign|"
+    r"(?i)^(?P<no>(?:do not|don't|never|stop) )?(?P<always>always )?(?P<verb>call|keep|reply|answer|"
+    r"write|speak|respond|talk|use|set|give|"
+    r"send|include|add|make|put|show|explain|remind|address|be|avoid|translate|format|tell|start|end|"
+    r"skip|leave|prefer|round|sign|"
     r"ask|list|check|treat|refer)\b(?P<rest> .*)?$"
 )
-_UNSAID = re.compile(r"(?i)\b(?:it|that|this|these|those|them|he|she|they|we|us|you|your|your?self|obey|secret|admin|password)\b")
+_UNSAID = re.compile(
+    r"(?i)\b(?:it|that|this|these|those|them|he|she|they|we|us|you|your|your?self|obey|secret|admin|password)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)

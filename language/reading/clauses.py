@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from language.offline.lexicon.words import NOT_NAMES, listed
 from language.reading.parse import Parsed, Word
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
-SAY = frozenset(
-    """say tell ask answer reply call shout joke admit insist announce whisper explain reckon claim swear mention mutter
-    complain promise warn remind report""".split()
+SAY = listed(
+    """say tell ask answer reply call shout joke admit insist announce whisper explain reckon claim swear mention
+    mutter complain promise warn remind report"""
 )
-DOUBT = frozenset(
-    """think suppose guess reckon imagine assume suspect doubt wonder hear bet wish pretend hope believe feel gather
-    figure""".split()
+DOUBT = listed(
+    """think suppose guess reckon imagine assume suspect doubt wonder hear bet wish pretend hope believe feel
+    gather figure"""
 )
 _MARKS = frozenset({",", ";", "-", ":", ".", "(", ")"})
+_MARKERS = listed(
+    """well so yeah yes no oh anyway also then actually basically honestly and but or though tho too however
+    obviously funnily practically really please thanks straight still now just yet"""
+)
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
 # What may be left out where it can't be told: the rest says the same, only less of when and why.
 _ASIDES = frozenset({"advcl", "relcl", "conj", "parataxis", "appos"})
@@ -65,9 +70,12 @@ class Clause:
 
     def aside(self, word: Word) -> Word | None:
         """What could be left out so that ``word`` goes too: the smallest part of the clause that holds it."""
-        while word.index != self.head.index and word.head != word.index:
+        while word.index not in {self.head.index, word.head}:
             # "The way they treated her" is nothing without its clause; ", who taught us," can go.
-            bound = word.dep == "relcl" and self.parsed.words[min(each.index for each in self.parsed.subtree(word)) - 1].text != ","
+            bound = (
+                word.dep == "relcl"
+                and self.parsed.words[min(each.index for each in self.parsed.subtree(word)) - 1].text != ","
+            )
             if word.dep in _ASIDES and word.index in self.ids and not bound:
                 return word
             word = self.parsed.head(word)
@@ -132,7 +140,82 @@ def _further(parsed: Parsed, head: Word) -> Iterator[Word]:
                 continue
             low, high = sorted((child.index, head.index))
             comma = any(word.text in _MARKS for word in parsed.words[low:high])
-            beside = child.index < head.index or child.dep == "parataxis" or (comma and own_subject(parsed, head) is not None)
+            beside = (
+                child.index < head.index
+                or child.dep == "parataxis"
+                or (comma and own_subject(parsed, head) is not None)
+            )
             if (comma or own is None) and beside and head.lemma not in SAY | DOUBT and is_finite(parsed, child):
                 yield child
                 yield from _further(parsed, child)
+
+
+def unwrapped(clause: Clause) -> Clause:
+    """Of "I remember that she loved roses" what is remembered."""
+    inner = next(iter(clause.children("ccomp")), None)
+    subject = clause.subject
+    plain = clause.head.lemma in {"remember", "recall", "swear", "know"} and subject is not None and subject.low == "i"
+    if (
+        inner is None
+        or not plain
+        or clause.children("neg")
+        or inner.index < clause.head.index
+        or clause.head.tag == "VBD"
+    ):
+        return clause
+    if any(
+        each.low in {"how", "what", "when", "where", "why", "who", "if", "whether"}
+        for each in clause.parsed.children(inner)
+    ):
+        return clause
+    ids = frozenset(
+        word.index for word in clause.parsed.subtree(inner) if not (word.dep == "mark" and word.head == inner.index)
+    )
+    own = next((each for each in clause.parsed.children(inner) if each.dep in {"nsubj", "nsubjpass"}), None)
+    return Clause(clause.parsed, inner, ids & clause.ids, own)
+
+
+def trimmed(clause: Clause) -> list[Word]:
+    """The words without what only joins a clause to the talk around it."""
+    gone: set[int] = set()
+    last = max((word.index for word in clause.words() if word.dep != "punct"), default=0)
+    for each in clause.children():
+        opens = each.index < clause.head.index and (clause.subject is None or each.index < clause.subject.index)
+        marker = each.dep in {"intj", "cc", "advmod", "mark"} and each.low in _MARKERS
+        if (each.dep in {"intj", "discourse"} and each.index < clause.head.index) or (
+            each.dep == "cc" and not any(one.dep == "conj" and one.index > each.index for one in clause.children())
+        ):
+            gone |= {one.index for one in clause.parsed.subtree(each)}
+        elif (
+            (
+                marker
+                and (opens or (each.index == last and each.low in {"though", "tho", "too", "also", "now", "sorry"}))
+            )
+            or (
+                each.dep == "advmod"
+                and each.low in {"actually", "basically", "honestly", "obviously", "just", "also", "then"}
+                and not clause.parsed.children(each)
+            )
+            or (each.low in {"really", "literally"} and each.dep == "advmod" and not clause.children("neg"))
+        ):
+            gone.add(each.index)
+        elif (
+            each.dep in {"npadvmod", "vocative"}
+            and each.pos == "PROPN"
+            and each.low not in NOT_NAMES
+            and each.index > clause.head.index
+        ) or (each.low == "days" and any(one.low == "these" for one in clause.parsed.children(each))):
+            gone |= {one.index for one in clause.parsed.subtree(each)}
+    words = [word for word in clause.words() if word.index not in gone]
+    if (
+        len(words) > 3
+        and words[-1].pos == "PROPN"
+        and words[-2].text == ","
+        and words[-1].dep not in {"conj", "attr", "pobj"}
+    ):
+        words = words[:-1] if not clause.parsed.children(words[-1]) and words[-1].entity in {"", "PERSON"} else words
+    while words and (words[0].dep == "punct" or words[0].low in {"and", "but", "or", ",", "-"}):
+        words.pop(0)
+    while words and (words[-1].dep in {"punct", "cc"} or words[-1].text in {",", "-", ".", "!", ";", ":"}):
+        words.pop()
+    return words

@@ -59,7 +59,11 @@ _RULES: tuple[tuple[re.Pattern[str], _Render], ...] = tuple(
         (r"\bthe day before yesterday\b", _days_away(-2)),
         (rf"\byesterday\b(?! {_PART_OF_DAY})", _days_away(-1)),
         (rf"\btomorrow\b(?! {_PART_OF_DAY})", _days_away(1)),
-        (rf"\b(?P<span>{_NUMBER} (?:(?:good|long|full) )?(?:day|week|month|year|decade)s?) (?:ago|back)(?: today)?\b", _ago),
+        (
+            rf"\b(?P<span>{_NUMBER} (?:(?:good|long|full) )?(?:day|week|month|year|decade)s?) (?:ago|back)(?: "
+            rf"today)?\b",
+            _ago,
+        ),
         (
             r"\b(?:(?:in|on|during|over) )?(?:the )?(?P<which>last|past|this|next) "
             rf"(?P<unit>year|month|weekend|week|{_DAY})\b(?! (?:{_PART_OF_DAY}|of))",

@@ -1,67 +1,72 @@
-"""Which clauses are statements: no questions, orders, doubts, conditions, hearsay or jokes, and nothing of the moment."""
+"""Which clauses are statements: no questions, orders, doubts, conditions, hearsay or jokes, nothing of the moment."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from language.reading.clauses import DOUBT, SAY, SUBJECTS, Clause, is_finite, subject_of
+from language.offline.lexicon.words import PETS, listed
+from language.reading.clauses import DOUBT, SAY, Clause, is_finite, subject_of
 from language.reading.normalise import MASK
 from language.reading.parse import Word
 from language.reading.people import Person
 
-_HEDGES = frozenset(
-    """maybe perhaps probably possibly presumably supposedly apparently allegedly rumour rumor rumours rumors hopefully
-    purportedly reportedly hypothetically""".split()
+_HEDGES = listed(
+    """maybe perhaps probably possibly presumably supposedly apparently allegedly rumour rumor rumours rumors
+    hopefully purportedly reportedly hypothetically"""
 )
 _MODALS = frozenset({"might", "may", "must", "should", "shall", "ought"})
 _CONDITIONS = frozenset({"if", "unless", "whether", "suppose", "supposing", "provided"})
 _JOKES = re.compile(
     r"(?i)\b(?:jok(?:e|es|ed|ing)|kidding|just messing|pulling (?:your|my) leg|lied|lying|made (?:that|it) up|i wish|"
-    r"in (?:the|that|a|this|my) (?:book|movie|film|novel|story|game|show|play|series|dream)|the character|i dreamed|i dreamt|"
+    r"in (?:the|that|a|this|my) (?:book|movie|film|novel|story|game|show|play|series|dream)|the "
+    r"character|i dreamed|i dreamt|"
     r"legend has it|according to|as far as i know|to my knowledge|for instance|e\.g|yeah right|pretend|imagine|"
     r"not (?:too |so |entirely |really |completely |quite |100 ?% )?(?:sure|certain)|unsure|no idea|or something|or so|"
     r"in theory|i(?: have|'ve)? heard|i was told|they say|people say|word is|don't quote me|if memory serves|"
-    r"if i remember (?:rightly|right|correctly)|(?:can't|cannot|don't) (?:quite |really |even )?(?:remember|recall))\b|/s\b"
+    r"if i remember (?:rightly|right|correctly)|(?:can't|cannot|don't) (?:quite |really |even "
+    r")?(?:remember|recall))\b|/s\b"
 )
 _DOUBTS = re.compile(
-    r"(?i)^(?:(?:but|or|and|though|well) )*(?:maybe|perhaps|or was it|was it|not sure|i(?:'m| am) not (?:so |quite |really )?sure|i could be wrong|"
-    r"i might be wrong|i may be wrong|something like that|don't quote me|just kidding|(?:i(?:'m| am|'m only) )?(?:just |only )?(?:joking|kidding)|"
-    r"that's not true|no, that's wrong|if i remember|i think|i guess|i suppose|dont believe (?:it|him|her|them)|don't believe (?:it|him|her|them))\b"
+    r"(?i)^(?:(?:but|or|and|though|well) )*(?:maybe|perhaps|or was it|was it|not sure|i(?:'m| am) not "
+    r"(?:so |quite |really )?sure|i could be wrong|"
+    r"i might be wrong|i may be wrong|something like that|don't quote me|just kidding|(?:i(?:'m| am|"
+    r"'m only) )?(?:just |only )?(?:joking|kidding)|"
+    r"that's not true|no, that's wrong|if i remember|i think|i guess|i suppose|dont believe (?:it|him|"
+    r"her|them)|don't believe (?:it|him|her|them))\b"
 )
-_STEERING = frozenset("imagine pretend according what how why whatever let suppose".split())
+_STEERING = listed("imagine pretend according what how why whatever let suppose")
 _PASSING = re.compile(
-    r"(?i)\b(?:right now|at the moment|in a (?:minute|bit|second|moment)|for now|just now|last night|soon|tonight|today|"
+    r"(?i)\b(?:right now|at the moment|in a (?:minute|bit|second|moment)|for now|just now|last night|"
+    r"soon|tonight|today|"
     r"this (?:morning|afternoon|evening|time|week)|currently|earlier|the other day|later|meanwhile|on my way|again)\b"
 )
-_OF_THE_MOMENT = DOUBT | frozenset(
-    """want try thank tell say talk ask see look need start begin go get sorry understand agree picture mind let cry
-    smile laugh miss mention recall appreciate sleep know seem remember forget mean come find add check finish make
-    think sound call email test use""".split()
+_OF_THE_MOMENT = DOUBT | listed(
+    """want try thank tell say talk ask see look need start begin go get sorry understand agree picture mind let
+    cry smile laugh miss mention recall appreciate sleep know seem remember forget mean come find add check
+    finish make think sound call email test use"""
 )
-_STATES = frozenset(
+_STATES = listed(
     """sorry sure glad happy sad afraid tired ready fine ok okay good here there proud nervous back home thankful
     grateful upset worried curious able right wrong interested done lost busy hungry late excited bored confused
     fascinated surprised shocked amazed lucky aware free welcome stuck certain due about confident pleased
-    honest serious young small little kidding joking guilty close angry mad ashamed asleep awake""".split()
+    honest serious young small little kidding joking guilty close angry mad ashamed asleep awake"""
 )
-_LASTING = frozenset(
-    """learn train study work marry live teach build move retire expect save volunteer raise write plan practise practice
-    apply recover run""".split()
+_LASTING = listed(
+    """learn train study work marry live teach build move retire expect save volunteer raise write plan practise
+    practice apply recover run"""
 )
-_LONE = frozenset(
-    """die smoke drink snore cheat paint hunt marry sing swear knit pray cook garden cycle sew drown emigrate remarry
-    retire swim dance drive ski graduate divorce separate ride surf write climb""".split()
+_LONE = listed(
+    """die smoke drink snore cheat paint hunt marry sing swear knit pray cook garden cycle sew drown emigrate
+    remarry retire swim dance drive ski graduate divorce separate ride surf write climb"""
 )
-_EMPTY = frozenset("do try be have get go come happen seem let mean manage know think make take".split())
-_OBJECTS = frozenset(
-    "dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp".split()
-)
+_EMPTY = listed("do try be have get go come happen seem let mean manage know think make take")
+_OBJECTS = listed("dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp")
 
 
 def doubts_before(sentence: str) -> bool:
     """Whether a whole sentence only casts doubt on the one before: "Or maybe 1932." """
-    return bool(_DOUBTS.match(sentence)) and len(sentence.split()) <= 9  # noqa: PLR2004
+    return bool(_DOUBTS.match(sentence)) and len(sentence.split()) <= 9
 
 
 def unstated(clause: Clause, person: Person) -> str:
@@ -70,7 +75,12 @@ def unstated(clause: Clause, person: Person) -> str:
     lows = clause.lows()
     head = clause.head
     text = clause.parsed.text[first.start : clause.words()[-1].end]
-    if "?" in clause.parsed.text[first.start : clause.words()[-1].end + 2] or (first.low in {"do", "does", "did", "is", "are", "was", "were", "can", "could", "would", "should"} and clause.subject is not None and first.index < clause.subject.index and first.dep in {"aux", "auxpass", "ROOT"}):
+    if "?" in clause.parsed.text[first.start : clause.words()[-1].end + 2] or (
+        first.low in {"do", "does", "did", "is", "are", "was", "were", "can", "could", "would", "should"}
+        and clause.subject is not None
+        and first.index < clause.subject.index
+        and first.dep in {"aux", "auxpass", "ROOT"}
+    ):
         return "question"
     if first.low in _STEERING:
         return "order"
@@ -85,18 +95,24 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
     head, auxiliaries = clause.head, clause.children("aux", "auxpass")
     if not _HEDGES.isdisjoint(lows):
         return "hedge"
-    had = head.tag == "VBN" and any(each.low in {"'d", "been"} for each in auxiliaries) or any(each.low == "been" for each in auxiliaries)
-    modals = {each.low for each in auxiliaries if each.tag == "MD" and not (each.low == "'d" and (had or head.tag == "VBN"))}
-    perfect = any(each.lemma == "have" for each in auxiliaries)
+    perfect = any(each.lemma == "have" and each.low != "'d" for each in auxiliaries)
+    # "She'd been a nurse" is no wish, "she'd have been one" is.
+    had = not perfect and (head.tag == "VBN" or any(each.low == "been" for each in auxiliaries))
+    modals = {each.low for each in auxiliaries if each.tag == "MD" and not (each.low == "'d" and had)}
     if modals & _MODALS or (perfect and modals) or modals & {"will", "'ll", "wo"}:
         return "hedge"
     if modals & {"would", "'d"}:
         wishes = head.lemma in {"love", "like", "hate"} and any(
-            each.lemma not in {"know", "hear", "see", "say", "ask", "make", "be", "thank"} for each in clause.children("xcomp")
+            each.lemma not in {"know", "hear", "see", "say", "ask", "make", "be", "thank"}
+            for each in clause.children("xcomp")
         )
         if person.role == "user" and not wishes:
             return "hedge"
-        if person.role != "user" and head.lemma in {"love", "like", "be", "mind", "hate", "adore", "want", "know", "think"} and not lows & {"always", "often", "never", "every"}:
+        if (
+            person.role != "user"
+            and head.lemma in {"love", "like", "be", "mind", "hate", "adore", "want", "know", "think"}
+            and not lows & {"always", "often", "never", "every"}
+        ):
             return "hedge"
     conditions = [
         mark
@@ -107,9 +123,16 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
     ]
     if any(mark.head == head.index or clause.parsed.head(mark).head == head.index for mark in conditions):
         return "condition"
-    if any(word.dep in {"ccomp", "parataxis"} and word.lemma in DOUBT and word.index > head.index for word in clause.children()):
+    if any(
+        word.dep in {"ccomp", "parataxis"} and word.lemma in DOUBT and word.index > head.index
+        for word in clause.children()
+    ):
         return "hedge"
-    if head.lemma in DOUBT and (head.lemma not in {"believe", "hope", "wonder", "imagine"} or clause.children("ccomp")) and not (person.role != "user" and head.lemma in {"believe", "think"}):
+    if (
+        head.lemma in DOUBT
+        and (head.lemma not in {"believe", "hope", "wonder", "imagine"} or clause.children("ccomp"))
+        and not (person.role != "user" and head.lemma in {"believe", "think"})
+    ):
         return "hedge"
     if head.lemma in {"seem", "appear"}:
         return "hedge"
@@ -120,6 +143,8 @@ def _hearsay(clause: Clause, person: Person) -> str:
     head = clause.head
     # "…, she said" and "so he says": what is said stands before it, as somebody else's words.
     quoted = any(is_masked(word) for word in clause.words())
+    if quoted and person.role == "other":
+        return "joke or hearsay"
     if head.lemma in SAY | DOUBT and not quoted:
         told = clause.children("ccomp", "parataxis", "dobj", "dative", "oprd", "prep", "xcomp", "advmod", "neg")
         ordered = head.lemma in {"tell", "ask", "order"} and clause.children("xcomp")
@@ -127,12 +152,14 @@ def _hearsay(clause: Clause, person: Person) -> str:
             return "joke or hearsay"
     if head.low == "used" and person.role == "other" and any(each.lemma in SAY for each in clause.children("xcomp")):
         return "joke or hearsay"
-    if any(each.low == "so" and each.index > head.index and head.lemma in SAY for each in clause.children("dobj", "advmod")):
+    if any(
+        each.low == "so" and each.index > head.index and head.lemma in SAY for each in clause.children("dobj", "advmod")
+    ):
         return "joke or hearsay"
     return ""
 
 
-def passing(clause: Clause) -> bool:  # noqa: PLR0911
+def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
     """Whether what the user says of themself holds only just now, or tells nothing of them."""
     head, lemma = clause.head, clause.head.lemma.lower()
     words = clause.words()
@@ -144,12 +171,20 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911
         return True
     if has_got:
         return any(each.low in {"to", "idea", "question"} or each.dep == "xcomp" for each in clause.children())
-    if lemma == "be" and head.tag == "VBD" and any(each.pos == "NUM" or each.entity == "DATE" for each in clause.children("attr", "acomp")):
-        return True
+    if (
+        lemma == "be"
+        and head.tag == "VBD"
+        and any(each.pos == "NUM" or each.entity == "DATE" for each in clause.children("attr", "acomp"))
+    ):
+        return not clause.children("advcl")
     complements = clause.children("xcomp")
     if lemma in _OF_THE_MOMENT and not _lasting_after_all(clause, complements):
         return True
-    if lemma in {"like", "love", "want", "keep", "hate", "prefer", "enjoy"} and any(each.lemma in _OF_THE_MOMENT - {"go", "get", "talk", "cry", "laugh", "sleep", "make", "start", "begin", "find"} or each.lemma in {"put", "hear"} for each in complements):
+    if lemma in {"like", "love", "want", "keep", "hate", "prefer", "enjoy"} and any(
+        each.lemma in _OF_THE_MOMENT - {"go", "get", "talk", "cry", "laugh", "sleep", "make", "start", "begin", "find"}
+        or each.lemma in {"put", "hear"}
+        for each in complements
+    ):
         return True
     if lemma in {"have", "get"} and complements:
         return True
@@ -161,35 +196,73 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
     if progressive and lemma not in _LASTING:
         return True
-    if lemma == "be" and any(each.lemma.lower() in _STATES or each.low in _STATES for each in clause.children("acomp", "attr", "advmod", "prep")):
-        return not any(each.lemma.lower() == "afraid" and clause.parsed.child(each, "prep") for each in clause.children("acomp"))
+    if lemma == "be" and any(
+        each.lemma.lower() in _STATES or each.low in _STATES
+        for each in clause.children("acomp", "attr", "advmod", "prep")
+    ):
+        return not any(
+            each.lemma.lower() == "afraid" and clause.parsed.child(each, "prep") for each in clause.children("acomp")
+        )
     if lemma == "be" and any(each.low in {"idiot", "mess", "fool", "member"} for each in clause.children("attr")):
         return True
-    if lemma in {"have", "do"} and any(each.lemma in {"idea", "question", "problem", "look", "chat", "lunch", "dinner", "meeting", "hearing", "minute", "request", "doubt", "feeling", "point", "clue", "time"} for each in clause.children("dobj")):
+    if lemma in {"have", "do"} and any(
+        each.lemma
+        in {
+            "idea",
+            "question",
+            "problem",
+            "look",
+            "chat",
+            "lunch",
+            "dinner",
+            "meeting",
+            "hearing",
+            "minute",
+            "request",
+            "doubt",
+            "feeling",
+            "point",
+            "clue",
+            "time",
+        }
+        for each in clause.children("dobj")
+    ):
         return True
     return not clause.children(*_OBJECTS) and lemma not in _LONE
 
 
-def _lasting_after_all(clause: Clause, complements: Sequence[Word]) -> bool:
+def _lasting_after_all(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: PLR0911
     lemma, past = clause.head.lemma.lower(), clause.head.tag in {"VBD", "VBN"}
     lows = clause.lows()
     if lemma in {"want", "hope", "need", "plan"}:
-        return any(each.lemma not in _OF_THE_MOMENT | {"be", "have", "do", "know"} for each in complements) and not lows & {"this", "that", "you"}
-    if lemma == "start" or lemma == "begin":
+        return any(
+            each.lemma not in _OF_THE_MOMENT | {"be", "have", "do", "know"} for each in complements
+        ) and not lows & {"this", "that", "you"}
+    if lemma in {"start", "begin"}:
         return bool(complements)
     if lemma == "go":
-        return (past or bool(lows & {"every", "always", "often", "usually", "never", "each"})) and bool(clause.children("prep", "xcomp", "advmod", "advcl"))
+        return (past or bool(lows & {"every", "always", "often", "usually", "never", "each"})) and bool(
+            clause.children("prep", "xcomp", "advmod", "advcl")
+        )
     if lemma == "get":
-        return bool(complements or clause.children("dobj", "acomp", "prt", "auxpass", "npadvmod")) and past and not lows & {"it", "this", "that"}
+        return (
+            bool(complements or clause.children("dobj", "acomp", "prt", "auxpass", "npadvmod"))
+            and past
+            and not lows & {"it", "this", "that"}
+        )
     if lemma in {"use", "make", "come", "call", "find", "look", "see", "talk", "sleep", "try"}:
-        return bool(lows & {"always", "usually", "never", "every"}) or (lemma in {"make", "come"} and past and bool(clause.children("dobj", "prep"))) or (lemma == "look" and any(each.low == "after" for each in clause.children("prep")))
+        return (
+            bool(lows & {"always", "usually", "never", "every"})
+            or (lemma in {"make", "come"} and past and bool(clause.children("dobj", "prep")))
+            or (lemma == "look" and any(each.low == "after" for each in clause.children("prep")))
+        )
     if lemma in {"know", "remember", "forget", "mind"}:
         return bool(lows & {"never", "always"})
     return False
 
 
 def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> bool:
-    """Whether too few words are left to tell anything: ``content`` are those that carry meaning, without the subject."""
+    """Whether too few words are left to tell anything: ``content`` are those with a meaning, without the subject."""
     head = clause.head
     if head.lemma in _LONE or (head.lemma == "be" and clause.children("acomp", "attr", "xcomp")):
         return not content
@@ -197,15 +270,27 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
     told = [each for each in content if each.index != head.index or head.lemma not in _EMPTY]
     if any(is_masked(each) for each in content):
         return False
-    hollow = [each for each in clause.children("xcomp") if each.lemma in {"become", "be", "have", "get", "do"} and not [one for one in clause.parsed.children(each) if one.dep not in {"aux", "mark"}]]
-    if hollow or not any(each.pos not in {"VERB", "AUX"} or each.dep == "xcomp" for each in told):
+    hollow = [
+        each
+        for each in clause.children("xcomp")
+        if each.lemma in {"become", "be", "have", "get", "do"}
+        and not [one for one in clause.parsed.children(each) if one.dep not in {"aux", "mark"}]
+    ]
+    if hollow or not any(
+        each.pos not in {"VERB", "AUX"} or (each.dep not in {"conj", "advcl"} and each.index != head.index)
+        for each in told
+    ):
         return True
     return len(told) < least or (head.lemma == "go" and not clause.children("prep", "prt", "xcomp", "advcl", "advmod"))
 
 
 def orders(clause: Clause) -> bool:
     """Whether a clause without a subject tells somebody to do something."""
-    return clause.head.tag in {"VB", "VBP"} and not clause.children("aux") and subject_of(clause.parsed, clause.head) is None
+    return (
+        clause.head.tag in {"VB", "VBP"}
+        and not clause.children("aux")
+        and subject_of(clause.parsed, clause.head) is None
+    )
 
 
 def is_masked(word: Word) -> bool:
@@ -213,3 +298,13 @@ def is_masked(word: Word) -> bool:
     return word.text.startswith(MASK)
 
 
+def lasting_thing(clause: Clause) -> bool:
+    """Whether what is told of a thing of the user's is more than how it is just now."""
+    head = clause.head
+    if head.lemma == "be" and head.tag != "VBG":
+        return not passing(clause)
+    if clause.subject is not None and clause.subject.lemma in PETS:
+        return head.tag in {"VBZ", "VBP"} or head.lemma in {"die", "call", "name", "pass"}
+    return head.lemma in {"call", "name"} or (
+        head.tag in {"VBZ", "VBP"} and bool(clause.children("prep", "dobj", "xcomp", "acomp"))
+    )

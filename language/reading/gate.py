@@ -8,7 +8,9 @@ MOST_CHARACTERS = 280
 _LEAST_CHARACTERS = 9
 
 _OTHER_PERSON = re.compile(r"(?i)\b(?:I|me|my|mine|myself|we|us|our|ours|you|your|yours|yourself)\b")
-_PRONOUN_FIRST = re.compile(r"(?i)^(?:he|she|it|they|his|her|their|its|this|that|these|those|there|here|and|but|or|who|which|him|them)\b")
+_PRONOUN_FIRST = re.compile(
+    r"(?i)^(?:he|she|it|they|his|her|their|its|this|that|these|those|there|here|and|but|or|who|which|him|them)\b"
+)
 _DOUBLED = re.compile(r"(?i)\b([a-z']{2,}(?: [a-z']+)?),? \1\b")
 _MAY_DOUBLE = frozenset({"had", "that", "very", "so", "many"})
 _ENDS_OPEN = re.compile(
@@ -16,7 +18,9 @@ _ENDS_OPEN = re.compile(
     r"who|which|whose|since|before|after|in|on|at|of|with|from|his|her|their|'s|really|quite|so|not|every|my)$"
 )
 _QUOTED = re.compile(r'"[^"]*"')
-_NEGATION = re.compile(r"(?i)\b(?:not|n't|never|no|nobody|nothing|none|neither|nor|without|cannot|hardly|rarely|seldom|nowhere)\b|n't\b")
+_NEGATION = re.compile(
+    r"(?i)\b(?:not|n't|never|no|nobody|nothing|none|neither|nor|without|cannot|hardly|rarely|seldom|nowhere)\b|n't\b"
+)
 _NAMED_TWICE = re.compile(r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's|'s, |\b(\w+) \2's\b|'s's")
 
 
@@ -24,7 +28,7 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
     """Why a sentence may not leave, in a few words, or empty if it may. ``said`` is what of the message says it."""
     plain = _QUOTED.sub('""', sentence)
     body = plain.strip(' ."!?')
-    if not _LEAST_CHARACTERS <= len(sentence) <= MOST_CHARACTERS or len(body.split()) < 3:  # noqa: PLR2004
+    if not _LEAST_CHARACTERS <= len(sentence) <= MOST_CHARACTERS or len(body.split()) < 3:
         return "too long or short"
     if _PRONOUN_FIRST.match(plain):
         return "begins with a pronoun"
@@ -33,7 +37,13 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
     doubled = _DOUBLED.search(plain)
     if (doubled and doubled[1].lower() not in _MAY_DOUBLE) or _NAMED_TWICE.search(plain):
         return "a name or word doubled"
-    if _ENDS_OPEN.search(body) or plain.count("(") != plain.count(")") or plain.count('"') % 2 or "?" in plain or "http" in plain:
+    if (
+        _ENDS_OPEN.search(body)
+        or plain.count("(") != plain.count(")")
+        or plain.count('"') % 2
+        or "?" in plain
+        or "http" in plain
+    ):
         return "broken grammar"
     if re.search(r"[{}<>=\\|]|Xquote|\w+@\w|[,;:] ?[,;:]", plain):
         return "broken grammar"

@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from language.offline.lexicon.topics import HOBBY_NOUNS, HOBBY_VERBS, IDENTITIES, INSTRUMENTS, OCCUPATIONS, PERSON_NOUNS, TRAITS
-from language.offline.lexicon.words import FAMILY, KIN, KIN_PLURALS, LANGUAGES, NATIONALITIES, PETS, REGIONS
+from language.offline.lexicon.topics import (
+    HOBBY_NOUNS,
+    HOBBY_VERBS,
+    IDENTITIES,
+    INSTRUMENTS,
+    OCCUPATIONS,
+    PERSON_NOUNS,
+    TRAITS,
+)
+from language.offline.lexicon.words import FAMILY, KIN, KIN_PLURALS, LANGUAGES, NATIONALITIES, PETS, REGIONS, listed
 from language.reading.clauses import Clause
 from language.reading.parse import Word
 from language.reading.people import Person
 
 FACT_CATEGORIES = {
     "preference": "preference", "hobby": "hobby", "habit": "habit", "personality": "personality",
-    "relationship": "relationship", "occupation": "occupation", "event": "milestone", "death": "milestone", "birth": "milestone",
+    "relationship": "relationship", "occupation": "occupation", "event": "milestone", "death": "milestone",
+    "birth": "milestone",
 }  # fmt: skip
 # In order of choice; a deployment may know only some of them.
 MEMORY_CATEGORIES: dict[str, tuple[str, ...]] = {
@@ -37,60 +46,99 @@ IMPORTANCE = {"health": 4, "death": 4, "relationship": 3, "name": 3}
 DEFAULT_IMPORTANCE = 2
 
 _HEALTH = re.compile(
-    r"(?i)\b(?:allerg\w+|asthma\w*|diabet\w+|insulin|pacemaker|blood (?:thinners?|pressure)|vegetarian|vegan|pescatarian|"
-    r"co?eliac|epilep\w+|surgery|operation|cancer|tumou?r|chemo\w*|parkinson\S*|alzheimer\S*|dementia|stroke|heart (?:attack|"
+    r"(?i)\b(?:allerg\w+|asthma\w*|diabet\w+|insulin|pacemaker|blood (?:thinners?|pressure)|"
+    r"vegetarian|vegan|pescatarian|"
+    r"co?eliac|epilep\w+|surgery|operation|cancer|tumou?r|chemo\w*|parkinson\S*|alzheimer\S*|dementia|"
+    r"stroke|heart (?:attack|"
     r"disease|condition)|deaf|blind|wheelchair|dyslexi\w+|autis\w+|adhd|intoleran\w+|lactose|gluten|depress(?:ed|ion)|"
     r"anxiety|migraines?|arthritis|eczema|pneumonia|bipolar|pregnant|miscarriage|sober|recovering|medication|"
     r"tablets|inhaler|hearing aids?|disab\w+|sclerosis|kidney|liver|thyroid|anemi\w+|anaemi\w+|hiv|hepatitis|epipen|"
-    r"antibiotics?|penicillin|(?:does not|cannot|never|doesn't|can't) (?:eat|drink|have|tolerate)s?|never drinks|teetotal\w*|polio|ill)\b"
+    r"antibiotics?|penicillin|(?:does not|cannot|never|doesn't|can't) (?:eat|drink|have|tolerate)s?|"
+    r"never drinks|teetotal\w*|polio|ill)\b"
 )
 _DEATH = re.compile(r"(?i)\b(?:died|passed away|passed on|was killed|was buried|was born|death)\b")
 _KIN_WORD = re.compile(
-    r"(?i)\b(?:married|divorced|widow(?:ed|er)?|engaged|fianc\w+|partner|husband|wife|(?:step|grand|god)?(?:son|daughter|child|children)s?|"
+    r"(?i)\b(?:married|divorced|widow(?:ed|er)?|engaged|fianc\w+|partner|husband|wife|(?:step|grand|"
+    r"god)?(?:son|daughter|child|children)s?|"
     r"kids?|twins|baby|siblings?|(?:brother|sister|cousin|niece|nephew|aunt|uncle)s?)\b"
 )
-_EVENTS = frozenset(
-    """graduate retire move emigrate immigrate flee survive win join adopt leave fight serve enlist buy sell lose meet become quit start found open
-    publish finish receive land escape migrate bear marry divorce die pass settle earn arrive return lay hire fire promote diagnose""".split()
+_EVENTS = listed(
+    """graduate retire move emigrate immigrate flee survive win join adopt leave fight serve enlist buy sell lose
+    meet become quit start found open publish finish receive land escape migrate bear marry divorce die pass
+    settle earn arrive return lay hire fire promote diagnose"""
 )
-_LIKES = frozenset("love like hate adore dislike prefer enjoy loathe detest fear abide stand favour favor swear fancy".split())
-_WORK = frozenset("work drive teach run train repair manage supervise employ serve own nurse farm".split())
-_ALWAYS = frozenset("always never often usually rarely sometimes every used seldom whenever sundays mondays weekends".split())
+_LIKES = listed("""love like hate adore dislike prefer enjoy loathe detest fear abide stand favour favor swear fancy""")
+_WORK = listed("work drive teach run train repair manage supervise employ serve own nurse farm")
+_ALWAYS = listed("""always never often usually rarely sometimes every used seldom whenever sundays mondays weekends""")
 _TRAIT_END = re.compile(r"(?:est|ful|less|ous|ish|ive|some|y)$")
-_JOB = re.compile(r"(?i)(?:\w{2,}(?:er|or|ist|ian|man|woman|smith|wright|maid|ess|nurse|cook|chef|medic|clerk|judge|pilot|priest|vet|wife)|apprentice|student|trainee|intern|surgeon|director)$")
-_NO_JOB = frozenset("man woman person human mother father sister brother daughter lover eater sleeper reader singer dancer drinker dreamer talker listener member neighbour neighbor owner winner loner believer survivor better other older younger number water summer winter corner monster fighter gentleman character killer runner keeper sufferer gambler smoker beginner supporter".split())
-_PROJECT = re.compile(r"(?i)\b(?:project|repo|codebase|startup|company|team uses|deadline|sprint|release|framework|database|server|python|django|rust|typescript|javascript|postgresql)\b")
-_GOALS = frozenset("want hope plan learn train save study aim dream".split())
+_JOB = re.compile(
+    r"(?i)(?:\w{2,}(?:er|or|ist|ian|man|woman|smith|wright|maid|ess|nurse|cook|chef|medic|clerk|judge|"
+    r"pilot|priest|vet|wife)|apprentice|student|trainee|intern|surgeon|director)$"
+)
+_NO_JOB = listed(
+    """man woman person human mother father sister brother daughter lover eater sleeper reader singer dancer
+    drinker dreamer talker listener member neighbour neighbor owner winner loner believer survivor better other
+    older younger number water summer winter corner monster fighter gentleman character killer runner keeper
+    sufferer gambler smoker beginner supporter"""
+)
+_PROJECT = re.compile(
+    r"(?i)\b(?:project|repo|codebase|startup|company|team uses|deadline|sprint|release|framework|"
+    r"database|server|python|django|rust|typescript|javascript|postgresql)\b"
+)
+_GOALS = listed("want hope plan learn train save study aim dream")
 _FIELDS = (
-    ("preferred_name", re.compile(r"^The user(?:'s (?:first |preferred |full )?name is| goes by| asked to be called| is called| prefers to be called) ")),
+    ("preferred_name", re.compile(r"^The user(?:'s (?:first |preferred |full )?name is| goes by| asked to be called| "
+        r"is called| "
+r"prefers to be called) ")),
     ("pronouns", re.compile(r"^The user's pronouns are |^The user uses (?:she/her|he/him|they/them)")),
-    ("language", re.compile(r"^The user's (?:preferred|native|first|mother) (?:language|tongue) is |^The user (?:asked to|prefers to) (?:answer|reply|speak|write|be answered)\b.* in [A-Z]")),
-    ("tone", re.compile(r"(?i)^The user asked.*\b(?:short|brief|concise|formal|informal|casual|direct|friendly|polite|blunt|simple|detailed|emojis?|answers|replies|tone)\b")),
+    ("language", re.compile(r"^The user's (?:preferred|native|first|mother) (?:language|tongue) is |^The user "
+        r"(?:asked to|"
+r"prefers to) (?:answer|reply|speak|write|be answered)\b.* in [A-Z]")),
+    ("tone", re.compile(r"(?i)^The user asked.*\b(?:short|brief|concise|formal|informal|casual|direct|friendly|polite|"
+r"blunt|simple|detailed|emojis?|answers|replies|tone)\b")),
     ("goal", re.compile(r"^The user's (?:main |biggest )?goal is ")),
 )  # fmt: skip
 _INTRODUCED = re.compile(r"^The user is ([A-Z]\w+)(?:,.*| and .*)?\.$")
-_LIVES = re.compile(r"^The user (?:now )?(?:lives|is (?:now )?living|has (?:just )?moved|is based) (?:in|to) (?P<place>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)(?P<rest>, [A-Z][\w ]+)?(?: now|,? (?:which|because|with|since|for|and) .*|\.|$)")
-
-
-FAMILY_WORDS = frozenset(word for word, group in KIN.items() if group in FAMILY)
-_LIKING = re.compile(r"(?i)\b(?:favou?rites?|(?:scared|afraid|terrified|fond) of|fear of|passionate about|obsessed with|is into|allerg)\b")
-_OFTEN = re.compile(r"(?i)\bevery (?:single |other )?(?:day|morning|afternoon|evening|night|week|weekend|month|year|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|summer|winter|spring|christmas)\b|\bused to\b|\b(?:sun|mon|tues|wednes|thurs|fri|satur)days\b")
-_FACULTY = re.compile(r"(?i)\b(?:sense of humou?r|temper|heart|patience|work ethic|imagination|stubbornness|of few words)\b")
-_ORDER_OF_BIRTH = re.compile(r"\b(?:oldest|eldest|youngest|only child|third|second|first) (?:child )?of (?:\w+ )?(?:children|siblings|brothers|sisters|kids)|the eldest$|the youngest$|only child")
-_CALLED = re.compile(
-    r"The user's (?:[\w-]+ )?(?:[\w-]+)(?:'s name)? is (?:called |named )?((?:(?:Dr|Mr|Mrs|Ms)\. )?[A-Z][\w'-]+)\b[^,]*\.$|"
-    r"((?:(?:Dr|Mr|Mrs|Ms)\. )?[A-Z][\w'-]+) is the user's [a-z]|The user has an? (?:[\w-]+ )*(?:named|called) ([A-Z][\w'-]+)"
+_LIVES = re.compile(
+    r"^The user (?:now )?(?:lives|is (?:now )?living|has (?:just )?moved|is based) (?:in|to) "
+    r"(?P<place>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)(?P<rest>, [A-Z][\w ]+)?(?: now|,? (?:which|because|"
+    r"with|since|for|and) .*|\.|$)"
 )
 
 
-def kind_of(clause: Clause, text: str, person: Person) -> str:  # noqa: PLR0911
+FAMILY_WORDS = frozenset(word for word, group in KIN.items() if group in FAMILY)
+_LIKING = re.compile(
+    r"(?i)\b(?:favou?rites?|(?:scared|afraid|terrified|fond) of|fear of|passionate about|obsessed "
+    r"with|is into|allerg)\b"
+)
+_OFTEN = re.compile(
+    r"(?i)\bevery (?:single |other )?(?:day|morning|afternoon|evening|night|week|weekend|month|year|"
+    r"time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|summer|winter|spring|christmas)\b|\bused to\b|"
+    r"\b(?:sun|mon|tues|wednes|thurs|fri|satur)days\b"
+)
+_FACULTY = re.compile(
+    r"(?i)\b(?:sense of humou?r|temper|heart|patience|work ethic|imagination|stubbornness|of few words)\b"
+)
+_ORDER_OF_BIRTH = re.compile(
+    r"\b(?:oldest|eldest|youngest|only child|third|second|first) (?:child )?of (?:\w+ )?(?:children|"
+    r"siblings|brothers|sisters|kids)|the eldest$|the youngest$|only child"
+)
+_CALLED = re.compile(
+    r"The user's (?:[\w-]+ )?(?:[\w-]+)(?:'s name)? is (?:called |named )?((?:(?:Dr|Mr|Mrs|Ms)\. "
+    r")?[A-Z][\w'-]+)\b[^,]*\.$|"
+    r"((?:(?:Dr|Mr|Mrs|Ms)\. )?[A-Z][\w'-]+) is the user's [a-z]|The user has an? (?:[\w-]+ "
+    r")*(?:named|called) ([A-Z][\w'-]+)"
+)
+
+
+def kind_of(clause: Clause, text: str, person: Person) -> str:  # noqa: PLR0911, PLR0912
     """The kind of a statement, or empty if it is none in particular."""
     head, lemma, user = clause.head, clause.head.lemma.lower(), person.role == "user"
     complements, objects = clause.children("attr", "acomp", "oprd"), clause.children("dobj")
     lows = clause.lows()
     if _HEALTH.search(text):
         return "health"
-    if lemma == "bear" and head.tag == "VBN" or "birthday" in lows:
+    if (lemma == "bear" and head.tag == "VBN") or "birthday" in lows:
         return "birth"
     if lemma in {"die", "bury"} or (lemma == "pass" and lows & {"away", "on"}):
         return "death"
@@ -130,7 +178,13 @@ def _is_trait(clause: Clause, text: str, complements: Sequence[Word]) -> bool:
         return True
     if clause.head.lemma != "be":
         return False
-    described = {one.low for each in complements if each.low in PERSON_NOUNS for one in clause.parsed.children(each) if one.dep == "amod"}
+    described = {
+        one.low
+        for each in complements
+        if each.low in PERSON_NOUNS
+        for one in clause.parsed.children(each)
+        if one.dep == "amod"
+    }
     traits = {each.low for each in complements if each.pos == "ADJ"}
     return bool(described) or any(low in TRAITS or _TRAIT_END.search(low) for low in traits)
 
@@ -142,10 +196,14 @@ def _of_kin(clause: Clause, complements: Sequence[Word], objects: Sequence[Word]
     if any(each.low in {"married", "engaged", "divorced", "widowed", "single"} for each in complements):
         return True
     owned = [*complements, *(objects if lemma in {"have", "get", "marry", "adopt", "raise", "lose"} else ())]
-    if subject is not None and (subject.lemma.lower() in PETS or any(each.lemma.lower() in PETS for each in clause.parsed.children(subject))):
+    if subject is not None and (
+        subject.lemma.lower() in PETS or any(each.lemma.lower() in PETS for each in clause.parsed.children(subject))
+    ):
         return True
     return any(
-        each.low in FAMILY_WORDS or each.low in KIN_PLURALS or each.lemma.lower() in PETS
+        each.low in FAMILY_WORDS
+        or each.low in KIN_PLURALS
+        or each.lemma.lower() in PETS
         or (each.low in KIN and clause.parsed.child(each, "poss") is not None)
         for each in owned
     )

@@ -1,10 +1,12 @@
-"""Casual spelling mended, so that a parser can read it, with the place in the message that each character comes from."""
+"""Casual spelling mended, so that a parser can read it, with the place in the message of each character."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+
+from language.offline.lexicon.words import listed
 
 MASK = "Xquote"
 """A quotation stands in the text as this with a letter behind it: one name, as a parser sees it."""
@@ -13,32 +15,45 @@ Replacement = str | Callable[[re.Match[str]], str]
 
 _PLAIN = {"’": "'", "‘": "'", "ʼ": "'", "—": "-", "–": "-", "…": ".", "\t": " ", "\r": "\n", "\u00a0": " "}
 _TRANSLATED = str.maketrans(_PLAIN)
-_QUOTATION = re.compile(r"[\"“„«”]([^\"“”„«»]{2,300})[\"”“»]|(?<![\w'])'(?!\d\ds?\b)([^'\"\n]{4,200}(?:'\w[^'\"\n]*)?)'(?!\w)")
+_QUOTATION = re.compile(
+    r"[\"“„«”]([^\"“”„«»]{2,300})[\"”“»]|(?<![\w'])'(?!\d\ds?\b)([^'\"\n]{4,200}(?:'\w[^'\"\n]*)?)'(?!\w)"
+)
 _ENDS = ".!?"
 _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\\w)(?:[:;]-?[()DPp]|<3|xx+)(?!\\w)")
 _LAUGHS = re.compile(r"(?i)(?<!\w)(?:lol+|lmao|rofl|ha(?:ha)+h?|he(?:he)+|omg|tbh|ngl|imo|btw|fyi|smh)(?!\w)[ ,]*")
 _ASIDES = re.compile(
     r"(?i),? ?(?<!\w)(?:bless (?:her|him|them)(?: (?:heart|soul))?|to be honest|by the way|(?:do )?you know|you see|"
-    r"funnily enough|of course|i must say|i swear|believe it or not|god rest (?:his|her) soul|may (?:he|she) rest in peace|"
-    r"(?:just )?in case (?:that|it|this)(?: ever)? (?:matters?|helps?|comes up|is relevant|is important)|just so you know|"
+    r"funnily enough|of course|i must say|i swear|believe it or not|god rest (?:his|her) soul|may "
+    r"(?:he|she) rest in peace|"
+    r"(?:just )?in case (?:that|it|this)(?: ever)? (?:matters?|helps?|comes up|is relevant|is "
+    r"important)|just so you know|"
     r"needless to say|thank god|thankfully|sadly|luckily|honestly|actually|obviously|believe me|for what it's worth|"
-    r"if (?:that|it) matters|what can i say|mind you|i tell you|my (?:dear|friend)|at least|as i said|please|though)"
+    r"if (?:that|it) matters|what can i say|mind you|i tell you|my (?:dear|friend)|at least|as i said|"
+    r"please|sorry|though)"
     r"(?=\s*(?:[,.!?;:)]|- |$))"
 )
 _OPENERS = re.compile(
-    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yep|yes|yup|no|nope|nah|oh|ah|aw|ha|hm+|um|uh|and|but|or|also|plus|anyway|anyways|"
+    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yep|yes|yup|no|nope|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
+    r"or|also|plus|anyway|anyways|"
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"
     r"you know|now|then|besides|indeed|truly|still|luckily|sadly|unfortunately|fortunately|funnily enough|"
-    r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for me|as i said|let me see|"
-    r"let's see|(?:where|what) was i|(?:it|i|he|she|they|we|that) (?:is|was|did|am|were|do|does|would|has|had)(?=[.,!]))"
+    r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for "
+    r"me|as i said|let me see|"
+    r"let's see|(?:where|what) was i|(?:it|i|he|she|they|we|that) (?:is|was|did|am|were|do|does|would|"
+    r"has|had)(?=[.,!]))"
     r"(?![\w'])(?:\s*[,!.:-]+\s*|\s+)){1,4}(?=\w)"
 )
 _QUESTION_AFTER = re.compile(
-    r"(?i)[,;-]\s+(?:(?:so|and|but) )?(?=(?:do|does|did|is|are|was|were|can|could|should|would|will|what|how|why|where|who|when|have|has|am)"
-    r" (?:you|i|he|she|it|that|we|they|about|this|the|my|(?<=(?:at|ow|hy|re|ho|en) )(?:do|does|did|is|are|was|were|can|should|would|could|will))\b"
+    r"(?i)[,;-]\s+(?:(?:so|and|but) )?(?=(?:do|does|did|is|are|was|were|can|could|should|would|will|"
+    r"what|how|why|where|who|when|have|has|am)"
+    r" (?:you|i|he|she|it|that|we|they|about|this|the|my|(?<=(?:at|ow|hy|re|ho|en) )(?:do|does|did|is|"
+    r"are|was|were|can|should|would|could|will))\b"
     r"[^.!?]*\?)"
 )
-_SPLICE = re.compile(r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|at least|don't|please)\b)|(?<=\w), (?=(?:so|but|and) (?:i|he|she)\b)")
+_SPLICE = re.compile(
+    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|at least|don't|please)\b)|(?<=\w), (?=(?:so|but|"
+    r"and) (?:i|he|she)\b)"
+)
 
 WORDS = {
     "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "wont": "won't", "didnt": "didn't",
@@ -46,7 +61,7 @@ WORDS = {
     "havent": "haven't", "hadnt": "hadn't", "doesnt": "doesn't", "couldnt": "couldn't", "wouldnt": "wouldn't",
     "shouldnt": "shouldn't", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
     "thats": "that's", "theres": "there's", "whats": "what's", "wouldve": "would've", "couldve": "could've",
-    "shouldve": "should've", "theyd": "they'd", "hed": "he'd", "shed": "she'd", "ill": "ill", "abt": "about", "w": "with",
+    "shouldve": "should've", "theyd": "they'd", "hed": "he'd", "shed": "she'd", "abt": "about", "w": "with",
     "w/": "with", "tho": "though", "cos": "because", "cuz": "because", "bc": "because", "coz": "because",
     "ppl": "people", "tmrw": "tomorrow", "tmr": "tomorrow", "u": "you", "ur": "your", "r": "are", "yr": "year",
     "yrs": "years", "til": "until", "till": "until", "gf": "girlfriend", "bf": "boyfriend", "bff": "best friend",
@@ -56,40 +71,50 @@ WORDS = {
     "dunno": "don't know", "wk": "week", "wks": "weeks", "mo": "month", "mos": "months", "uni": "university",
     "n": "and", "em": "them", "pls": "please", "plz": "please", "idk": "I don't know", "def": "definitely",
     "sis": "sister", "bro": "brother", "hubby": "husband", "pb": "peanut butter", "outta": "out of", "kinda": "rather",
-    "sorta": "rather", "alot": "a lot", "evry": "every", "everyday": "every day", "bout": "about", "gf's": "girlfriend's",
+    "sorta": "rather", "alot": "a lot", "evry": "every", "everyday": "every day", "bout": "about",
     "bf's": "boyfriend's",
 }  # fmt: skip
-_UNMARKED = re.compile(rf"(?<![\w'])(?:{'|'.join(word for word, by in WORDS.items() if re.fullmatch(r'[A-Za-z]+(?:n.t|.m|.ve)', by))})(?![\w'])", re.I)
+_UNMARKED = re.compile(
+    rf"(?<![\w'])(?:{'|'.join(each for each in WORDS if re.search(r'n.t$|.m$|.ve$', WORDS[each]) and each != 'idk')})"
+    r"(?![\w'])",
+    re.I,
+)
 _PROPER = {
-    word.lower(): word
-    for word in (
-        "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February April June July August September "
-        "October November December English British French German Dutch Italian Spanish Irish Scottish Portuguese Polish "
-        "Chinese Japanese Indian American Christmas Easter"
-    ).split()
+    word: word.capitalize()
+    for word in listed(
+        """monday tuesday wednesday thursday friday saturday sunday january february april june july august september
+        october november december english british french german dutch italian spanish irish scottish portuguese polish
+        chinese japanese indian american christmas easter"""
+    )
 }
 _WORD = re.compile(r"(?<![\w'@/.])[^\W_]+/?(?:'s)?(?![\w'@/])")
 _OWN = re.compile(
-    r"(?i)(?<![\w'])(mum|mom|dad|gran|nan|grandma|grandpa|grandad|sister|brother|auntie|uncle|wife|husband|nonna|nonno)s"
+    r"(?i)(?<![\w'])(mum|mom|dad|gran|nan|grandma|grandpa|grandad|sister|brother|auntie|uncle|wife|"
+    r"husband|nonna|nonno)s"
     r"(?= (?!and\b|are\b|were\b|have\b|or\b|who\b|on\b|in\b|from\b|used\b|always\b|all\b)[a-z]+)"
 )
 _SAID = re.compile(r"(?i)\blike (?=\d|(?:one|two|three|four|five|ten|half|a) )(?=\S+ )")
-_ITS = re.compile(r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I)
+_ITS = re.compile(
+    r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
+)
 _STRETCHED = re.compile(r"([a-z])\1{2,}", re.I)
 _NAMED_KIN = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Dd]ad's|[Mm]um's|[Mm]om's) (?:(?:little|big|older|younger|oldest|youngest|best|late|dear|"
+    r"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Dd]ad's|[Mm]um's|[Mm]om's) (?:(?:little|big|older|younger|"
+    r"oldest|youngest|best|late|dear|"
     r"baby|twin|half|step|great|best) )*"
     r"(?:sister|brother|husband|wife|son|daughter|girlfriend|boyfriend|partner|cousin|friend|uncle|aunt|auntie|niece|"
-    r"nephew|fiance|fiancee|mate|grandma|grandpa|gran|nan|grandad|dog|cat)(?: (?:is|was) (?:called|named))?,? ([a-z]{3,})\b(?!')"
+    r"nephew|fiance|fiancee|mate|grandma|grandpa|gran|nan|grandad|dog|cat)(?: (?:is|was) (?:called|"
+    r"named))?,? ([a-z]{3,})\b(?!')"
 )
-_NO_NAMES = frozenset(
-    """and but who that the was has had can will would could for with from says said used always never just about when
-    then because lives life house side died group got met goes does like told thinks loves also were did went came made
-    took gave left drove ran wrote read sang spoke knew thought brought bought built caught taught kept slept lost won
-    paid sold sent found held grew drew flew threw woke wore ate drank began rode rose fell felt hid hit hurt put quit
-    are not now too all any his her our their she they you him its is as at in on or so to up by if of back down out
-    off over still only even once there here really actually both each very much more most works comes gets takes
-    calls makes plays knows wants keeps looks moved lived worked passed turned named called got's having being""".split()
+_NO_NAMES = listed(
+    """and but who that the was has had can will would could for with from says said used always never just about
+    when then because lives life house side died group got met goes does like told thinks loves also were did
+    went came made took gave left drove ran wrote read sang spoke knew thought brought bought built caught
+    taught kept slept lost won paid sold sent found held grew drew flew threw woke wore ate drank began rode
+    rose fell felt hid hit hurt put quit are not now too all any his her our their she they you him its is as at
+    in on or so to up by if of back down out off over still only even once there here really actually both each
+    very much more most works comes gets takes calls makes plays knows wants keeps looks moved lived worked
+    passed turned named called got's having being"""
 )
 
 
@@ -127,6 +152,9 @@ class Mended:
             if len(new) == last - first:
                 starts += self.starts[first:last]
                 ends += self.ends[first:last]
+            elif last > first and not new[:1].isalnum():
+                starts += [self.starts[first]] * len(new)
+                ends += [self.starts[first]] * len(new)
             elif last > first:
                 starts += [self.starts[first]] * len(new)
                 ends += [self.ends[last - 1]] * len(new)
@@ -151,17 +179,21 @@ class Mended:
 def is_casual(texts: Sequence[str]) -> bool:
     """Whether somebody writes without capitals or apostrophes, judged over all of their messages."""
     small = sum(text[:1].islower() for text in texts)
-    return small * 2 > len(texts) or len(re.findall(r"(?<!\w)(?:i|im|dont|ive|hes|shes|cant)(?!\w)", " ".join(texts))) > 2
+    return (
+        small * 2 > len(texts) or len(re.findall(r"(?<!\w)(?:i|im|dont|ive|hes|shes|cant)(?!\w)", " ".join(texts))) > 2
+    )
 
 
 def mend(text: str, names: Collection[str], *, casual: bool) -> Mended:
-    """Give a text back what a parser needs. ``names`` are those known, in lower case; ``casual`` is how it is written."""
+    """Give a text back what a parser needs. ``names`` are known, in lower case; ``casual`` is how it is written."""
     mended = Mended.of(text.translate(_TRANSLATED))
     _mask(mended)
     mended.replace(re.compile(r"(?<=[^\s.!?,;:-])\s*\n\s*(?:[-*•·]\s*)?"), ". ")
     mended.replace(re.compile(r"\s*\n\s*(?:[-*•·]\s*)?|^\s*[-*•·]\s+"), " ")
     mended.replace(re.compile(r"(?<=\w)-(?=\s)|(?<=\s)-(?=\w)"), " - ")
-    mended.replace(re.compile(r"(?<!\w)'(\d\d)\b(?!')"), lambda match: f"{'20' if int(match[1]) <= 26 else '19'}{match[1]}")  # noqa: PLR2004
+    mended.replace(
+        re.compile(r"(?<!\w)'(\d\d)\b(?!')"), lambda match: f"{'20' if int(match[1]) <= 26 else '19'}{match[1]}"
+    )
     mended.replace(_EMOJI, ".")
     mended.replace(_LAUGHS, ". ")
     mended.replace(_ASIDES, "")
@@ -190,7 +222,7 @@ def _mask(mended: Mended) -> None:
 
     def masked(match: re.Match[str]) -> str:
         inner = next(group for group in match.groups() if group is not None).strip()
-        if len(quotes) >= 26 or not inner:  # noqa: PLR2004
+        if len(quotes) >= 26 or not inner:
             return match.group()
         after = text[match.end() : match.end() + 2]
         ends = inner[-1:] in _ENDS and (not text[match.end() :].strip() or bool(re.match(r"\s[A-Z]", after)))
@@ -214,7 +246,7 @@ def _mend_words(mended: Mended, names: Collection[str]) -> None:
             known.add(match[1])
     mended.replace(
         re.compile(r"(?<![\w'])[a-zà-ÿ]+(?![\w])"),
-        lambda match: _PROPER.get(match.group()) or (match.group().capitalize() if match.group() in known else match.group()),
+        lambda match: (
+            _PROPER.get(match.group()) or (match.group().capitalize() if match.group() in known else match.group())
+        ),
     )
-
-

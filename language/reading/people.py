@@ -9,14 +9,22 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from language.offline.lexicon.words import (
-    FEMALE_NAMES,
     KIN,
     KIN_GENDER,
-    MALE_NAMES,
     NAMING_KIN,
     NOT_NAMES,
-    PETS,
     TITLES,
+    listed,
+)
+from language.reading.kin import (
+    ONE_EACH,
+    given_name,
+    has_article,
+    kin_of_legacy,
+    name_after,
+    name_gender,
+    possessor,
+    whole_name,
 )
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
@@ -27,12 +35,8 @@ PRONOUNS = {
     "he": "m", "him": "m", "his": "m", "himself": "m",
     "she": "f", "her": "f", "hers": "f", "herself": "f",
 }  # fmt: skip
-ONE_EACH = frozenset({"mother", "father", "grandmother", "grandfather", "husband", "wife", "boss", "girlfriend", "boyfriend"})
-"""Kin of whom people mostly have one at a time, so that "my dad" is enough to know him again."""
-
-_KIN_ADJECTIVES = frozenset("late dear little big older younger elder eldest oldest youngest best old great beloved baby twin own".split())
-_NO_PERSON = frozenset("GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY".split())
-_CREATURES = PETS - frozenset("shepherd guinea pug sheep bees".split())
+_NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
+_OF_PEOPLE = frozenset(["allergic", "diabetic", "pregnant", "married", "engaged"])
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _NAME_ENDS = frozenset({"'s", "’s"})
 
@@ -56,20 +60,6 @@ class Person:
     def group(self) -> str:
         """The kin that its word belongs to: ``mother`` for "mum"."""
         return KIN.get(self.kin, self.kin)
-
-
-def name_gender(name: str) -> str:
-    """Return f or m for a given name that is known as one, else nothing."""
-    low = name.lower()
-    return "" if (low in FEMALE_NAMES) == (low in MALE_NAMES) else "f" if low in FEMALE_NAMES else "m"
-
-
-def given_name(legacy_name: str) -> str:
-    """What a legacy is called in statements: the first name without titles, or all of it if nothing else is there."""
-    words = legacy_name.split()
-    plain = [word for word in words if word.lower().strip(".") not in TITLES and word.lower() not in KIN]
-    titled = any(word.lower().strip(".") in TITLES for word in words)
-    return plain[0] if plain and not (len(plain) == 1 and titled) else " ".join(words)
 
 
 @dataclass
@@ -102,8 +92,10 @@ class Cast:
         names = frozenset(word for word in low if word not in TITLES and word not in KIN) or frozenset(low)
         legacy.kin = next((word for word in low if word in KIN), "")
         everything = " ".join(texts)
-        legacy.kin = legacy.kin or _kin_of_legacy(names, everything)
-        legacy.gender = KIN_GENDER.get(legacy.group, "?").strip("?") or name_gender(names and legacy.name.split()[0] or "")
+        legacy.kin = legacy.kin or kin_of_legacy(names, everything)
+        legacy.gender = KIN_GENDER.get(legacy.group, "?").strip("?") or name_gender(
+            (names and legacy.name.split()[0]) or ""
+        )
         if not legacy.gender:
             counts = Counter(PRONOUNS[word] for word in re.findall(r"\w+", everything.lower()) if word in PRONOUNS)
             legacy.gender = counts.most_common(1)[0][0] if counts else ""
@@ -116,7 +108,9 @@ class Cast:
         named = [one for one in self.before if one.role == "other" and one.name.lower() in low and one.name]
         self.unclear = False
         if self.legacy is None:
-            self.subject = carried if carried is not None and (carried in named or set(self.before) == {carried}) else None
+            self.subject = (
+                carried if carried is not None and (carried in named or set(self.before) == {carried}) else None
+            )
             return
         back = self.legacy in self.before or self.legacy_names & low or carried in {None, self.legacy}
         back = back or any(self.legacy.fits(PRONOUNS[word]) for word in low if word in PRONOUNS)
@@ -136,7 +130,7 @@ class Cast:
             if same_kin and (not name or not person.name) and (group in ONE_EACH or not name):
                 person.name = person.name or name
                 return person
-        gender = KIN_GENDER.get(group, "").strip("?") or name_gender(name.split(" ")[0])
+        gender = KIN_GENDER.get(group, "").strip("?") or name_gender(name.split(" ", maxsplit=1)[0])
         person = Person("other", name, gender, kin, owner)
         self.others.append(person)
         return person
@@ -167,10 +161,19 @@ class Cast:
         words = parsed.words
         if word.low in KIN and word.tag not in {"NNS", "NNPS"} and word.pos in {"NOUN", "PROPN"}:
             return self._kin(parsed, word, who)
-        if word.pos != "PROPN" or not word.text[:1].isupper() or word.text.startswith(MASK):
+        human = word.dep == "nsubj" and any(each.low in _OF_PEOPLE for each in parsed.children(parsed.head(word)))
+        plain = word.pos != "PROPN" and not (
+            human and word.pos == "NOUN" and not parsed.children(word) and word.tag == "NN"
+        )
+        if plain or not word.text[:1].isupper() or word.text.startswith(MASK):
             return None
         before = words[word.index - 1] if word.index else None
-        if before is not None and before.pos in {"PROPN", "NOUN"} and before.index in who and before.dep in {"compound", "nmod"}:
+        if (
+            before is not None
+            and before.pos in {"PROPN", "NOUN"}
+            and before.index in who
+            and before.dep in {"compound", "nmod"}
+        ):
             return who[before.index]
         if word.low in self.legacy_names:
             after = words[word.index + 1] if word.index + 1 < len(words) else None
@@ -183,28 +186,38 @@ class Cast:
                 and not after.text.startswith(MASK)
                 and word.dep == "compound"
             )
-            other = before is not None and before.index in who and before.low in KIN and who[before.index] is not self.legacy
+            other = (
+                before is not None
+                and before.index in who
+                and before.low in KIN
+                and who[before.index] is not self.legacy
+            )
             return None if strange or other else self.legacy
         known = next((one for one in self.others if one.name == word.text), None)
         if known is not None:
             return known
-        if word.entity in _NO_PERSON or word.low in NOT_NAMES or word.low == self.user.name.lower() or word.low in TITLES:
+        if (
+            (word.entity in _NO_PERSON and not human)
+            or word.low in NOT_NAMES
+            or word.low == self.user.name.lower()
+            or word.low in TITLES
+        ):
             return None
         if word.dep in {"compound", "nmod", "amod"} and word.head > word.index and parsed.head(word).pos != "PROPN":
             return None
         if word.entity == "PERSON" or word.dep in _SUBJECTS or name_gender(word.text):
-            return self.other(name=_whole_name(parsed, word))
+            return self.other(name=whole_name(parsed, word))
         return None
 
     def _kin(self, parsed: Parsed, word: Word, who: dict[int, Person | None]) -> Person | None:
         words = parsed.words
-        name = _name_after(parsed, word)
-        possessive = _possessor(parsed, word, words[word.index + 1] if name else None)
+        name = name_after(parsed, word)
+        possessive = possessor(parsed, word, words[word.index + 1] if name else None)
         if not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None)):
             return None
         owner = self._owner(possessive, who)
         capital = word.text[:1].isupper() and bool(name)
-        if possessive is None and (word.low in NAMING_KIN or capital) and not _has_article(parsed, word):
+        if possessive is None and (word.low in NAMING_KIN or capital) and not has_article(parsed, word):
             owner = self.user
         appositive = parsed.head(word) if word.dep == "appos" else None
         if appositive is not None and appositive.index in who:
@@ -217,7 +230,13 @@ class Cast:
         if owner is None:
             return None
         legacy = self.legacy
-        if legacy is not None and owner is self.user and not name and KIN.get(word.low) == legacy.group and legacy.group:
+        if (
+            legacy is not None
+            and owner is self.user
+            and not name
+            and KIN.get(word.low) == legacy.group
+            and legacy.group
+        ):
             other = any(each.low in {"other", "great", "step"} for each in parsed.children(word))
             named = any(one.group == legacy.group and one.owner is self.user for one in self.others)
             if not other and (legacy.group in ONE_EACH or not named):
@@ -260,7 +279,11 @@ class Cast:
             fitting = sure if len(sure) == 1 else fitting
         if len(fitting) == 1:
             only = fitting[0]
-            return only if only.gender == gender or is_subject or only is self.legacy else self._or_legacy(gender, only, barred)
+            return (
+                only
+                if only.gender == gender or is_subject or only is self.legacy
+                else self._or_legacy(gender, only, barred)
+            )
         if fitting:
             return None
         if self.legacy is not None and self.legacy.fits(gender) and id(self.legacy) not in barred:
@@ -281,116 +304,18 @@ class Cast:
             return
         if subject.kin and not subject.name and complement.pos == "PROPN" and complement.low not in NOT_NAMES:
             subject.name, subject.told = complement.text, True
-        elif subject.name and not subject.kin and complement.low in KIN and possessive is not None and possessive.low == "my":
+        elif (
+            subject.name
+            and not subject.kin
+            and complement.low in KIN
+            and possessive is not None
+            and possessive.low == "my"
+        ):
             subject.kin, subject.owner, subject.told = complement.low, self.user, True
             subject.gender = subject.gender or KIN_GENDER[KIN[complement.low]].strip("?")
 
     def spoken_of(self, person: Person | None, beside: Person | None) -> None:
-        """Take in whom a clause was about: likely whom the next pronoun means, unless another such is ``beside`` them."""
+        """Take in whom a clause was about: whom the next pronoun likely means, unless one more is ``beside`` them."""
         if person is not None and person.role != "user":
             two = beside is not None and (not beside.gender or person.fits(beside.gender)) and beside.role != "user"
             self.subject = None if two else person
-
-
-def before_name(word: Word) -> bool:
-    """Whether a word only leads up to a legacy's name: "my late uncle" before "Joe"."""
-    low = word.low.strip(".")
-    return low in _KIN_ADJECTIVES or low in KIN or low in TITLES or low in {"my", "our", "the", "poor", "", "dear"}
-
-
-def _kin_of_legacy(names: frozenset[str], everything: str) -> str:
-    """What the legacy is to the user, as the user says it; empty if they never do."""
-    kin = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
-    name = "|".join(map(re.escape, names))
-    adjectives = "|".join(_KIN_ADJECTIVES)
-    said = (
-        rf"(?i)\b(?:my|our) (?:(?:{adjectives}) )*(?P<kin>{kin})(?:,? |'s name (?:is|was) )(?:{name})\b",
-        rf"(?i)\b(?:{name})(?:'s|,)? (?:\w+,? )?(?:(?:is|was) )?my (?:(?:{adjectives}|piano|school|maths?|first) )*(?P<kin>{kin})\b",
-        rf"(?i)(?<!my )\b(?P<kin>{'|'.join(sorted(NAMING_KIN, key=len, reverse=True))}) (?:{name})\b",
-        rf"(?i)\b(?:s?he)(?:'s| is| was) my (?:(?:{adjectives}) )*(?P<kin>{kin})\b",
-    )
-    for pattern in said:
-        match = re.search(pattern, everything)
-        if match:
-            return match["kin"].lower()
-    naming = "|".join(sorted(NAMING_KIN, key=len, reverse=True))
-    opening = re.search(rf"(?i)^(?:[^.!?]*\babout )?(?:my|our)? ?(?:late |dear |old )?(?:{naming})\b", everything.strip())
-    reports = re.search(
-        rf"(?i)\b(?:{naming}) (?:(?:always |once )?(?:says?|said|told|tells|thinks|and)|(?:is|was) (?:his|her))\b", everything
-    )
-    if re.search(rf"(?i)\b(?:{name})\b", everything) or not opening or reports:
-        return ""
-    # Somebody who never says the name: the one parent or grandparent whom they speak of, if it is one.
-    spoken = {
-        KIN[match["kin"].lower()]
-        for match in re.finditer(rf"(?i)\b(?:my|our) (?:late |dear |old )?(?P<kin>{kin})\b", everything)
-    } | {KIN[match.lower()] for match in re.findall(rf"(?i)(?<!his )(?<!her )(?<!the )(?<!a )\b({naming})\b", everything)}
-    genders = {name_gender(each) for each in names} - {""}
-    only = next(iter(spoken)) if len(spoken) == 1 else ""
-    suits = only in ONE_EACH and (not genders or KIN_GENDER[only] in genders)
-    return only if suits else ""
-
-
-def _whole_name(parsed: Parsed, word: Word) -> str:
-    """A name with what stands before and after it: "Frau Lenz", "João da Costa"."""
-    words = parsed.words
-    first = last = word.index
-    while first and _is_name_part(words[first - 1]) and words[first - 1].head in {word.index, first}:
-        first -= 1
-    while last + 1 < len(words) and _is_name_part(words[last + 1]) and words[last].dep in {"compound", "nmod", "flat"}:
-        last += 1
-    return parsed.text[words[first].start : words[last].end]
-
-
-def _is_name_part(word: Word) -> bool:
-    return (
-        (word.pos == "PROPN" or word.low in {"da", "de", "van", "von", "la"})
-        and (word.text[:1].isupper() or word.low in {"da", "de", "van", "von", "la"})
-        and word.low not in KIN
-        and not word.text.startswith(MASK)
-    )
-
-
-def _name_after(parsed: Parsed, word: Word) -> str:
-    """The name that stands beside a word of kin: "my sister Inês", "my brother, Tom,"."""
-    words, place = parsed.words, word.index + 1
-    if place < len(words) and words[place].text == "," and place + 1 < len(words):
-        beside = words[place + 1]
-        if beside.dep == "appos" and beside.head == word.index and _can_name(beside):
-            return _whole_name(parsed, beside)
-        return ""
-    if place >= len(words) or not _can_name(words[place]):
-        return ""
-    last = place
-    while last + 1 < len(words) and _is_name_part(words[last + 1]) and words[last + 1].text[:1].isupper():
-        if words[last].dep not in {"compound", "nmod", "flat"} and words[last + 1].dep not in {"flat"}:
-            break
-        last += 1
-    return parsed.text[words[place].start : words[last].end]
-
-
-def _can_name(word: Word) -> bool:
-    return (
-        word.text[:1].isupper()
-        and word.pos in {"PROPN", "NOUN", "ADJ", "VERB", "X", "INTJ"}
-        and word.low not in NOT_NAMES
-        and word.low not in KIN
-        and not word.text.startswith(MASK)
-    )
-
-
-def _possessor(parsed: Parsed, word: Word, name: Word | None) -> Word | None:
-    """The word that says whose kin it is."""
-    for holder in (word, name, parsed.head(word) if word.dep in {"compound", "nmod"} else None):
-        found = parsed.child(holder, "poss") if holder is not None else None
-        if found is not None and found.index < word.index:
-            return found
-    return None
-
-
-def _has_article(parsed: Parsed, word: Word) -> bool:
-    return any(each.dep == "det" for each in parsed.children(word)) or (
-        word.index > 0 and parsed.words[word.index - 1].low in {"a", "an", "the"}
-    )
-
-

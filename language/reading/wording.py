@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from language.offline.lexicon.words import NOT_NAMES
-from language.reading.clauses import SAY, SUBJECTS, Clause, subject_of
+from language.offline.lexicon.words import listed
+from language.reading.clauses import SAY, Clause, subject_of, trimmed
+from language.reading.kin import before_name
 from language.reading.normalise import MASK, Mended
 from language.reading.parse import Word
-from language.reading.people import PRONOUNS, Cast, Person, before_name
+from language.reading.people import PRONOUNS, Cast, Person
 
-_POINTERS = frozenset("it its this that these those them they their theirs there here ones".split())
+_POINTERS = listed("it its this that these those them they their theirs there here ones")
 _NOUNS = frozenset({"NOUN", "PROPN"})
-_MARKERS = frozenset(
-    """well so yeah yes no oh anyway also then actually basically honestly and but or though tho too however obviously
-    funnily practically really please thanks straight still now just yet""".split()
-)
 _SPELT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
 _THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re": "is", "'ve": "has"}
-_SAME_PAST = frozenset("quit put cut hit hurt set let read cost shut spread bet split beat".split())
+_SAME_PAST = listed("quit put cut hit hurt set let read cost shut spread bet split beat")
 _PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
 _WEATHER = frozenset({"rain", "snow", "thunder", "freeze"})
 
@@ -65,11 +62,28 @@ class Wording:
                 continue
             following = words[position + 1] if position + 1 < len(words) else None
             said = self._said(clause, word, words, position, skipped)
-            if said and parts and said[0].isalnum() and not parts[-1].endswith((" ", "-", "(", "/")) and word.dep not in {"case"}:
+            if (
+                said
+                and parts
+                and said[0].isalnum()
+                and not parts[-1].endswith((" ", "-", "(", "/"))
+                and word.dep not in {"case"}
+            ):
                 parts[-1] += " "
-            space = " " if following is not None and (following.start > word.end or following.index != word.index + 1) else ""
+            space = (
+                " "
+                if following is not None and (following.start > word.end or following.index != word.index + 1)
+                else ""
+            )
             if said:
-                if elided and len(parts) <= 2 and said[0].isupper() and word.pos not in {"PROPN"} and said != "I" and word.index not in self.who:
+                if (
+                    elided
+                    and len(parts) <= 2
+                    and said[0].isupper()
+                    and word.pos not in {"PROPN"}
+                    and said != "I"
+                    and word.index not in self.who
+                ):
                     said = said[0].lower() + said[1:]
                 parts.append(said + space)
         text = re.sub(r"\s+", " ", "".join(parts)).strip(" ,;-.!")
@@ -79,13 +93,18 @@ class Wording:
     def _before_names(self, words: list[Word]) -> set[int]:
         """What stands before the legacy's name and goes with it: "my late uncle"."""
         gone: set[int] = set()
-        for position, word in enumerate(words):
-            person = self.who.get(word.index)
-            if word.low == "us" and [each.low for each in words[max(0, position - 2) : position]] in (["all", "of"], ["both", "of"]):
+        for place, word in enumerate(words):
+            position, person = place, self.who.get(word.index)
+            if word.low == "us" and [each.low for each in words[max(0, position - 2) : position]] in (
+                ["all", "of"],
+                ["both", "of"],
+            ):
                 gone |= {words[position - 2].index, words[position - 1].index}
             if person is None or person.role != "legacy" or word.low in PRONOUNS or word.index in gone:
                 continue
-            while position and before_name(words[position - 1]) and words[position - 1].index == words[position].index - 1:
+            while (
+                position and before_name(words[position - 1]) and words[position - 1].index == words[position].index - 1
+            ):
                 position -= 1
                 if words[position].tag == "PRP$" and words[position].low not in {"my", "our"}:
                     break
@@ -101,15 +120,23 @@ class Wording:
         if low in {"we", "us", "our", "ours", "ourselves"} and word.text != "US":
             return self._group(clause, word)
         if low in {"you", "your", "yours", "yourself"}:
-            giving = self.of_legacy and clause.head.lemma in {"give", "lend", "tell", "make"} and any(
-                each.tag == "MD" for each in clause.children("aux")
+            giving = (
+                self.of_legacy
+                and clause.head.lemma in {"give", "lend", "tell", "make"}
+                and any(each.tag == "MD" for each in clause.children("aux"))
             )
             if giving and low in {"you", "your"}:
                 return "people" if low == "you" else "their"
             raise Unclear(word)
-        if low in _POINTERS or (low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)):
+        if low in _POINTERS or (
+            low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)
+        ):
             self._check_pointer(clause, word, words, position)
-        if low in {"got"} and any(each.lemma in {"have", "'ve"} for each in clause.parsed.children(word) if each.dep == "aux") and word.index == clause.head.index:
+        if (
+            low in {"got"}
+            and any(each.lemma in {"have", "'ve"} for each in clause.parsed.children(word) if each.dep == "aux")
+            and word.index == clause.head.index
+        ):
             return word.text
         if word.pos in {"AUX", "VERB", "PART"} or low in {"n't", "'s", "'d"}:
             return self._verb(clause, word, words, position)
@@ -133,19 +160,29 @@ class Wording:
 
     def _check_pointer(self, clause: Clause, word: Word, words: list[Word], position: int) -> None:
         low, before = word.low, words[:position]
-        if word.dep in {"mark", "expl"} or word.tag in {"WDT", "EX", "WP", "IN"} or (low == "that" and word.dep in {"advmod", "nsubj", "dobj"} and word.tag == "WDT"):
+        if (
+            word.dep in {"mark", "expl"}
+            or word.tag in {"WDT", "EX", "WP", "IN"}
+            or (low == "that" and word.dep in {"advmod", "nsubj", "dobj"} and word.tag == "WDT")
+        ):
             return
         if low == "it" and clause.parsed.head(word).lemma in _WEATHER:
             return
         if low in {"it", "its"}:
             verb = _governor(clause, word)
             ok = any(
-                each.tag in {"NN", "NNP"} and each.index not in self.who and each.entity not in {"DATE", "TIME"}
+                each.tag in {"NN", "NNP"}
+                and each.index not in self.who
+                and each.entity not in {"DATE", "TIME"}
                 and (_governor(clause, each) != verb or low == "its")
                 for each in before
             )
         elif low in {"they", "them", "their", "theirs"}:
-            ok = any(each.tag in {"NNS", "NNPS"} or each.low in {"everybody", "everyone", "nobody", "anyone", "anybody", "somebody", "someone", "people"} for each in before)
+            ok = any(
+                each.tag in {"NNS", "NNPS"}
+                or each.low in {"everybody", "everyone", "nobody", "anyone", "anybody", "somebody", "someone", "people"}
+                for each in before
+            )
             ok = ok or sum(each.index in self.who for each in before if each.pos in _NOUNS or each.low == "i") > 1
         elif word.dep == "det" and clause.parsed.head(word).lemma in {"year", "month", "week", "weekend"}:
             ok = True
@@ -158,7 +195,7 @@ class Wording:
         if not ok:
             raise Unclear(word)
 
-    def _person(self, clause: Clause, word: Word, words: list[Word], skipped: set[int]) -> str:
+    def _person(self, clause: Clause, word: Word, words: list[Word], skipped: set[int]) -> str:  # noqa: PLR0911, PLR0912
         person, low = self.who[word.index], word.low
         if person is None:
             raise Unclear(word)
@@ -179,6 +216,13 @@ class Wording:
                 if person not in self.shown:
                     raise Unclear(word)
                 return low
+            objects = (
+                word.dep in {"dobj", "dative", "pobj"}
+                and person.role != "user"
+                and self.who.get(_subject_index(clause)) is person
+            )
+            if objects and _same_act(clause, word):
+                raise Unclear(word)
             rivals = [one for one in self.shown if one is not person and one.fits(PRONOUNS[low])]
             if person in self.shown and not rivals:
                 return low
@@ -193,6 +237,12 @@ class Wording:
 
     def _mention(self, clause: Clause, word: Word, words: list[Word], person: Person, skipped: set[int]) -> str:
         """Somebody by name or kin. Of the legacy the whole phrase becomes the name."""
+        if (
+            word.dep in {"dobj", "dative"}
+            and self.who.get(_subject_index(clause)) is person
+            and _same_act(clause, word)
+        ):
+            raise Unclear(word)
         after = {each.index for each in words if each.index > word.index}
         first = person not in self.shown
         self._show(person)
@@ -206,7 +256,10 @@ class Wording:
             return self.named(person)
         told = any(each.low == person.kin and each.dep in {"attr", "oprd"} for each in words)
         if not told and all_words[word.index].pos == "PROPN" and word.low != person.kin and person.kin and first:
-            beside = any(self.who.get(near) is person and near != word.index for near in range(max(0, word.index - 2), word.index + 3))
+            beside = any(
+                self.who.get(near) is person and near != word.index
+                for near in range(max(0, word.index - 2), word.index + 3)
+            )
             if not beside:
                 return self.named(person)
         if word.low == person.kin and not self._has_possessor(clause, word):
@@ -218,13 +271,17 @@ class Wording:
         for each in clause.parsed.children(word):
             if each.dep == "appos" and each.index in after and clause.parsed.child(each, "poss") is not None:
                 gone = {one.index for one in clause.parsed.subtree(each)}
-                gone |= {index for index in (min(gone) - 1, max(gone) + 1) if index in after and clause.parsed.words[index].text == ","}
+                gone |= {
+                    index
+                    for index in (min(gone) - 1, max(gone) + 1)
+                    if index in after and clause.parsed.words[index].text == ","
+                }
                 skipped |= gone
 
     def _has_possessor(self, clause: Clause, word: Word) -> bool:
         holders = (word, clause.parsed.head(word), *clause.parsed.children(word))
         return any(
-            each.dep == "poss" and each.index < word.index and word.index - each.index <= 5  # noqa: PLR2004
+            each.dep == "poss" and each.index < word.index and word.index - each.index <= 5
             for holder in holders
             for each in clause.parsed.children(holder)
         )
@@ -233,7 +290,7 @@ class Wording:
         if person not in self.shown:
             self.shown.append(person)
 
-    def _verb(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:
+    def _verb(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:  # noqa: PLR0911
         """A verb that agrees with "the user", and contractions in full."""
         low = word.low
         following = words[position + 1] if position + 1 < len(words) else None
@@ -249,15 +306,25 @@ class Wording:
             head = clause.parsed.head(word)
             return "has" if word.lemma == "have" or (word.dep == "aux" and head.tag == "VBN") else "is"
         if low == "'d":
-            return "had" if clause.parsed.head(word).tag == "VBN" else "would"
+            verb = clause.parsed.head(word)
+            perfect = any(each.lemma == "have" and each is not word for each in clause.parsed.children(verb))
+            return "had" if verb.tag == "VBN" and not perfect else "would"
         subject = subject_of(clause.parsed, word)
         first_person = subject is not None and subject.low == "i" and not _joined(clause, subject)
         if first_person and low in _SAME_PAST and _PAST_TIME.search(self.mended.text):
             return word.text
-        bare = word.tag == "VB" and word.dep == "conj" and not any(each.dep == "aux" for each in clause.parsed.children(word))
+        bare = (
+            word.tag == "VB"
+            and word.dep == "conj"
+            and not any(each.dep == "aux" for each in clause.parsed.children(word))
+        )
         if first_person and bare and clause.parsed.head(word).tag in {"VBD", "VBP", "VBZ"}:
             return third(word.text)
-        if first_person and (word.tag in {"VBP", "VBZ"} or low in _THIRD) and word.tag not in {"VB", "VBN", "VBG", "VBD"}:
+        if (
+            first_person
+            and (word.tag in {"VBP", "VBZ"} or low in _THIRD)
+            and word.tag not in {"VB", "VBN", "VBG", "VBD"}
+        ):
             return _THIRD.get(low) or third(word.text)
         if low in _SPELT:
             return _SPELT[low]
@@ -271,6 +338,18 @@ def _governor(clause: Clause, word: Word) -> int:
     return word.index
 
 
+def _subject_index(clause: Clause) -> int:
+    return clause.subject.index if clause.subject is not None else -1
+
+
+def _same_act(clause: Clause, word: Word) -> bool:
+    """Whether a word is an object of what the clause's subject does: then it is somebody else, or "himself"."""
+    verb = clause.parsed.words[_governor(clause, word)]
+    while verb.dep == "xcomp":
+        verb = clause.parsed.head(verb)
+    return verb.index == clause.head.index and word.dep != "pobj"
+
+
 def _joined(clause: Clause, subject: Word) -> bool:
     return any(each.dep == "conj" for each in clause.parsed.children(subject))
 
@@ -280,33 +359,3 @@ def third(verb: str) -> str:
     if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
         return verb + "es"
     return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", verb) else verb + "s"
-
-
-def trimmed(clause: Clause) -> list[Word]:
-    """The words without what only joins a clause to the talk around it."""
-    gone: set[int] = set()
-    for each in clause.children():
-        opens = each.index < clause.head.index and (clause.subject is None or each.index < clause.subject.index)
-        marker = each.dep in {"intj", "cc", "advmod", "mark"} and each.low in _MARKERS
-        if each.dep in {"intj", "discourse"} or (each.dep == "cc" and not any(one.dep == "conj" and one.index > each.index for one in clause.children())):
-            gone |= {one.index for one in clause.parsed.subtree(each)}
-        elif marker and (opens or (each.index == max(clause.ids) and each.low in {"though", "tho", "too", "also", "now"})):
-            gone.add(each.index)
-        elif each.dep == "advmod" and each.low in {"actually", "basically", "honestly", "obviously", "just", "also", "then"} and not clause.parsed.children(each):
-            gone.add(each.index)
-        elif each.low in {"really", "literally"} and each.dep == "advmod" and not clause.children("neg"):
-            gone.add(each.index)
-        elif each.dep in {"npadvmod", "vocative"} and each.pos == "PROPN" and each.low not in NOT_NAMES and each.index > clause.head.index:
-            gone |= {one.index for one in clause.parsed.subtree(each)}
-        elif each.low == "days" and any(one.low == "these" for one in clause.parsed.children(each)):
-            gone |= {one.index for one in clause.parsed.subtree(each)}
-    words = [word for word in clause.words() if word.index not in gone]
-    if len(words) > 3 and words[-1].pos == "PROPN" and words[-2].text == "," and words[-1].dep not in {"conj", "attr", "pobj"}:  # noqa: PLR2004
-        words = words[:-1] if not clause.parsed.children(words[-1]) and words[-1].entity in {"", "PERSON"} else words
-    while words and (words[0].dep == "punct" or words[0].low in {"and", "but", "or", ",", "-"}):
-        words.pop(0)
-    while words and (words[-1].dep in {"punct", "cc"} or words[-1].text in {",", "-", ".", "!", ";", ":"}):
-        words.pop()
-    return words
-
-

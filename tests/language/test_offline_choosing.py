@@ -117,7 +117,8 @@ def test_only_tools_that_are_offered_are_called():
 def test_what_is_said_about_a_legacy_is_kept_elsewhere_unless_it_is_asked_for():
     talk = replace(request("Rosa baked bread. I live in Porto. My uncle Tom lives in Braga."), legacy_name="Rosa")
     assert [written(call) for call in OfflineModel().choose_tools(talk).calls] == [
-        "add profile/city: The user lives in Porto."
+        "add profile/city: The user lives in Porto.",
+        "add person: The user's uncle Tom lives in Braga.",
     ]
     talk = replace(request("Remember that my uncle Tom lives in Braga."), legacy_name="Rosa")
     assert [written(call) for call in OfflineModel().choose_tools(talk).calls] == [

@@ -30,6 +30,7 @@ def test_facts_carry_the_messages_that_say_them_and_their_words():
     ]
     extraction = extract(*said, legacy="Rosa", first_index=40)
     assert [(fact.content, fact.indices) for fact in extraction.facts] == [
+        ("Rosa was Ana's grandma.", (40,)),
         ("Rosa sewed dresses.", (40,)),
         ("Rosa loved the sea.", (42,)),
         ("Rosa was born in 1931.", (42,)),
@@ -37,11 +38,11 @@ def test_facts_carry_the_messages_that_say_them_and_their_words():
     for fact in extraction.facts:
         assert fact.quote
         assert fact.quote in said[fact.indices[0] - 40]
-    assert extraction.facts[0].quote == "Grandma Rosa sewed dresses."
+    assert extraction.facts[1].quote == "Grandma Rosa sewed dresses."
 
 
 def test_what_is_said_twice_is_one_fact_with_both_messages():
-    extraction = extract("Rosa adored the sea.", "guide> Oh?", "She really loved the sea!", legacy="Rosa")
+    extraction = extract("Rosa adored the sea.", "guide> Oh?", "She really adored the sea!", legacy="Rosa")
     assert [(fact.content, fact.indices) for fact in extraction.facts] == [("Rosa adored the sea.", (0, 2))]
 
 
@@ -64,7 +65,7 @@ def test_a_quote_is_verbatim_even_where_the_writing_is_odd():
     said = "Well…  I’m   allergic to peanuts — badly.\r\n\r\nAnd I don’t eat pork!"
     extraction = extract(said)
     assert [memory.content for memory in extraction.memories] == [
-        "The user is allergic to peanuts.",
+        "The user is allergic to peanuts - badly.",
         "The user does not eat pork.",
     ]
     for memory in extraction.memories:
@@ -73,7 +74,7 @@ def test_a_quote_is_verbatim_even_where_the_writing_is_odd():
 
 def test_memories_name_whom_they_are_about():
     extraction = extract(
-        "Alec is my boss. My sister Inês lives in London. My boss is Teresa. I live in Faro. My dog is called Rex."
+        "Alec is my boss. My sister Inês lives in London. My dentist is Teresa. I live in Faro. My dog is called Rex."
     )
     assert [memory.subject for memory in extraction.memories] == ["Alec", "Inês", "Teresa", "", "Rex"]
 

@@ -1,0 +1,150 @@
+"""Names and words of kin as they stand in a text: what the legacy is called, and whom a name goes with."""
+
+from __future__ import annotations
+
+import re
+
+from language.offline.lexicon.words import (
+    FEMALE_NAMES,
+    KIN,
+    KIN_GENDER,
+    MALE_NAMES,
+    NAMING_KIN,
+    NOT_NAMES,
+    TITLES,
+    listed,
+)
+from language.reading.normalise import MASK
+from language.reading.parse import Parsed, Word
+
+ONE_EACH = listed("mother father grandmother grandfather husband wife boss girlfriend boyfriend")
+"""Kin of whom people mostly have one at a time, so that "my dad" is enough to know him again."""
+
+_KIN_ADJECTIVES = listed(
+    """late dear little big older younger elder eldest oldest youngest best old great beloved baby twin own"""
+)
+
+
+def name_gender(name: str) -> str:
+    """Return f or m for a given name that is known as one, else nothing."""
+    low = name.lower()
+    return "" if (low in FEMALE_NAMES) == (low in MALE_NAMES) else "f" if low in FEMALE_NAMES else "m"
+
+
+def given_name(legacy_name: str) -> str:
+    """What a legacy is called in statements: the first name without titles, or all of it if nothing else is there."""
+    words = legacy_name.split()
+    plain = [word for word in words if word.lower().strip(".") not in TITLES and word.lower() not in KIN]
+    titled = any(word.lower().strip(".") in TITLES for word in words)
+    return plain[0] if plain and not (len(plain) == 1 and titled) else " ".join(words)
+
+
+def before_name(word: Word) -> bool:
+    """Whether a word only leads up to a legacy's name: "my late uncle" before "Joe"."""
+    low = word.low.strip(".")
+    return low in _KIN_ADJECTIVES or low in KIN or low in TITLES or low in {"my", "our", "the", "poor", "", "dear"}
+
+
+def kin_of_legacy(names: frozenset[str], everything: str) -> str:
+    """What the legacy is to the user, as the user says it; empty if they never do."""
+    kin = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
+    name = "|".join(map(re.escape, names))
+    adjectives = "|".join(_KIN_ADJECTIVES)
+    said = (
+        rf"(?i)\b(?:my|our) (?:(?:{adjectives}) )*(?P<kin>{kin})(?:,? |'s name (?:is|was) )(?:{name})\b",
+        rf"(?i)\b(?:{name})(?:'s|,)? (?:\w+,? )?(?:(?:is|was) )?my (?:(?:{adjectives}|piano|school|maths?|"
+        rf"first) )*(?P<kin>{kin})\b",
+        rf"(?i)(?<!my )\b(?P<kin>{'|'.join(sorted(NAMING_KIN, key=len, reverse=True))}) (?:{name})\b",
+        rf"(?i)\b(?:s?he)(?:'s| is| was) my (?:(?:{adjectives}) )*(?P<kin>{kin})\b",
+    )
+    for pattern in said:
+        match = re.search(pattern, everything)
+        if match:
+            return match["kin"].lower()
+    naming = "|".join(sorted(NAMING_KIN, key=len, reverse=True))
+    opening = re.search(
+        rf"(?i)^(?:[^.!?]*\babout )?(?:my|our)? ?(?:late |dear |old )?(?:{naming})\b", everything.strip()
+    )
+    reports = re.search(
+        rf"(?i)\b(?:{naming}) (?:(?:always |once )?(?:says?|said|told|tells|thinks|and)|(?:is|was) (?:his|her))\b",
+        everything,
+    )
+    if re.search(rf"(?i)\b(?:{name})\b", everything) or not opening or reports:
+        return ""
+    # Somebody who never says the name: the one parent or grandparent whom they speak of, if it is one.
+    spoken = {
+        KIN[match["kin"].lower()]
+        for match in re.finditer(rf"(?i)\b(?:my|our) (?:late |dear |old )?(?P<kin>{kin})\b", everything)
+    } | {
+        KIN[match.lower()] for match in re.findall(rf"(?i)(?<!his )(?<!her )(?<!the )(?<!a )\b({naming})\b", everything)
+    }
+    genders = {name_gender(each) for each in names} - {""}
+    only = next(iter(spoken)) if len(spoken) == 1 else ""
+    suits = only in ONE_EACH and (not genders or KIN_GENDER[only] in genders)
+    return only if suits else ""
+
+
+def whole_name(parsed: Parsed, word: Word) -> str:
+    """A name with what stands before and after it: "Frau Lenz", "João da Costa"."""
+    words = parsed.words
+    first = last = word.index
+    while first and is_name_part(words[first - 1]) and words[first - 1].head in {word.index, first}:
+        first -= 1
+    while last + 1 < len(words) and is_name_part(words[last + 1]) and words[last].dep in {"compound", "nmod", "flat"}:
+        last += 1
+    return parsed.text[words[first].start : words[last].end]
+
+
+def is_name_part(word: Word) -> bool:
+    """Whether a word can belong to a name of several."""
+    return (
+        (word.pos == "PROPN" or word.low in {"da", "de", "van", "von", "la"})
+        and (word.text[:1].isupper() or word.low in {"da", "de", "van", "von", "la"})
+        and word.low not in KIN
+        and not word.text.startswith(MASK)
+    )
+
+
+def name_after(parsed: Parsed, word: Word) -> str:
+    """The name that stands beside a word of kin: "my sister Inês", "my brother, Tom,"."""
+    words, place = parsed.words, word.index + 1
+    if place < len(words) and words[place].text == "," and place + 1 < len(words):
+        beside = words[place + 1]
+        if beside.dep == "appos" and beside.head == word.index and can_name(beside):
+            return whole_name(parsed, beside)
+        return ""
+    if place >= len(words) or not can_name(words[place]):
+        return ""
+    last = place
+    while last + 1 < len(words) and is_name_part(words[last + 1]) and words[last + 1].text[:1].isupper():
+        if words[last].dep not in {"compound", "nmod", "flat"} and words[last + 1].dep not in {"flat"}:
+            break
+        last += 1
+    return parsed.text[words[place].start : words[last].end]
+
+
+def can_name(word: Word) -> bool:
+    """Whether a word beside one of kin can be a name."""
+    return (
+        word.text[:1].isupper()
+        and word.pos in {"PROPN", "NOUN", "ADJ", "VERB", "X", "INTJ"}
+        and word.low not in NOT_NAMES
+        and word.low not in KIN
+        and not word.text.startswith(MASK)
+    )
+
+
+def possessor(parsed: Parsed, word: Word, name: Word | None) -> Word | None:
+    """The word that says whose kin it is."""
+    for holder in (word, name, parsed.head(word) if word.dep in {"compound", "nmod"} else None):
+        found = parsed.child(holder, "poss") if holder is not None else None
+        if found is not None and found.index < word.index:
+            return found
+    return None
+
+
+def has_article(parsed: Parsed, word: Word) -> bool:
+    """Whether a word of kin has an article, so that it names nobody."""
+    return any(each.dep == "det" for each in parsed.children(word)) or (
+        word.index > 0 and parsed.words[word.index - 1].low in {"a", "an", "the"}
+    )

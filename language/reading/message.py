@@ -1,0 +1,448 @@
+"""Reads one message, clause by clause: who is meant, whether it states anything, what it says in the third person."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from language.base import Utterance
+from language.offline.lexicon.words import KIN, listed
+from language.reading.asked import Asked
+from language.reading.clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
+from language.reading.dates import dated
+from language.reading.filters import lasting_thing, orders, passing, says_too_little, unstated
+from language.reading.gate import fault, finished
+from language.reading.kinds import field_of, kind_of
+from language.reading.normalise import MASK, Mended
+from language.reading.parse import Parsed, Word, parse
+from language.reading.people import PRONOUNS, Cast, Person
+from language.reading.wording import Unclear, Wording
+
+_CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
+_TELLING = listed(
+    """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
+)
+_TOGETHER = frozenset({"meet", "marry", "divorce", "separate"})
+_PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
+_FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
+ENGLISH = listed(
+    """the a an and or but of to in on at for from with by as is are was were be been am do does did have has had
+    not i he she it we they you my his her our their me him us them this that who which when where what so very
+    never always every all would could will can about after before into out up there if then too also just more
+    most some any no only i'm don't"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a clause says of ``person``, as a sentence. ``quote`` is a verbatim part of the message ``index``."""
+
+    person: Person
+    content: str
+    kind: str
+    index: int
+    quote: str
+    explicit: bool = False
+
+
+class _Dropped(Exception):
+    """A clause gives no statement, for this reason; an empty one is not counted."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """A statement as it was made, for what comes after it in its message."""
+
+    statement: Statement
+    clause: Clause
+    person: Person
+
+
+class MessageReader:
+    """One message as it is read, clause by clause."""
+
+    def __init__(
+        self, cast: Cast, message: Utterance, mended: Mended, reply: str = "", dropped: Counter[str] | None = None
+    ) -> None:
+        self.cast, self.message, self.mended, self.reply = cast, message, mended, reply
+        self.dropped: Counter[str] = Counter() if dropped is None else dropped
+        self.last: Person | None = None
+        self.who: dict[int, Person | None] = {}
+        self.died: Person | None = None
+
+    def sentence(self, parsed: Parsed, first: int, last: int, asked: Asked | None) -> Iterator[Statement]:
+        """What a sentence states."""
+        words = parsed.words[first:last]
+        offset = words[0].start
+        pronouns = _PRONOUNS_ARE.search(self.mended.text[offset : words[-1].end])
+        if pronouns is not None:
+            text = f"The user's pronouns are {pronouns[1].lower()}."
+            yield self._statement(self.cast.user, text, "", *self._span(words), explicit=asked is not None)
+            return
+        if asked is not None and asked.form == "order":
+            kind = {"preferred_name": "name", "tone": "tone"}.get(field_of(asked.order), "asked")
+            yield self._statement(self.cast.user, asked.order, kind, *self._span(words), explicit=True)
+            return
+        if asked is not None:
+            part = Mended(
+                _capital(self.mended.text[offset + asked.start : offset + asked.end]),
+                self.mended.starts[offset + asked.start : offset + asked.end],
+                self.mended.ends[offset + asked.start : offset + asked.end],
+                self.mended.quotes,
+            )
+            inner = parse(part.text)
+            if inner is not None and inner.words:
+                message = MessageReader(self.cast, self.message, part, self.reply, self.dropped)
+                for start, end in inner.sentences:
+                    yield from message.clauses(inner, start, end, explicit=True)
+            return
+        if not is_english(words):
+            self.dropped["not English"] += 1
+            return
+        yield from self.clauses(parsed, first, last)
+
+    def clauses(self, parsed: Parsed, first: int, last: int, *, explicit: bool = False) -> Iterator[Statement]:
+        """What the clauses of a sentence state, and who is whose kin in it."""
+        told: list[_Told] = []
+        previous: Word | None = None
+        question = parsed.text[: parsed.words[last - 1].end].rstrip().endswith("?")
+        for clause in map(unwrapped, clauses(parsed, first, last)):
+            self.cast.mentions(parsed, clause.words(), self.who)
+            person, elided = self._subject(clause, previous)
+            if not question:
+                for each in clause.children("attr", "oprd") if person is not None else ():
+                    self.cast.bind(person or self.cast.user, each, parsed.child(each, "poss"))
+                yield from self._kin(clause)
+            try:
+                if question:
+                    raise _Dropped("question")
+                statement = self._clause(clause, person, elided=elided, explicit=explicit)
+                told.append(_Told(statement, clause, person or statement.person))
+            except Unclear as unclear:
+                joined = self._joined(told, clause, person) if previous is not None else None
+                if joined is not None:
+                    told[-1] = joined
+                else:
+                    self.dropped[unclear.reason] += 1
+            except _Dropped as dropped:
+                self.dropped[str(dropped)] += 1
+            beside = (
+                next((each for each in parsed.children(clause.subject) if each.dep == "conj"), None)
+                if clause.subject
+                else None
+            )
+            if person is not None:
+                self.cast.spoken_of(person, self.who.get(beside.index) if beside else None)
+            self.last = person or self.last
+            previous = clause.head
+        yield from (each.statement for each in told)
+
+    def _subject(self, clause: Clause, previous: Word | None) -> tuple[Person | None, bool]:  # noqa: PLR0911
+        """Whom a clause is about, and whether it leaves that out."""
+        head, subject = clause.head, clause.subject
+        if subject is not None:
+            if subject.low == "we" and head.lemma in _TOGETHER and self.cast.subject is self.cast.legacy:
+                return self.cast.legacy, False
+            return self.who.get(subject.index), False
+        if not is_verb(head) or orders(clause):
+            return None, False
+        past = head.tag in {"VBD", "VBZ", "VBN"} or any(
+            each.tag in {"VBD", "VBZ", "MD"} for each in clause.children("aux", "auxpass")
+        )
+        if not past:
+            return None, False
+        if previous is not None or self.last is not None:
+            return self.last, True
+        asked = re.findall(
+            r"(?i)\b(?:did|was|were|does|do|is|are|had|has|have|made|would|could) (he|she|you|they|we|it)\b",
+            self.reply,
+        )
+        if asked:
+            low = asked[-1].lower()
+            if low == "you":
+                return self.cast.user, True
+            near = [self.cast.subject, *reversed(self.cast.before)]
+            return next(
+                (one for one in near if one is not None and low in PRONOUNS and one.fits(PRONOUNS[low])), None
+            ), True
+        return (self.cast.legacy if head.lemma == "bear" and not self.cast.unclear else None), True
+
+    # --- a clause -----------------------------------------------------------------------------------------------
+
+    def _clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> Statement:
+        """What a clause states. Raises _Dropped or Unclear."""
+        if not is_verb(clause.head):
+            raise _Dropped("no statement")
+        loss = self._loss(clause)
+        if loss is not None:
+            return loss
+        thing = clause.subject is not None and (person is None or (person.role == "other" and not person.kin))
+        owner = (self._owner(clause) or person) if thing else person
+        thing = thing and owner is not person
+        if owner is None:
+            if not explicit:
+                raise _Dropped(
+                    "unknown subject" if clause.subject is None or clause.subject.low in PRONOUNS else "nobody's"
+                )
+            owner = self.cast.user
+        self._check_name(clause, owner)
+        if orders(clause) and not elided:
+            raise _Dropped("order")
+        about = self._about(clause, owner)
+        if about is None and not explicit:
+            raise _Dropped("about somebody else")
+        about = about or owner
+        reason = unstated(clause, owner)
+        if reason:
+            raise _Dropped(reason)
+        sense = clause.sense()
+        if about.role == "user" and owner.role == "user" and not explicit and not thing and passing(sense):
+            raise _Dropped("of the moment")
+        if (
+            about.role == "other"
+            and clause.head.tag == "VBG"
+            and clause.head.lemma in {"come", "go", "make", "do", "get", "look", "try"}
+        ):
+            raise _Dropped("of the moment")
+        if about.role == "user" and thing and not explicit and not lasting_thing(clause):
+            raise _Dropped("of the moment")
+        named = {word.index for word in clause.parsed.subtree(clause.subject)} if clause.subject is not None else set()
+        content = [
+            word
+            for word in trimmed(clause)
+            if (word.pos in _CONTENT or word.low in _TELLING) and word.index not in named
+        ]
+        if says_too_little(sense, owner, content):
+            raise _Dropped("says too little")
+        clause, sentence = self._worded(clause, owner if not thing else None, about, elided=elided)
+        kind = kind_of(clause.sense(), sentence, about) or ("asked" if explicit else "")
+        self.died = owner if kind == "death" else None
+        if about.role == "legacy" and owner.role == "other" and kind != "health":
+            kind = "relationship"
+        return self._statement(about, sentence, kind, *self._span(clause.words()), explicit=explicit)
+
+    def _worded(self, clause: Clause, person: Person | None, about: Person, *, elided: bool) -> tuple[Clause, str]:
+        """The sentence, leaving out asides that can't be told. Raises Unclear if what can't be is the point."""
+        age = (
+            clause.head.lemma == "be"
+            and clause.head.tag == "VBD"
+            and any(
+                each.pos == "NUM" or (each.entity == "DATE" and each.low in {"years", "old"})
+                for each in clause.children("attr", "acomp")
+            )
+        )
+        died = person is not None and person is self.died and person.gender
+        if age and not clause.children("advcl") and not died:
+            raise _Dropped("an age without its time")
+        while True:
+            wording = Wording(self.cast, self.mended, self.who, of_legacy=about.role == "legacy")
+            try:
+                text = wording.say(clause, person, elided=elided)
+                break
+            except Unclear as unclear:
+                aside = clause.aside(unclear.word)
+                if aside is None or age:
+                    raise
+                clause = clause.without(aside)
+        words = clause.words()
+        past = clause.head.tag in {"VBD", "VBN"} or any(each.tag == "VBD" for each in clause.children("aux", "auxpass"))
+        sentence = dated(text, self.message.at, past=past)
+        if sentence is None:
+            raise _Dropped("a date that can't be told")
+        if age and died and not clause.children("advcl"):
+            sentence += f" when {'he' if died == 'm' else 'she'} died"
+        sentence = finished(sentence)
+        wrong = fault(sentence, " ".join(word.text for word in words))
+        if wrong:
+            raise _Dropped(wrong)
+        if about.role == "legacy" and about.name not in sentence:
+            raise _Dropped("unknown subject")
+        return clause, sentence
+
+    def _about(self, clause: Clause, owner: Person) -> Person | None:
+        """Of whom a statement about somebody is kept: them, the legacy whom it also tells of, or the user as theirs."""
+        legacy = self.cast.legacy
+        if owner.role != "other":
+            return owner
+        if legacy is not None:
+            objects = {self.who.get(each.index) for each in clause.children("dobj", "dative")}
+            objects |= {
+                self.who.get(each.index)
+                for verb in clause.children("ccomp", "xcomp")
+                for each in clause.parsed.children(verb)
+                if each.dep in {"nsubj"} and clause.head.lemma not in SAY
+            }
+            if legacy in objects or owner.owner is legacy or self._tells_kin(clause):
+                return legacy
+        root = owner
+        while root.owner is not None:
+            root = root.owner
+        if (root.role == "user" and owner.owner is root) or legacy is None:
+            return owner
+        return None
+
+    def _tells_kin(self, clause: Clause) -> bool:
+        """Read "my brother Tom is her son": whose kin somebody is, of the legacy."""
+        for each in clause.children("attr"):
+            holder = clause.parsed.child(each, "poss")
+            if holder is not None and self.who.get(holder.index) is self.cast.legacy:
+                return True
+        return False
+
+    def _owner(self, clause: Clause) -> Person | None:
+        """Whose thing a clause is about: "her handwriting was atrocious", "green is my favourite colour"."""
+        subject = clause.subject
+        liked = (
+            word for each in clause.children("attr") for word in clause.parsed.subtree(each) if word.low in _FAVOURITE
+        )
+        for noun in (*([subject] if subject is not None else []), *clause.children("attr"), *liked):
+            holder = clause.parsed.child(noun, "poss")
+            while (
+                holder is not None and holder.index not in self.who and clause.parsed.child(holder, "poss") is not None
+            ):
+                holder = clause.parsed.child(holder, "poss")
+            if holder is None or (
+                noun is not subject
+                and noun.low not in KIN
+                and not _FAVOURITE & {each.low for each in clause.parsed.subtree(noun)}
+            ):
+                continue
+            owner = self.who.get(holder.index) if holder.low != "our" else None
+            if owner is not None:
+                return owner
+        return None
+
+    def _check_name(self, clause: Clause, owner: Person) -> None:
+        """Take in "his name is Ben" of somebody who was not named: it is not said of the legacy. Raises _Dropped."""
+        name = next((each for each in clause.children("attr", "acomp") if each.low not in self.cast.legacy_names), None)
+        bare = (
+            clause.subject is not None
+            and clause.subject.low == "name"
+            and len(clause.parsed.children(clause.subject)) == 1
+        )
+        if bare and name is not None and owner is self.cast.legacy:
+            self.cast.spoken_of(self.cast.other(name=name.text.capitalize()), None)
+            raise _Dropped("unclear pronoun")
+
+    def _loss(self, clause: Clause) -> Statement | None:
+        """Read "we lost him to a stroke": a death."""
+        legacy, head = self.cast.legacy, clause.head
+        if legacy is None or head.low != "lost" or clause.subject is None or clause.subject.low not in {"we", "i"}:
+            return None
+        lost = next(iter(clause.children("dobj")), None)
+        if lost is None or self.who.get(lost.index) is not legacy or clause.children("neg", "aux"):
+            return None
+        rest = [word for word in clause.words() if word.index > max(each.index for each in clause.parsed.subtree(lost))]
+        text = self.mended.text[rest[0].start : rest[-1].end] if rest else ""
+        told = dated(re.sub(r"^to ", "of ", text.strip(" .!,")), self.message.at, past=True)
+        if told is None or re.search(r"(?i)\b(?:i|my|we|our|he|she|it|that)\b", text) or MASK in text:
+            raise _Dropped("unclear pronoun")
+        return self._statement(
+            legacy, finished(f"{legacy.name} died {told}".strip()), "death", *self._span(clause.words())
+        )
+
+    def _joined(self, told: list[_Told], clause: Clause, person: Person | None) -> _Told | None:
+        """A clause whose "it" or "them" the one before it of the same person explains, said together with that."""
+        if not told or told[-1].person is not person or person is None:
+            return None
+        last = told[-1]
+        parsed = clause.parsed
+        ids = last.clause.ids | clause.ids | frozenset(range(max(last.clause.ids) + 1, min(clause.ids)))
+        if (
+            last.clause.parsed is not parsed
+            or len(ids) > 60
+            or not any(parsed.words[index].low in {"and", "but"} for index in ids)
+        ):
+            return None
+        both = Clause(parsed, last.clause.head, frozenset(ids), last.clause.subject)
+        try:
+            reason = unstated(replace(both, head=clause.head), person)
+            if reason:
+                return None
+            both, sentence = self._worded(both, person, last.statement.person, elided=False)
+        except (Unclear, _Dropped):
+            return None
+        start, end = self._span(both.words())
+        statement = replace(last.statement, content=sentence, quote=self.message.content[start:end])
+        return _Told(statement, both, person)
+
+    # --- kin ----------------------------------------------------------------------------------------------------
+
+    def _kin(self, clause: Clause) -> Iterator[Statement]:
+        """Tell once who somebody is: what the legacy was to the user, and kin with their names."""
+        cast, legacy = self.cast, self.cast.legacy
+        for word in clause.words():
+            person = self.who.get(word.index)
+            if person is None or person.told or word.low in PRONOUNS or person.role == "user":
+                continue
+            if person is legacy and person.kin and word.low in {person.kin, *cast.legacy_names}:
+                said = {each.low for each in clause.words()}
+                if person.kin not in said or not said & cast.legacy_names or person.kin in cast.legacy_names:
+                    continue
+                person.told = True
+                if any(each.low == person.kin and each.dep == "attr" for each in clause.words()):
+                    continue
+                user = cast.user.name or "the user"
+                was = "is" if legacy is not None and re.search(r"\b(?:is|'s) my\b", clause.parsed.text) else "was"
+                yield self._statement(
+                    person, f"{person.name} {was} {user}'s {person.kin}.", "relationship", *self._span([word])
+                )
+            elif (
+                person.role == "other"
+                and person.name
+                and person.kin
+                and word.low == person.kin
+                and person.owner is not None
+            ):
+                yield from self._named_kin(clause, word, person, person.owner)
+
+    def _named_kin(self, clause: Clause, word: Word, person: Person, owner: Person) -> Iterator[Statement]:
+        cast = self.cast
+        if owner.role == "other" or not word.text.islower() or word.dep == "attr":
+            return
+        person.told = True
+        if owner is cast.legacy:
+            about, whose = owner, owner.name
+        else:
+            about, whose = cast.user, "The user"
+        article = "an" if word.low[0] in "aeiou" else "a"
+        name = person.name[:1].upper() + person.name[1:]
+        verb = "had" if about.role == "legacy" else "has"
+        text = f"{whose} {verb} {article} {word.low} named {name}."
+        near = [each for each in clause.words() if abs(each.index - word.index) <= 3]
+        if not fault(text, ""):
+            yield self._statement(about, text, "relationship", *self._span(near))
+
+    # --- out ----------------------------------------------------------------------------------------------------
+
+    def _span(self, words: Sequence[Word]) -> tuple[int, int]:
+        """Where in the message words stand, without the marks at their ends."""
+        start, end = self.mended.place(words[0].start, words[-1].end)
+        content = self.message.content
+        while start < end and content[start] in " ,;-\n\r\t":
+            start += 1
+        while end > start and content[end - 1] in " ,;-\n\r\t":
+            end -= 1
+        return start, end
+
+    def _statement(
+        self, person: Person, content: str, kind: str, start: int, end: int, *, explicit: bool = False
+    ) -> Statement:
+        return Statement(person, content, kind, self.message.index, self.message.content[start:end], explicit)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def is_english(words: Sequence[Word]) -> bool:
+    """Whether a sentence has enough of the small words of English to be read as such."""
+    plain = [word.low for word in words if word.text[:1].isalpha()]
+    odd = sum(not word.isascii() for word in plain)
+    small = sum(word in ENGLISH for word in plain)
+    small += sum(
+        word.pos == "VERB" and word.lemma != word.low and word.low.endswith(("ed", "ing", "s")) for word in words
+    )
+    return bool(plain) and odd * 3 <= len(plain) and small * 6 >= len(plain)
