@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from language.offline.lexicon.words import NOT_NAMES, listed
+from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
@@ -203,6 +204,7 @@ def trimmed(clause: Clause) -> list[Word]:
             each.dep in {"npadvmod", "vocative"}
             and each.pos == "PROPN"
             and each.low not in NOT_NAMES
+            and not each.text.startswith(MASK)
             and each.index > clause.head.index
         ) or (each.low == "days" and any(one.low == "these" for one in clause.parsed.children(each))):
             gone |= {one.index for one in clause.parsed.subtree(each)}
@@ -212,8 +214,19 @@ def trimmed(clause: Clause) -> list[Word]:
         and words[-1].pos == "PROPN"
         and words[-2].text == ","
         and words[-1].dep not in {"conj", "attr", "pobj"}
+        and not words[-1].text.startswith(MASK)
     ):
         words = words[:-1] if not clause.parsed.children(words[-1]) and words[-1].entity in {"", "PERSON"} else words
+    if clause.subject is not None:
+        # ", God rest her soul," leaves a comma between a subject and its verb.
+        verb = {clause.head.index, *(each.index for each in clause.children("aux", "auxpass"))}
+        bare = [
+            place
+            for place, word in enumerate(words[:-1])
+            if word.text == "," and words[place + 1].index in verb and words[place - 1].index >= clause.subject.index
+        ]
+        if len(bare) == 1 and not any(word.text == "," for word in words[: bare[0]]):
+            del words[bare[0]]
     while words and (words[0].dep == "punct" or words[0].low in {"and", "but", "or", ",", "-"}):
         words.pop(0)
     while words and (words[-1].dep in {"punct", "cc"} or words[-1].text in {",", "-", ".", "!", ";", ":"}):

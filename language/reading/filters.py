@@ -32,7 +32,7 @@ _DOUBTS = re.compile(
     r"(?:so |quite |really )?sure|i could be wrong|"
     r"i might be wrong|i may be wrong|something like that|don't quote me|just kidding|(?:i(?:'m| am|"
     r"'m only) )?(?:just |only )?(?:joking|kidding)|"
-    r"that's not true|no, that's wrong|if i remember|i think|i guess|i suppose|dont believe (?:it|him|"
+    r"that's not true|no, that's wrong|if i remember|(?:at least )?i (?:think|guess|suppose)(?: so)?[.!]*$|dont believe (?:it|him|"
     r"her|them)|don't believe (?:it|him|her|them))\b"
 )
 _STEERING = listed("imagine pretend according what how why whatever let suppose")
@@ -58,7 +58,7 @@ _LASTING = listed(
 )
 _LONE = listed(
     """die smoke drink snore cheat paint hunt marry sing swear knit pray cook garden cycle sew drown emigrate
-    remarry retire swim dance drive ski graduate divorce separate ride surf write climb"""
+    remarry retire swim dance drive ski graduate divorce separate ride surf write climb fly eat"""
 )
 _EMPTY = listed("do try be have get go come happen seem let mean manage know think make take")
 _OBJECTS = listed("dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp")
@@ -147,6 +147,8 @@ def _hearsay(clause: Clause, person: Person) -> str:
         return "joke or hearsay"
     if head.lemma in SAY | DOUBT and not quoted:
         told = clause.children("ccomp", "parataxis", "dobj", "dative", "oprd", "prep", "xcomp", "advmod", "neg")
+        if head.lemma in {"say", "tell", "ask", "answer", "reply", "claim", "explain", "announce", "mention"}:
+            told = [each for each in told if each.dep not in {"advmod", "neg"}]
         ordered = head.lemma in {"tell", "ask", "order"} and clause.children("xcomp")
         if not told or ordered or (person.role == "other" and clause.children("ccomp")):
             return "joke or hearsay"

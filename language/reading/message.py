@@ -419,6 +419,8 @@ class MessageReader:
 
     def _span(self, words: Sequence[Word]) -> tuple[int, int]:
         """Where in the message words stand, without the marks at their ends."""
+        while len(words) > 1 and words[-1].dep == "cc":
+            words = words[:-1]
         start, end = self.mended.place(words[0].start, words[-1].end)
         content = self.message.content
         while start < end and content[start] in " ,;-\n\r\t":

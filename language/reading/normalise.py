@@ -129,6 +129,7 @@ class Mended:
     starts: list[int]
     ends: list[int]
     quotes: list[str] = field(default_factory=list)
+    casual: bool = False
 
     @classmethod
     def of(cls, text: str) -> Mended:
@@ -203,6 +204,7 @@ def mend(text: str, names: Collection[str], *, casual: bool) -> Mended:
     mended.replace(re.compile(r"(?i)(?<!\w)'cause\b"), "because")
     mended.replace(_UNMARKED, lambda match: WORDS[match.group().lower()])
     if casual:
+        mended.casual = True
         _mend_words(mended, names)
     mended.replace(_SPLICE, ". ")
     mended.replace(_OPENERS, "")

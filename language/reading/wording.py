@@ -88,6 +88,7 @@ class Wording:
                 parts.append(said + space)
         text = re.sub(r"\s+", " ", "".join(parts)).strip(" ,;-.!")
         text = re.sub(r"\s+(?=[,.;!?)])|(?<=\()\s+", "", text)
+        text = re.sub(r",? (?:though|too|either|as well|anyway)$", "", text)
         return text.replace("can not", "cannot").replace(" ,", ",")
 
     def _before_names(self, words: list[Word]) -> set[int]:
@@ -140,6 +141,8 @@ class Wording:
             return word.text
         if word.pos in {"AUX", "VERB", "PART"} or low in {"n't", "'s", "'d"}:
             return self._verb(clause, word, words, position)
+        if self.mended.casual and word.pos == "PROPN" and word.text.islower():
+            return word.text.capitalize()
         return word.text
 
     def _quoted(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:

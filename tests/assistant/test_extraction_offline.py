@@ -91,6 +91,8 @@ def test_saying_it_twice_is_one_memory(tell):
 
 def test_a_legacy_is_a_matter_of_facts(tell, legacy):
     tell("My grandmother Rosa kept bees.", "I am a nurse.", legacy=legacy, channel="")
-    assert [fact.content for fact in LegacyFact.objects.all()] == ["Rosa kept bees."]
+    kept, kin = sorted(fact.content for fact in LegacyFact.objects.all())
+    assert kept == "Rosa kept bees."
+    assert kin.endswith("'s grandmother.")
     assert not any("bees" in content for content in contents(kind="semantic"))
     assert any("nurse" in content for content in contents(kind="semantic"))

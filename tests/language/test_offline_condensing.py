@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from language.base import KnownMemory
-from language.offline.model import OfflineModel
 from language.offline.compare import sense_of
+from language.offline.model import OfflineModel
 
 FIRST = date(2023, 1, 1)
 NEGATIONS = re.compile(r"\b(?:not|never|no|none|nobody|nothing|neither|nor|cannot|without)\b|n't\b")

@@ -1,9 +1,10 @@
-"""Measure how well recall finds the messages that answer a question."""
+"""Measure how well recall finds the messages that answer a question, and how much the built-in reading finds."""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from functools import partial
@@ -23,6 +24,7 @@ from benchmarks.evaluation import (
     measure,
     measure_turns,
     parse_cases,
+    reading,
     turns_as_json,
 )
 from benchmarks.evaluation.figures import METRICS
@@ -43,13 +45,18 @@ class Command(BaseCommand):
     help = (
         "Ask the questions of a LoCoMo or BEAM file of this installation's own search over messages, and tell how many "
         "of the messages that answer them are found. The database is left as it was. Vectors are kept in var/, so a "
-        "second run is quick."
+        "second run is quick. With 'reading', read the conversations of a folder and print what "
+        "was found, missed, and came out besides. An expected statement counts as found when one that came out for its "
+        "message has 60% of its words; whether what came out besides is wrong is for a person to judge."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.add_argument("form", choices=["locomo", "beam"])
-        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("form", choices=["locomo", "beam", "reading"])
+        parser.add_argument("file", type=Path, metavar="FILE", help="the file, or the folder of conversations to read")
+        parser.add_argument(
+            "--why", action="store_true", help="with 'reading': how many clauses were dropped by which reason"
+        )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures here as JSON")
         parser.add_argument(
             "--ablate", action="store_true", help="ask everything again without each part of the search, in turn"
@@ -60,6 +67,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the evaluation. Raises CommandError (exit code 1) when the file can't be evaluated."""
+        if options["form"] == "reading":
+            self._read(options["file"], why=options["why"])
+            return
         out: Path | None = options["json"]
         if out and not out.parent.is_dir():
             raise CommandError(f"{out.parent} is no directory to write {out.name} to.")
@@ -80,6 +90,26 @@ class Command(BaseCommand):
             self._print(figures)
         if out:
             out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+    def _read(self, folder: Path, *, why: bool) -> None:
+        try:
+            talks = [(talk, reading.judge(talk)) for talk in reading.talks_of(folder)]
+        except (reading.ReadingFileError, OSError, UnicodeDecodeError) as error:
+            raise CommandError(str(error)) from error
+        for talk, judged in talks:
+            self.stdout.write(f"{talk.name}")
+            for each, said in judged.found:
+                self.stdout.write(f"  found   {each.index:3}  {said}  (expected: {each.text})")
+            for index, said in judged.unmatched:
+                self.stdout.write(f"  besides {index:3}  {said}")
+            for each in judged.missed:
+                self.stdout.write(f"  missed  {each.index:3}  {each.text}")
+        found, expected, besides = reading.figures([judged for _, judged in talks])
+        share = 100 * found / expected if expected else 0.0
+        self.stdout.write(f"Found {found} of {expected} ({share:.0f}%); {besides} came out besides.")
+        if why:
+            for reason, count in sum((judged.dropped for _, judged in talks), Counter[str]()).most_common():
+                self.stdout.write(f"  {count:4}  {reason}")
 
     def _measure(self, form: str, path: Path, measured: Measure) -> dict[str, Any]:
         cases = parse_cases(form, read_text(path))

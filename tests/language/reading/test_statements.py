@@ -1,0 +1,102 @@
+"""Statements out of talk: what the issue asks of the reading, line by line, and floors on whole conversations."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.evaluation.reading import figures, judge, talks_of
+from language.reading.candidates import memory_candidates
+from language.reading.statements import read
+from tests.language.offline_talk import conversation
+
+HERE = Path(__file__).parent
+
+
+def told(*said, legacy=None):
+    return [one.content for one in read(conversation(*said, legacy=legacy)).statements]
+
+
+@pytest.mark.parametrize(
+    ("said", "legacy", "expected"),
+    [
+        ("My brother Tom drives lorries. He lives in Leeds.", None, "The user's brother Tom lives in Leeds."),
+        ("Her sister Lotte was a nurse. She was a clockmaker.", "Rosa", "Rosa's sister Lotte was a nurse."),
+        ("She was a clockmaker in Ulm.", "Rosa", "Rosa was a clockmaker in Ulm."),
+        ("Her mother was a lace maker.", "Rosa", "Rosa's mother was a lace maker."),
+        ("luz is allergic to peanuts so no pb", None, "Luz is allergic to peanuts."),
+        (
+            "I'm allergic to penicillin, in case that ever matters.",
+            None,
+            "The user is allergic to penicillin.",
+        ),
+        ("She told me, “Waste not a thread.”", "Rosa", 'Rosa told Ana, "Waste not a thread".'),
+        ("I moved to Faro last year.", None, "The user moved to Faro in 2022."),
+        ("I was 14 when grandpa died.", None, "The user was 14 when the user's grandpa died."),
+        ("We met at chapel in '51.", "Rosa", "Rosa and Ana met at chapel in 1951."),
+    ],
+)
+def test_what_the_rules_lost_is_found(said, legacy, expected):
+    assert expected in told(said, legacy=legacy)
+
+
+@pytest.mark.parametrize(
+    ("said", "legacy"),
+    [
+        ("I was 14.", None),
+        ("My mother and my aunt fought. She left home at sixteen.", "Rosa"),
+        ("My sister said she hated it.", "Rosa"),
+        ("If I lived in Faro, I would surf.", None),
+        ("His name is Ben.", "Tito"),
+        ("He never got to meet him.", "Tito"),
+        ("They moved to France in 1960.", "Rosa"),
+    ],
+)
+def test_what_is_unclear_reported_or_imagined_gives_nothing(said, legacy):
+    assert [one for one in told(said, legacy=legacy) if "fought" not in one] == []
+
+
+def test_what_is_dropped_is_counted_by_reason():
+    reading = read(conversation("Do you like tea? I might move to Faro. They moved to France in 1960.", legacy="Rosa"))
+    assert reading.statements == []
+    assert reading.dropped["question"] == 1
+    assert reading.dropped["hedge"] == 1
+    assert sum(reading.dropped.values()) == 3
+
+
+def test_what_was_refused_in_the_talk_is_not_read():
+    assert told("I live in Lisbon. I work as a nurse.", "Don't remember that I live in Lisbon.") == [
+        "The user works as a nurse."
+    ]
+
+
+def test_health_and_family_matter_most():
+    request = conversation("I work as a carpenter. I have a son. I play the harp. I am allergic to bee stings.")
+    importance = {one.content: one.importance for one in memory_candidates(read(request), request)}
+    assert max(importance, key=importance.__getitem__) == "The user is allergic to bee stings."
+    assert importance["The user has a son."] > importance["The user plays the harp."]
+
+
+def test_a_quote_is_the_clause_that_says_it():
+    request = conversation("im a nurse and i dont eat meat, btw i love hiking lol")
+    assert [one.quote for one in memory_candidates(read(request), request)] == [
+        "im a nurse",
+        "i dont eat meat",
+        "i love hiking",
+    ]
+
+
+@pytest.mark.parametrize(("folder", "floor"), [("talk", 0.65), ("unseen", 0.5)])
+def test_whole_conversations_keep_their_floor(folder, floor):
+    found, expected, _ = figures([judge(talk) for talk in talks_of(HERE / folder)])
+    assert found >= floor * expected
+
+
+def test_a_message_is_read_quickly():
+    said = ["Rosa was a seamstress in Porto for thirty years, and she never once raised her voice. " * 2] * 20
+    request = conversation(*said, legacy="Rosa")
+    read(request)
+    started = time.process_time()
+    read(request)
+    # About 8 ms a message on a quiet machine.
+    assert time.process_time() - started < 20 * 0.06
