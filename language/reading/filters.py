@@ -32,7 +32,8 @@ _DOUBTS = re.compile(
     r"(?:so |quite |really )?sure|i could be wrong|"
     r"i might be wrong|i may be wrong|something like that|don't quote me|just kidding|(?:i(?:'m| am|"
     r"'m only) )?(?:just |only )?(?:joking|kidding)|"
-    r"that's not true|no, that's wrong|if i remember|(?:at least )?i (?:think|guess|suppose)(?: so)?[.!]*$|dont believe (?:it|him|"
+    r"that's not true|no, that's wrong|if i remember|(?:at least )?i (?:think|guess|suppose)(?: so)?[.!]*$|"
+    r"dont believe (?:it|him|"
     r"her|them)|don't believe (?:it|him|her|them))\b"
 )
 _STEERING = listed("imagine pretend according what how why whatever let suppose")
@@ -178,7 +179,7 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         and head.tag == "VBD"
         and any(each.pos == "NUM" or each.entity == "DATE" for each in clause.children("attr", "acomp"))
     ):
-        return not clause.children("advcl")
+        return "when" not in clause.lows()
     complements = clause.children("xcomp")
     if lemma in _OF_THE_MOMENT and not _lasting_after_all(clause, complements):
         return True

@@ -52,14 +52,15 @@ def kin_of_legacy(names: frozenset[str], everything: str) -> str:
     adjectives = "|".join(_KIN_ADJECTIVES)
     said = (
         rf"(?i)\b(?:my|our) (?:(?:{adjectives}) )*(?P<kin>{kin})(?:,? |'s name (?:is|was) )(?:{name})\b",
-        rf"(?i)\b(?:{name})(?:'s|,)? (?:\w+,? )?(?:(?:is|was) )?my (?:(?:{adjectives}|piano|school|maths?|"
+        rf"(?i)\b(?:{name})(?:'s|,)? (?:\w+, )?(?:(?:is|was) )?my (?:(?:{adjectives}|piano|school|maths?|"
         rf"first) )*(?P<kin>{kin})\b",
         rf"(?i)(?<!my )\b(?P<kin>{'|'.join(sorted(NAMING_KIN, key=len, reverse=True))}) (?:{name})\b",
         rf"(?i)\b(?:s?he)(?:'s| is| was) my (?:(?:{adjectives}) )*(?P<kin>{kin})\b",
     )
     for pattern in said:
         match = re.search(pattern, everything)
-        if match:
+        known = next(iter({name_gender(each) for each in names} - {""}), "?")
+        if match and {KIN_GENDER[KIN[match["kin"].lower()]], known} in ({"f"}, {"m"}, {"f", "?"}, {"m", "?"}, {"?"}):
             return match["kin"].lower()
     naming = "|".join(sorted(NAMING_KIN, key=len, reverse=True))
     opening = re.search(

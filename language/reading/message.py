@@ -234,7 +234,7 @@ class MessageReader:
             )
         )
         died = person is not None and person is self.died and person.gender
-        if age and not clause.children("advcl") and not died:
+        if age and "when" not in clause.lows() and not died:
             raise _Dropped("an age without its time")
         while True:
             wording = Wording(self.cast, self.mended, self.who, of_legacy=about.role == "legacy")
@@ -251,7 +251,7 @@ class MessageReader:
         sentence = dated(text, self.message.at, past=past)
         if sentence is None:
             raise _Dropped("a date that can't be told")
-        if age and died and not clause.children("advcl"):
+        if age and died and "when" not in clause.lows():
             sentence += f" when {'he' if died == 'm' else 'she'} died"
         sentence = finished(sentence)
         wrong = fault(sentence, " ".join(word.text for word in words))
