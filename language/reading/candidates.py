@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from language.base import ExtractionRequest, FactCandidate, MemoryCandidate
 from language.reading.kinds import fact_category, field_of, importance_of, memory_category, subject_of
-from language.reading.statements import Reading, Statement
+from language.reading.statements import Reading
+from language.reading.telling import Statement
 
 EXPLICIT_IMPORTANCE = 4
 

@@ -15,11 +15,12 @@ from language.offline.modality import is_instruction
 from language.offline.sentences import own_words
 from language.reading.asked import find_asked
 from language.reading.filters import doubts_before
-from language.reading.message import ENGLISH, MessageReader, Statement
+from language.reading.message import ENGLISH, MessageReader
 from language.reading.normalise import is_casual, mend
 from language.reading.parse import parse
 from language.reading.people import Cast
 from language.reading.refusals import Turn, hear, may_refuse
+from language.reading.telling import Statement
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-zà-ÿ]{2,}\b")
 _NEVER_MIND = re.compile(

@@ -1,0 +1,106 @@
+"""Statements as they are made of a message, and those that only tell who somebody is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from language.base import Utterance
+from language.reading.clauses import Clause
+from language.reading.gate import fault
+from language.reading.normalise import Mended
+from language.reading.parse import Word
+from language.reading.people import PRONOUNS, Cast, Person
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a clause says of ``person``, as a sentence. ``quote`` is a verbatim part of the message ``index``."""
+
+    person: Person
+    content: str
+    kind: str
+    index: int
+    quote: str
+    explicit: bool = False
+
+
+class Teller:
+    """Makes statements of one message."""
+
+    def __init__(
+        self, cast: Cast, message: Utterance, mended: Mended, reply: str = "", dropped: Counter[str] | None = None
+    ) -> None:
+        self.cast, self.message, self.mended, self.reply = cast, message, mended, reply
+        self.dropped: Counter[str] = Counter() if dropped is None else dropped
+        self.last: Person | None = None
+        self.who: dict[int, Person | None] = {}
+        self.died: Person | None = None
+
+    # --- kin ----------------------------------------------------------------------------------------------------
+
+    def _kin(self, clause: Clause) -> Iterator[Statement]:
+        """Tell once who somebody is: what the legacy was to the user, and kin with their names."""
+        cast, legacy = self.cast, self.cast.legacy
+        for word in clause.words():
+            person = self.who.get(word.index)
+            if person is None or person.told or word.low in PRONOUNS or person.role == "user":
+                continue
+            if person is legacy and person.kin and word.low in {person.kin, *cast.legacy_names}:
+                said = {each.low for each in clause.words()}
+                if person.kin not in said or not said & cast.legacy_names or person.kin in cast.legacy_names:
+                    continue
+                person.told = True
+                if any(each.low == person.kin and each.dep == "attr" for each in clause.words()):
+                    continue
+                user = cast.user.name or "the user"
+                was = "is" if legacy is not None and re.search(r"\b(?:is|'s) my\b", clause.parsed.text) else "was"
+                yield self._statement(
+                    person, f"{person.name} {was} {user}'s {person.kin}.", "relationship", *self._span([word])
+                )
+            elif (
+                person.role == "other"
+                and person.name
+                and person.kin
+                and word.low == person.kin
+                and person.owner is not None
+            ):
+                yield from self._named_kin(clause, word, person, person.owner)
+
+    def _named_kin(self, clause: Clause, word: Word, person: Person, owner: Person) -> Iterator[Statement]:
+        cast = self.cast
+        if owner.role == "other" or not word.text.islower() or word.dep == "attr":
+            return
+        person.told = True
+        if owner is cast.legacy:
+            about, whose = owner, owner.name
+        else:
+            about, whose = cast.user, "The user"
+        article = "an" if word.low[0] in "aeiou" else "a"
+        name = person.name[:1].upper() + person.name[1:]
+        verb = "had" if about.role == "legacy" else "has"
+        text = f"{whose} {verb} {article} {word.low} named {name}."
+        near = [each for each in clause.words() if abs(each.index - word.index) <= 3]
+        if not fault(text, ""):
+            yield self._statement(about, text, "relationship", *self._span(near))
+
+    # --- out ----------------------------------------------------------------------------------------------------
+
+    def _span(self, words: Sequence[Word]) -> tuple[int, int]:
+        """Where in the message words stand, without the marks at their ends."""
+        while len(words) > 1 and words[-1].dep == "cc":
+            words = words[:-1]
+        start, end = self.mended.place(words[0].start, words[-1].end)
+        content = self.message.content
+        while start < end and content[start] in " ,;-\n\r\t":
+            start += 1
+        while end > start and content[end - 1] in " ,;-\n\r\t":
+            end -= 1
+        return start, end
+
+    def _statement(
+        self, person: Person, content: str, kind: str, start: int, end: int, *, explicit: bool = False
+    ) -> Statement:
+        return Statement(person, content, kind, self.message.index, self.message.content[start:end], explicit)
