@@ -45,6 +45,12 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
         or "http" in plain
     ):
         return "broken grammar"
+    if re.match(
+        r"(?!(?:When|After|Before|While|As|If|In|At|On|Once|Since|Every|During|Until|Although|Though|"
+        r"Because) )[^,]{2,40}, (?:he|she|it|they) ",
+        plain,
+    ):
+        return "a name or word doubled"
     if re.search(r"[{}<>=\\|]|Xquote|\w+@\w|[,;:] ?[,;:]", plain):
         return "broken grammar"
     if _NEGATION.search(_QUOTED.sub("", said)) and not _NEGATION.search(plain):

@@ -105,6 +105,10 @@ class MessageReader(Teller):
                 else:
                     self.dropped[unclear.reason] += 1
             except _Dropped as dropped:
+                # Who only says something is not whom the next pronoun means.
+                person = None if str(dropped) == "joke or hearsay" and person is not self.cast.legacy else person
+                if str(dropped) == "joke or hearsay":
+                    self.cast.here = [one for one in self.cast.here if one is self.cast.legacy]
                 self.dropped[str(dropped)] += 1
             beside = (
                 next((each for each in parsed.children(clause.subject) if each.dep == "conj"), None)

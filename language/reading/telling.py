@@ -50,7 +50,9 @@ class Teller:
                 continue
             if person is legacy and person.kin and word.low in {person.kin, *cast.legacy_names}:
                 said = {each.low for each in clause.words()}
-                if person.kin not in said or not said & cast.legacy_names or person.kin in cast.legacy_names:
+                named = person.kin in said and said & cast.legacy_names and person.kin not in cast.legacy_names
+                # "Grandma Rosa" is what she is called; "my grandma Rosa" says whose she was.
+                if not named or not said & {"my", "our"}:
                     continue
                 person.told = True
                 if any(each.low == person.kin and each.dep == "attr" for each in clause.words()):
