@@ -102,6 +102,9 @@ class TurnSerializer(serializers.Serializer[Any]):
     recalled_again = serializers.BooleanField(
         help_text="Nothing that was found at first was likely to fit, so there was a second, wider look."
     )
+    waiting = serializers.IntegerField(
+        help_text="So much was found in what the person said and is over a cap. It is written next, health first."
+    )
     refusals = RefusalSerializer(
         many=True,
         help_text="With `save`: what the person says is not to be kept. Don't keep it either.",

@@ -9,7 +9,7 @@ from celery import shared_task
 from .erasure import actions as erasures
 from .imports import actions, run
 from .learn import actions as learn
-from .learn import rewriting, summarizing
+from .learn import rewriting, summarizing, waiting
 from .recall import search
 from .takeout import export_actions
 
@@ -24,6 +24,12 @@ def maybe_summarize(conversation_id: str) -> None:
 def extract_messages(conversation_id: str) -> None:
     """Read the messages of a conversation that are to be read by themselves for what to remember."""
     learn.extract_messages(UUID(conversation_id))
+
+
+@shared_task(name="assistant.write_candidates")
+def write_candidates(user_id: str) -> None:
+    """Write what waits of a person because of a cap."""
+    waiting.candidates_write(UUID(user_id))
 
 
 @shared_task(name="assistant.rewrite_chunks")

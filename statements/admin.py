@@ -18,7 +18,7 @@ from journal.exceptions import Refused
 from journal.models import Change
 from web.admin import ReasonForm, button, linked, opened, with_id
 
-from .models import Doubt, StatementKind, Suppression
+from .models import Candidate, Doubt, StatementKind, Suppression
 
 STATE_COLOURS = {
     "proposed": "info",
@@ -195,3 +195,19 @@ class DoubtAdmin(OwnedAdmin):
     fields = ["object_type", "object_id", "person", "rev", "created_at"]
     readonly_fields = ["person"]
     ordering = ["-id"]
+
+
+@admin.register(Candidate)
+class CandidateAdmin(OwnedAdmin):
+    """What waits to be written because of a cap, without its words."""
+
+    list_display = ["id", "person", "is_fact", "category", "rank", "written_by", "created_at"]
+    list_filter = ["is_fact", "created_at"]
+    id_fields = ("id", "user_id", "message_id")
+    fields = ["id", "person", "is_fact", "category", "rank", "written_by", "created_at", "not_before"]
+    readonly_fields = ["id", "person"]
+    ordering = ["-created_at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Candidate]:
+        """All of it, without what was said."""
+        return super().get_queryset(request).defer("content", "quote", "subject")

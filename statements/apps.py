@@ -9,11 +9,18 @@ class StatementsConfig(AppConfig):
     name = "statements"
 
     def ready(self) -> None:
-        """Doubt what rests on words that are withheld, and no more what rests on a change that was undone."""
-        from conversations.actions import follows_withholding  # noqa: PLC0415 - models are there only now
+        """Follow words that are withheld or refused, and doubt no more what rests on a change that was undone."""
+        from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are there only now
         from journal.undo import follows_undo  # noqa: PLC0415
 
-        from .actions import doubt_withheld, doubts_drop  # noqa: PLC0415
+        from .actions import (  # noqa: PLC0415
+            candidates_follow_refusal,
+            candidates_follow_withholding,
+            doubt_withheld,
+            doubts_drop,
+        )
 
         follows_withholding(doubt_withheld)
+        follows_withholding(candidates_follow_withholding)
+        follows_refusals(candidates_follow_refusal)
         follows_undo(doubts_drop)

@@ -2,7 +2,7 @@
 
 from journal.holdings import VECTOR, Holding
 
-from .models import Doubt, Suppression
+from .models import Candidate, Doubt, Suppression
 
 STATED = {"state_reason": ""}
 """Of a statement, besides its wording: staff's reasons are written by hand."""
@@ -27,5 +27,12 @@ HOLDINGS = (
         terms=("object_type", "object_id"),
         revs=("rev",),
         refers=("object_id",),
+    ),
+    Holding(
+        model=Candidate,
+        kind="candidates",
+        owner="user_id",
+        words={"content": "", "quote": "", "subject": ""},
+        terms=("category", "field", "written_by"),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic
 from uuid import UUID
@@ -16,7 +17,7 @@ from conversations.models import Conversation, Message
 from journal.models import ActorKind
 from retrieval.fields import Searchable
 
-from .querysets import DoubtQuerySet, Row, StatementQuerySet, SuppressionQuerySet
+from .querysets import CandidateQuerySet, DoubtQuerySet, Row, StatementQuerySet, SuppressionQuerySet
 
 
 class Statement(Searchable):
@@ -201,3 +202,35 @@ class Doubt(models.Model):
 
     def __str__(self) -> str:
         return f"doubt of {self.object_type} {self.object_id}"
+
+
+class Candidate(models.Model):
+    """Something that was found in what a person said, over a cap: it waits to be written as a fact or a memory.
+
+    ``rank`` is what ``policy.urgency`` says of it. With ``explicit`` the person asked for it to be remembered. It goes
+    where its ``quote`` is withheld.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    is_fact = models.BooleanField()
+    content = models.TextField()
+    quote = models.TextField()
+    category = models.CharField(max_length=50)
+    subject = models.CharField(max_length=200, blank=True)
+    field = models.CharField(max_length=20, blank=True)
+    importance = models.PositiveSmallIntegerField(default=2)
+    explicit = models.BooleanField(default=False)
+    rank = models.PositiveSmallIntegerField()
+    written_by = models.CharField(max_length=80)
+    created_at = models.DateTimeField(default=timezone.now)
+    not_before = models.DateTimeField(default=timezone.now)
+
+    objects = CandidateQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "rank", "created_at"], name="candidate_in_order")]
+
+    def __str__(self) -> str:
+        return f"candidate {self.id}"

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from journal.models import Change
 from retrieval.prepared import Statement as Prepared
@@ -24,7 +25,7 @@ from .policy.resembling import RESEMBLES, resembles
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
-    from .models import Doubt, Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
+    from .models import Candidate, Doubt, Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
     from .wording import Embedded
 
 Row = TypeVar("Row", bound="Statement")
@@ -190,3 +191,16 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
         for position, *row in _matching(kind, legacy_id is not None).run(values):
             found[position - 1].take(texts[position - 1].content, *row)
         return found
+
+
+class CandidateQuerySet(models.QuerySet["Candidate"]):
+    """What waits to be written."""
+
+    def waiting_for(self, user_id: UUID | None) -> CandidateQuerySet:
+        """A person's."""
+        return self.filter(user_id=user_id)
+
+    def due(self, user_id: UUID) -> CandidateQuerySet:
+        """A person's that may be written, what matters most first, and of that what was said first."""
+        now = timezone.now()
+        return self.waiting_for(user_id).filter(not_before__lte=now).order_by("rank", "created_at", "pk")

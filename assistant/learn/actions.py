@@ -45,8 +45,10 @@ from statements.policy import check_form
 from statements.wording import Embedded
 
 from .learning import Found, Part, find_memories, learns_memories, note_refusals, working_on
+from .mentioning import mention_places
 from .updates import telling
-from .writing import PlanWriter, learned_today, mention_places
+from .waiting import candidates_write
+from .writing import PlanWriter, learned_today
 
 log = structlog.get_logger(__name__)
 
@@ -70,6 +72,7 @@ def extract_messages(conversation_id: UUID) -> int:
     with working_on(conversation, JOB) as lease:
         if lease is None:
             return 0
+        candidates_write(conversation.user_id)
         while due := _due(conversation):
             with acting_as(principal_for_job(conversation.user_id)) as principal:
                 _read(lease, principal, conversation, due)

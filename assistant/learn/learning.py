@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.categories import load as load_categories
+from accounts.models import Member
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from journal.actions import note_operation
@@ -35,12 +36,19 @@ from .plan import MOST_EPISODES, Plan
 from .writing import Ready, make_ready
 
 _CALLS_A_CHANGE = 3
-"""How many calls a model may make for each change that may come of them: some correct others."""
+"""How many calls a model may make for each change that may come of them at once: some correct others, some wait."""
 
 
 def learns_memories(principal: Principal, conversation: Conversation) -> bool:
     """Whether anything said there may become a memory."""
     return principal.has_memory and not conversation.private
+
+
+def learns_facts(principal: Principal, conversation: Conversation) -> bool:
+    """Whether facts are learned from a conversation: the person wants memory and is a member of the legacy."""
+    if not principal.has_memory or conversation.private or conversation.legacy_id is None:
+        return False
+    return Member.objects.filter(legacy_id=conversation.legacy_id, user_id=conversation.user_id).exists()
 
 
 def as_read(message: Message) -> str:
@@ -87,8 +95,8 @@ class Part:
 
     @property
     def most(self) -> int:
-        """How many changes can come of it."""
-        return settings.EXTRACTED_PER_USER_MESSAGE * len(self.said)
+        """How many changes can come of it; those that are over the cap wait."""
+        return _CALLS_A_CHANGE * settings.EXTRACTED_PER_USER_MESSAGE * len(self.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +178,7 @@ def _choose(principal: Principal, model: LanguageModel, part: Part, plan: Plan, 
         memories=[known.shown() for known in plan.known],
         tools=tools.specs(categories),
         memory_categories=categories,
-        most_calls=_CALLS_A_CHANGE * part.most,
+        most_calls=part.most,
         legacy_name=part.legacy_name,
     )
     used = Usage()

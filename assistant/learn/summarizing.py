@@ -8,7 +8,7 @@ twice, or half, changes nothing twice.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -21,7 +21,6 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.categories import load as load_categories
-from accounts.models import Member
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
@@ -40,21 +39,27 @@ from journal.leases import (
 from journal.models import JobRun
 from journal.queue import enqueue
 from language.backends import get_embedder, get_model
-from language.base import Extraction, ExtractionRequest, FactCandidate, ModelAnswerInvalid, Vectors
+from language.base import Extraction, ExtractionRequest, FactCandidate, MemoryCandidate, ModelAnswerInvalid, Vectors
 from language.gates import mask_sensitive
 from memories.models import Memory
+from statements.actions import candidate_keep
+from statements.models import Candidate
+from statements.policy import urgency
 
 from . import actions as extracting
 from .learning import (
     Found,
     Part,
     find_memories,
+    learns_facts,
     learns_memories,
     note_refusals,
     working_on,
 )
+from .mentioning import mention_places
 from .updates import telling
-from .writing import PlanWriter, learned_today, mention_places
+from .waiting import candidates_write
+from .writing import WAITING, PlanWriter, learned_today
 
 log = structlog.get_logger(__name__)
 
@@ -81,6 +86,7 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
     with working_on(conversation, JOB) as lease:
         if lease is None:
             return 0
+        candidates_write(conversation.user_id)
         # Between being read and being ours it may have been worked on to the end.
         conversation.refresh_from_db()
         while (due := _due(conversation)) is not None:
@@ -181,7 +187,7 @@ def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
     embedder = get_embedder()
     vector = embedder.embed_passages([extraction.summary])[0]
     facts: list[PreparedFact] = []
-    if conversation.legacy_id and _learns_facts(principal, conversation):
+    if conversation.legacy_id and learns_facts(principal, conversation):
         facts = prepare_extracted(
             conversation.legacy_id, conversation.user_id, extraction.facts, written_by=extraction.model
         )
@@ -230,9 +236,10 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
             settings.EXTRACTED_PER_USER_AND_DAY - learned_today(conversation.user_id),
         )
         facts = 0
-        if computed.facts and _learns_facts(principal, locked):
-            _note_cap(locked, len(computed.facts) - max(0, left))
-            facts = len(record_extracted(write, principal, locked, computed.facts[: max(0, left)], messages))
+        if computed.facts and learns_facts(principal, locked):
+            in_order = sorted(computed.facts, key=lambda fact: urgency(fact.wording.content))
+            _let_wait(in_order[max(0, left) :], messages)
+            facts = len(record_extracted(write, principal, locked, in_order[: max(0, left)], messages))
         if not learns_memories(principal, locked):
             return facts, Counter()
         teaching = {index: messages[index] for index in batch.part.said if index in messages}
@@ -244,10 +251,14 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
     return facts, writer.counts
 
 
-def _note_cap(conversation: Conversation, over: int) -> None:
-    """Log that so many facts were not stored, because enough was learned."""
-    for _ in range(over):
-        note_operation("extract", "cap", "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
+def _let_wait(facts: Sequence[PreparedFact], messages: Mapping[int, Message]) -> None:
+    """Keep the facts that are over a cap, to be written next."""
+    for fact in facts:
+        message = messages.get(fact.indices[0])
+        if message is not None:
+            found = MemoryCandidate(fact.category, fact.wording.content, fact.indices[:1], fact.quote)
+            candidate_keep(message, found, fact.written_by, is_fact=True)
+            note_operation("extract", WAITING, "skipped", user_id=message.user_id, thread_id=message.conversation_id)
 
 
 def open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
@@ -259,13 +270,6 @@ def open_messages(conversation: Conversation, start: int, end: int, now: datetim
 def _teaches(message: Message) -> bool:
     """Whether a message's memories are the batch's business: it was not read by itself, and doesn't wait for that."""
     return not message.processed and message.reading_due is None
-
-
-def _learns_facts(principal: Principal, conversation: Conversation) -> bool:
-    """Whether facts are learned from a conversation: the person wants memory and is a member of the legacy."""
-    if not principal.has_memory or conversation.private or conversation.legacy_id is None:
-        return False
-    return Member.objects.filter(legacy_id=conversation.legacy_id, user_id=conversation.user_id).exists()
 
 
 def summarize_part(principal: Principal, conversation: Conversation, part: Part) -> Extraction:
@@ -292,8 +296,7 @@ def summarize_part(principal: Principal, conversation: Conversation, part: Part)
         note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
     users = (utterance for utterance in part.messages if utterance.role == Message.Role.USER)
     said = {utterance.index: utterance.content for utterance in users}
-    most = settings.EXTRACTED_PER_USER_MESSAGE * len(said)
-    facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))[:most]
+    facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))
     return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
 
 
@@ -373,7 +376,12 @@ def sweep() -> dict[str, int]:
     hidden = set(waiting.values_list("conversation_id", flat=True)[:SWEEP_LIMIT])
     for conversation_id in hidden:
         enqueue("assistant.rewrite_chunks", conversation_id)
+    over_a_cap = Candidate.objects.filter(not_before__lte=now, user__is_active=True).order_by()
+    people = list(over_a_cap.values_list("user_id", flat=True).distinct()[:SWEEP_LIMIT])
+    for user_id in people:
+        enqueue("assistant.write_candidates", user_id)
     return {
+        "waiting": len(people),
         "hidden": len(hidden),
         "unread": len(unread),
         "conversations": len(conversations),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -17,11 +17,10 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from journal.actions import LedgerWrite, note_operation, write_part
-from journal.exceptions import Gated, Refused
+from journal.exceptions import Refused
 from journal.models import OperationEvent
 from language.backends import get_embedder
-from language.base import Comparison, EmbedderUnavailable, LanguageModel
-from language.fencing import without_fences
+from language.base import Comparison, EmbedderUnavailable, LanguageModel, MemoryCandidate
 from language.offline.explicit import says_yes
 from language.reading.compare import compare
 from memories import queries
@@ -32,11 +31,11 @@ from memories.actions import (
     record_new,
     record_update,
 )
-from memories.actions.placing import mention
-from memories.models import Kind, Place
+from memories.models import Kind
 from memories.policy import writing as filing
 from memories.records import QUOTE_CHARACTERS, NewMemory, PreparedMemory, Said, WritePolicy
-from retrieval.text import list_words
+from statements.actions import candidate_keep
+from statements.policy import urgency
 from statements.wording import Embedded
 
 from .plan import Adding, Removing, Rewording, Step
@@ -45,6 +44,8 @@ log = structlog.get_logger(__name__)
 
 WRITES = ("add", "update", "archive", "propose", "quarantine")
 """What the log of operations calls something that was learned; all else that it tells of extraction changed nothing."""
+WAITING = "waiting"
+"""What it calls something that is over a cap, and is written later."""
 _OPERATIONS = {
     "created": "add",
     "updated": "update",
@@ -55,10 +56,6 @@ _OPERATIONS = {
 _OPERATION_CHARACTERS = 20
 RUN_CHARACTERS = 100
 """As many as the column of a memory's run has."""
-
-
-SHORTEST_NAME = 3
-"""Shorter names are words like any other."""
 
 
 def learned_today(user_id: UUID) -> int:
@@ -194,8 +191,9 @@ class PlanWriter:
     """Carries out what is ready, inside a transaction that holds the person's ledger.
 
     ``principal`` was built inside it too, so what the person has decided meanwhile counts. ``messages`` are those that
-    may still teach something, by index. At most ``most`` things are changed; what is over that is left out, and so is,
-    by itself, what is refused now: suppressed, over the budget, changed by somebody else. ``counts`` says what became
+    may still teach something, by index. At most ``most`` things are learned, what matters most first; what is over that
+    waits, and forgetting counts for nothing. Left out by itself is what is refused now: suppressed, over the budget,
+    changed by somebody else. ``counts`` says what became
     of all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories. ``asked`` are
     the messages that may ask for something to be remembered, ``agreed`` those that the person said yes about.
     """
@@ -242,9 +240,9 @@ class PlanWriter:
                 self.agreed.add(index)
 
     def write_all(self, ready: Sequence[Ready]) -> None:
-        """Carry out what can be, in order, and relate what is new to what is near it."""
+        """Carry out what can be, the most urgent first, and relate what is new to what is near it."""
         self.weigh_consent(ready)
-        for each in ready:
+        for each in sorted(ready, key=_urgency):
             op, memory_id = self._try(each)
             self.counts[op] += 1
             note_operation(
@@ -263,8 +261,8 @@ class PlanWriter:
         said = self._said(ready.step)
         if not said:
             return "unsupported", ""
-        if self.writes >= self.most:
-            return "cap", ""
+        if self.writes >= self.most and not isinstance(ready, ReadyRemoval):
+            return self._wait(ready.step), ""
         if not isinstance(ready, ReadyAddition) and not self.principal.agentic_memory:
             return "switched_off", ""
         try:
@@ -324,6 +322,29 @@ class PlanWriter:
         )
         return "propose" if archived.proposal else "archive", known.id
 
+    def _wait(self, step: Step) -> str:
+        """Let a statement wait to be written. An account of a talk doesn't: its summary tells it."""
+        if isinstance(step, Adding) and step.new.kind == Kind.SEMANTIC:
+            new, content = step.new, step.new.content
+        elif isinstance(step, Rewording):
+            known, content = step.known, step.content
+            new = NewMemory(content, known.category, subject=known.subject, field=known.field)
+        else:
+            return "cap"
+        quote = step.quotes[0]
+        found = MemoryCandidate(
+            new.category,
+            content,
+            (quote.index,),
+            quote.words,
+            subject=new.subject,
+            field=new.field,
+            importance=new.importance,
+            explicit=step.consent,
+        )
+        candidate_keep(self.messages[quote.index], found, self.written_by)
+        return WAITING
+
     def _attributed(self, new: NewMemory, step: Adding) -> NewMemory:
         """The same with who said it, in which role, and in which run: the conversation, by its id at the client."""
         message = self.messages[step.quotes[0].index]
@@ -340,38 +361,12 @@ class PlanWriter:
         return [Said(message.pk, words, message.at) for message, words in said]
 
 
+def _urgency(ready: Ready) -> int:
+    step = ready.step
+    if isinstance(step, Removing):
+        return -1
+    return urgency(_content(step), step.new.importance if isinstance(step, Adding) else 2)
+
+
 def _category(step: Step) -> str:
     return step.new.category if isinstance(step, Adding) else step.known.category
-
-
-def mention_places(write: LedgerWrite, principal: Principal, messages: Sequence[Message]) -> int:
-    """Note which messages name which of the person's places, inside a transaction that holds their ledger.
-
-    A name is found as whole words, whatever case and accents. Returns how many mentions were new. One that the memory
-    block has no room for is left out.
-    """
-    if not messages:
-        return 0
-    by_first_word: dict[str, list[tuple[list[str], Place]]] = defaultdict(list)
-    for place in Place.objects.visible_to(principal).present():
-        words = list_words(place.name)
-        if words and len(place.name) >= SHORTEST_NAME:
-            by_first_word[words[0]].append((words, place))
-    if not by_first_word:
-        return 0
-    named: dict[Place, list[Said]] = defaultdict(list)
-    for message in messages:
-        said = list_words(without_fences(message.content))
-        for start, word in enumerate(said):
-            for words, place in by_first_word.get(word, ()):
-                if said[start : start + len(words)] == words:
-                    named[place].append(Said(message.pk, "", message.at))
-    noted = 0
-    for place, mentions in named.items():
-        distinct = list({each.message_id: each for each in mentions}.values())
-        try:
-            with write_part(write):
-                noted += mention(write, place, distinct)
-        except Gated:
-            continue
-    return noted

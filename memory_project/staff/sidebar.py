@@ -25,6 +25,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Wordings", "history", "facts_factversion", ""),
             ("Evidence", "fact_check", "facts_factevidence", ""),
             ("Perhaps out of date", "update", "statements_doubt", ""),
+            ("Over a cap", "hourglass_empty", "statements_candidate", ""),
             ("Kept from coming back", "do_not_disturb_on", "statements_suppression", ""),
         ],
     ),

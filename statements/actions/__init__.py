@@ -1,5 +1,12 @@
 """Changes that facts and memories share, made inside the action of the one or the other."""
 
+from .candidates import (
+    candidate_keep,
+    candidates_drop,
+    candidates_follow_refusal,
+    candidates_follow_withholding,
+    candidates_postpone,
+)
 from .doubts import Changed, doubt_what_rests, doubt_withheld, doubted_by, doubts_drop
 from .single import (
     GONE,
@@ -32,6 +39,11 @@ __all__ = [
     "PRESENT",
     "Changed",
     "StatementWrite",
+    "candidate_keep",
+    "candidates_drop",
+    "candidates_follow_refusal",
+    "candidates_follow_withholding",
+    "candidates_postpone",
     "changing",
     "check_state",
     "check_version",

@@ -8,6 +8,7 @@ from accounts.policy import REASON_CHARACTERS, check_sensitive
 from language.gates import find_instructions
 
 from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person, fingerprint, fingerprints
+from .urgency import urgency
 
 __all__ = [
     "LONGEST",
@@ -21,6 +22,7 @@ __all__ = [
     "fingerprint",
     "fingerprints",
     "reason_to_hold_back",
+    "urgency",
 ]
 
 

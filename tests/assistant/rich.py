@@ -35,7 +35,7 @@ from memories.models import (
     ProposalEvidence,
     Relation,
 )
-from statements.models import Doubt
+from statements.models import Candidate, Doubt
 from statements.wording import Embedded
 from tests.factories import (
     AgentFactory,
@@ -98,6 +98,10 @@ def rich_person(marker="marker", **values):
     fact_set_visibility(me, like.pk, "shared")
     FactLink.objects.get_or_create(from_fact=fact, to_fact=like, kind="duplicate", defaults={"strength": 0.9})
     Doubt.objects.create(user=person, object_type="memory", object_id=other.pk, rev=2)
+    Candidate.objects.create(
+        user=person, message=second, is_fact=False, content=f"The user has a {marker}.", quote=f"a {marker}",
+        category="context", rank=23, written_by="rules",
+    )  # fmt: skip
     note_operation("recall", "search", user_id=person.pk)
     return person
 

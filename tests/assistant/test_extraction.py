@@ -20,7 +20,7 @@ from memories.block import memory_block
 from memories.difference import memory_difference
 from memories.models import Memory, MemoryVersion, PlaceMention, Proposal, Relation
 from memories.records import NewMemory
-from statements.models import Suppression
+from statements.models import Candidate, Suppression
 from tests.factories import agent_principal
 from tests.memories.state import check
 
@@ -364,8 +364,8 @@ class TestForgetting:
 
     def test_what_they_ask_to_forget_is_not_learned_again(self, batch, model, owner, knows):
         memory = knows("The user drinks green tea.")
-        forget = "Forget that I drink green tea."
-        model.calls([delete(memory, 0, "Forget that", explicit=True), add()])
+        forget = "You had better lose it, that I drink green tea."
+        model.calls([delete(memory, 0, "You had better lose it", explicit=True), add()])
         batch(forget)
         memory.refresh_from_db()
         assert (memory.state, memory.deleted_why) == ("archived", "person")
@@ -593,8 +593,8 @@ class TestCaps:
         model.calls([add(f"The user {does} at home.") for does in ("sings", "knits", "paints", "reads", "bakes")])
         batch()
         assert len(contents()) == 3
-        assert [result.ok for result in model.told] == [True, True, True, False, False]
-        assert "Not more than 3" in model.told[-1].content
+        assert all(result.ok for result in model.told)
+        assert (operations("skipped"), Candidate.objects.count()) == (["waiting"] * 2, 2)
 
     def test_facts_count_among_them(self, batch, model, legacy):
         model.finds(
@@ -604,7 +604,7 @@ class TestCaps:
         model.calls([add(f"The user has {n} cups at home.", quote="Rosa") for n in range(3)])
         batch("Rosa loved gardening and got up at five.", legacy=legacy)
         assert (LegacyFact.objects.count(), len(contents())) == (2, 1)
-        assert operations().count("cap") == 2
+        assert operations().count("waiting") == 2
 
     def test_so_many_a_day_facts_and_memories_together(self, batch, model, legacy, settings, time_machine):
         settings.EXTRACTED_PER_USER_AND_DAY = 3
@@ -616,7 +616,7 @@ class TestCaps:
         model.calls([add("The user gets up early."), add("The user has a cat.")])
         batch()
         assert LegacyFact.objects.count() + len(contents()) == 3
-        assert "cap" in operations("skipped")
+        assert "waiting" in operations("skipped")
         time_machine.move_to("2026-03-02T10:10:00Z")
         model.calls([add("The user has a dog.")])
         batch()
@@ -742,7 +742,7 @@ class TestAllOrNothing:
         assert not Memory.objects.exists()
 
 
-@pytest.mark.parametrize(("found", "queries"), [(0, 48), (1, 56), (3, 68)])
+@pytest.mark.parametrize(("found", "queries"), [(0, 49), (1, 57), (3, 69)])
 def test_what_a_batch_costs_in_queries(model, legacy, django_assert_num_queries, owner, talk, found, queries):
     """As many for what was said, however long it is, and as many again for each thing that is remembered."""
     model.finds(("hobby", "Rosa loved gardening.", 0, "Rosa"))

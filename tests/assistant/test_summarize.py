@@ -17,6 +17,7 @@ from facts.models import LegacyFact
 from journal.leases import cancel_job
 from journal.models import JobRun, Ledger, OperationEvent
 from language.base import EmbedderUnavailable, Extraction, FactCandidate, ModelAnswerInvalid, ModelUnavailable
+from statements.models import Candidate
 from tests import factories
 from tests.conftest import with_key
 
@@ -319,7 +320,15 @@ def test_the_sweep_finds_what_was_lost(owner, legacy, model, talk, monkeypatch, 
     talk(owner, legacy, 5)
     with django_capture_on_commit_callbacks(execute=True):
         found = actions.sweep()
-    assert found == {"conversations": 1, "messages": 1, "facts": 0, "memories": 0, "unread": 0, "hidden": 0}
+    assert found == {
+        "conversations": 1,
+        "messages": 1,
+        "facts": 0,
+        "memories": 0,
+        "unread": 0,
+        "hidden": 0,
+        "waiting": 0,
+    }
     assert ("assistant.maybe_summarize", str(conversation.pk)) in sent
     assert ("conversations.index_messages",) in sent
 
@@ -435,11 +444,11 @@ def test_a_person_teaches_at_most_so_many_facts_a_day(owner, legacy, model, talk
     model.finds(*[(c, content.replace("figure", "cup"), n, q) for c, content, n, q in many(4)])
     actions.maybe_summarize(second.pk)
     assert LegacyFact.objects.count() == 5
-    assert OperationEvent.objects.filter(op="cap", status="skipped").count() == 3
+    assert OperationEvent.objects.filter(op="waiting", status="skipped").count() == 3
     time_machine.move_to("2026-03-02T10:10:00Z")  # The clock ran on while the batches were worked on.
     model.finds(*[(c, content.replace("figure", "plate"), n, q) for c, content, n, q in many(4)])
     actions.maybe_summarize(third.pk)
-    assert LegacyFact.objects.count() == 9
+    assert (LegacyFact.objects.count(), Candidate.objects.count()) == (10, 2)  # Three of them waited.
 
 
 def test_what_the_person_decides_while_the_model_thinks_counts(owner, legacy, model, talk):

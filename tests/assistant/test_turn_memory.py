@@ -223,7 +223,7 @@ def test_the_turn_costs_the_same_number_of_queries_however_much_is_remembered(
     client.post(url, {"content": "Hello."}, format="json")
     for number in (1, 10):
         remember(owner, *(f"Statement number {n}." for n in range(number)))
-        with django_capture_on_commit_callbacks(execute=True), django_assert_num_queries(18):
+        with django_capture_on_commit_callbacks(execute=True), django_assert_num_queries(19):
             client.post(url, {"content": "Hello."}, format="json")
-        with django_assert_num_queries(12):
+        with django_assert_num_queries(13):
             client.post(url, {"content": "Hello."}, format="json")

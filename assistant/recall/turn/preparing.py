@@ -30,6 +30,7 @@ from journal.models import Ledger
 from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE
 from memories.actions import memories_show
 from memories.models import Disclosure
+from statements.models import Candidate
 
 from ..search import By, recall_show
 from . import rendering
@@ -53,7 +54,8 @@ class Turn:
     blocks that the conversation is pinned to, None when nothing differs. ``delta`` is what the text tells of changes
     since the conversation last looked, None when there is nothing to tell. ``recalled_again`` says that what was found
     at first was not likely to fit, so that there was a second look. ``refusals`` says of which messages words were
-    withheld, where the message that was saved asks for that.
+    withheld, where the message that was saved asks for that. ``waiting`` counts what was found in what they said and
+    waits to be written, because of a cap.
     """
 
     format: str
@@ -68,6 +70,7 @@ class Turn:
     revision: int
     recalled_again: bool
     refusals: list[dict[str, object]] = field(default_factory=list)
+    waiting: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -125,6 +128,8 @@ def prepare_turn(
         memories_show(principal, Disclosure.By.TURN, shown, recalled=recalled, conversation_id=conversation.pk)
         if turn.recalled_again:
             recall_show(principal, By.TURN, conversation.pk, best=draft.recalled.best)
+        if principal.has_memory and not conversation.private:
+            turn = replace(turn, waiting=Candidate.objects.waiting_for(principal.user_id).count())
         if turn.delta is not None and may_move(principal, conversation):
             conversation_told(principal, conversation, turn.revision)
     return turn

@@ -27,8 +27,8 @@ def stopped():
 
 @pytest.mark.parametrize(
     ("name", "orders", "secrets", "ordinary"),
-    [("round_6", 0.97, 0.97, 0.01), ("round_7", 0.9, 0.91, 0.04)],
-    ids=["learned from since", "unseen"],
+    [("round_6", 0.97, 0.97, 0.01), ("round_7", 0.9, 0.91, 0.04), ("round_8", 0.87, 0.86, 0.04)],
+    ids=["learned from since", "unseen", "unseen too"],
 )
 def test_what_is_no_statement_of_a_person_is_stopped(stopped, name, orders, secrets, ordinary):
     """Wanted of unseen ones are 0.95, 0.95 and at most 0.02."""

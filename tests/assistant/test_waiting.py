@@ -1,0 +1,165 @@
+"""What is over a cap waits and is written next, health first: nothing is lost to a cap."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.queries import principal_for_person
+from assistant.learn import actions as extraction
+from assistant.learn import summarizing
+from assistant.learn.waiting import candidates_write
+from assistant.recall.turn import prepare_turn
+from conversations.actions import Place, passages_withhold
+from facts.models import LegacyFact
+from language.base import ModelUnavailable
+from language.offline.model import OfflineModel
+from statements.models import Candidate
+from statements.policy import urgency
+
+from .conftest import say
+from .extracting import add, contents, operations
+
+pytestmark = pytest.mark.django_db
+FOUR = "I work as a carpenter. I have a dog called Bello. I play the harp. I am allergic to bee stings."
+QUOTES = ["I work as a carpenter.", "I have a dog called Bello.", "I play the harp.", "I am allergic to bee stings."]
+TOLD = [
+    "The user works as a carpenter.",
+    "The user has a dog called Bello.",
+    "The user plays the harp.",
+    "The user is allergic to bee stings.",
+]
+
+
+@pytest.fixture
+def conversation(owner, talk):
+    return talk(owner, channel="assistant")
+
+
+@pytest.fixture
+def learn(owner, conversation, model):
+    """Say the four sentences and have them read, the calls in their order."""
+
+    def learn(index=0):
+        model.calls([add(told, quote=quote, index=index) for told, quote in zip(TOLD, QUOTES, strict=True)])
+        say(owner, conversation, FOUR)
+        return extraction.extract_messages(conversation.pk)
+
+    return learn
+
+
+def me(owner):
+    return principal_for_person(owner.pk)
+
+
+def test_of_four_sentences_the_allergy_is_written_and_the_last_waits(learn, owner, conversation):
+    learn()
+    assert contents()[0] == TOLD[3]
+    assert set(contents()) == {TOLD[3], TOLD[0], TOLD[1]}
+    assert Candidate.objects.get().content == TOLD[2]
+    assert prepare_turn(me(owner), conversation.pk, "Hello").waiting == 1
+    assert candidates_write(owner.pk) == 1
+    assert set(contents()) == set(TOLD)
+    assert prepare_turn(me(owner), conversation.pk, "Hello").waiting == 0
+
+
+def test_the_rules_lose_nothing_of_it_either(owner, conversation, model, monkeypatch):
+    model.rounds = []
+    monkeypatch.setattr(model, "choose_tools", OfflineModel().choose_tools)
+    say(owner, conversation, FOUR)
+    extraction.extract_messages(conversation.pk)
+    candidates_write(owner.pk)
+    assert any("bee stings" in content for content in contents())
+    assert len(contents()) == 4
+
+
+def test_the_next_day_goes_on_where_the_cap_of_a_day_stopped(learn, owner, settings, time_machine):
+    settings.EXTRACTED_PER_USER_AND_DAY = 1
+    time_machine.move_to("2026-03-01T10:00:00Z")
+    learn()
+    assert contents() == [TOLD[3]]
+    assert candidates_write(owner.pk) == 0
+    for day in (2, 3, 4):
+        time_machine.move_to(f"2026-03-0{day}T1{day}:00:00Z")
+        assert candidates_write(owner.pk) == 1
+    assert len(contents()) == 4
+    assert operations("skipped") == ["waiting"] * 3
+
+
+def test_the_sweep_and_the_next_extraction_write_what_waits(learn, owner, conversation, model):
+    learn()
+    assert summarizing.sweep()["waiting"] == 1
+    model.calls([])
+    say(owner, conversation, "Good morning.")
+    extraction.extract_messages(conversation.pk)
+    assert set(contents()) == set(TOLD)
+    assert summarizing.sweep()["waiting"] == 0
+
+
+def test_what_broke_off_is_written_by_the_next_run_and_once(learn, owner, model, monkeypatch):
+    learn()
+
+    def away(pairs):
+        raise ModelUnavailable
+
+    with monkeypatch.context() as broken:
+        broken.setattr("assistant.learn.waiting.PlanWriter.write_all", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            candidates_write(owner.pk)
+    assert Candidate.objects.count() == 1
+    with monkeypatch.context() as broken:
+        broken.setattr("assistant.learn.waiting.make_ready", lambda *_, **__: away(()))
+        assert candidates_write(owner.pk) == 0
+    assert Candidate.objects.get().not_before > timezone.now() + timedelta(minutes=50)
+    Candidate.objects.update(not_before=timezone.now())
+    assert (candidates_write(owner.pk), candidates_write(owner.pk)) == (1, 0)
+    assert len(contents()) == 4
+
+
+def test_what_is_withheld_or_refused_waits_no_more(learn, owner, conversation):
+    learn()
+    passages_withhold(me(owner), [Place(conversation.pk, 0, "I play the harp.")])
+    assert not Candidate.objects.exists()
+
+
+def test_a_refusal_reaches_what_waits(learn, owner, conversation):
+    learn()
+    say(owner, conversation, "Please don't remember that I play the harp.")
+    assert not Candidate.objects.exists()
+
+
+def test_with_memory_off_it_waits_for_nothing(learn, owner, conversation):
+    learn()
+    conversation.private = True
+    conversation.save()
+    candidates_write(owner.pk)
+    assert (len(contents()), Candidate.objects.count()) == (3, 0)
+
+
+def test_facts_of_a_legacy_wait_too(owner, legacy, talk, model, settings, time_machine):
+    settings.EXTRACTED_PER_USER_AND_DAY = 1
+    time_machine.move_to("2026-03-01T10:00:00Z")
+    model.finds(
+        ("hobby", "Rosa loved gardening.", 0, "loved gardening"),
+        ("habit", "Rosa had diabetes.", 0, "had diabetes"),
+    )
+    conversation = talk(owner, legacy)
+    say(owner, conversation, "Rosa loved gardening and had diabetes.")
+    summarizing.conversation_finish(me(owner), conversation.pk)
+    summarizing.maybe_summarize(conversation.pk)
+    assert list(LegacyFact.objects.values_list("content", flat=True)) == ["Rosa had diabetes."]
+    time_machine.move_to("2026-03-02T12:00:00Z")
+    assert candidates_write(owner.pk) == 1
+    assert set(LegacyFact.objects.values_list("content", flat=True)) == {"Rosa had diabetes.", "Rosa loved gardening."}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The user takes insulin.", "The user has two sons."),
+        ("The user's wife is called Ana.", "The user plays the harp."),
+        ("The user carries an EpiPen.", "Rosa died in 1999."),
+    ],
+)
+def test_health_comes_before_relations_and_relations_before_the_rest(first, second):
+    assert urgency(first) < urgency(second, importance=5)

@@ -1,0 +1,58 @@
+"""How well corrections, differences and paraphrases are told apart: floors on pairs, half of them written unseen."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from django.conf import settings
+
+from language.embedders.e5.embedder import BundledEmbedder
+from language.reading.compare import compare
+from memories.policy.bands import Band, Neighbour, Thresholds
+
+CORPUS = {
+    half: {kind: [[part.strip() for part in row.split("|")] for row in rows] for kind, rows in kinds.items()}
+    for half, kinds in yaml.safe_load(Path(__file__).with_name("corrections.yaml").read_text("utf-8")).items()
+}
+
+
+@pytest.fixture(scope="module")
+def bands():
+    """``bands(pairs)``: what becomes of each new statement beside the one that is remembered."""
+    embedder = BundledEmbedder()
+
+    def of(rows):
+        old, new = (embedder.embed_passages([row[side] for row in rows]) for side in (0, 1))
+        cosines = np.sum(old * new, axis=1).tolist()
+        return [
+            Neighbour("a", row[0], cosine).band(row[1], Thresholds.of(""), None, "".join(row[2:]))
+            for row, cosine in zip(rows, cosines, strict=True)
+            if cosine >= settings.MEMORY_LINK_MIN_SIMILARITY
+        ]
+
+    return of
+
+
+@pytest.mark.parametrize(("half", "floor"), [("developed_on", 0.9), ("unseen", 0.8)])
+def test_corrections_replace(bands, half, floor):
+    rows = CORPUS[half]["replaced"]
+    assert bands(rows).count(Band.RECREATE) >= floor * len(rows)
+
+
+@pytest.mark.parametrize("half", CORPUS)
+def test_what_stands_beside_it_is_replaced_by_nothing_and_the_same_as_nothing(bands, half):
+    assert not {Band.RECREATE, Band.UPDATE, Band.REINFORCE} & set(bands(CORPUS[half]["traps"]))
+
+
+@pytest.mark.parametrize("half", CORPUS)
+def test_no_two_that_differ_in_one_thing_are_the_same(half):
+    rows = CORPUS[half]["minimal"]
+    assert [row for row in rows if "same" in {compare(*row), compare(*reversed(row))}] == []
+
+
+@pytest.mark.parametrize(("half", "floor"), [("developed_on", 0.5), ("unseen", 0.44)])
+def test_paraphrases_are_the_same_or_left_to_a_model(half, floor):
+    found = [compare(*row) for row in CORPUS[half]["paraphrases"]]
+    assert found.count("same") >= floor * len(found)
+    assert set(found) <= {"same", "different"}
