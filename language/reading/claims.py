@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from language.reading.parse import Parsed, Word
-from language.reading.stems import DATES, listed, stem, stem_of
+from language.reading.stems import DATES, activity, is_activity, listed, stem, stem_of
 
 Tense = Literal["present", "past", "future"]
 
@@ -25,6 +25,7 @@ _DROPPED = frozenset(
 _MODIFIERS = frozenset(listed("amod compound nummod nmod quantmod advmod npadvmod det predet appos"))
 _OBJECTS = {"dobj": "obj", "dative": "to", "attr": "is", "acomp": "is", "oprd": "name", "xcomp": "is"}
 _AT_TIMES = frozenset(listed("on in at to for"))
+_LIKING = frozenset({"like", "love", "hate", "dislike", "prefer"})
 _STOPPING = frozenset({"stop", "quit", "cease", "give up"})
 _STATES = {
     "married": "marry passive",
@@ -123,7 +124,7 @@ class _Reader:
             clause.begin(word)
             inner = None
             for each in self.parsed.children(word):
-                if each.dep == "xcomp" and each.pos in {"VERB", "AUX"} and inner is None:
+                if inner is None and self.hangs_on(each, word):
                     inner = each
                 elif each.index not in apart and not (each.dep == "conj" and each.pos in {"VERB", "AUX"}):
                     self.take(clause, each)
@@ -133,6 +134,12 @@ class _Reader:
         if clause.is_denied and any(each.low == "anymore" for each in self.parsed.subtree(verb)):
             clause.is_over = True
         return clause.claim()
+
+    def hangs_on(self, word: Word, verb: Word) -> bool:
+        """Whether a word goes on with what a verb says: "wants to swim", also where it is read as a noun."""
+        if word.dep == "xcomp":
+            return word.pos in {"VERB", "AUX"}
+        return word.dep == "dobj" and is_activity(word) and stem_of(verb) in _LIKING
 
     def take(self, clause: _Clause, word: Word) -> None:
         """Take up a word that depends on the verb of a clause."""
@@ -271,7 +278,8 @@ class _Clause:
     is_inner: bool = False
 
     def begin(self, verb: Word) -> None:
-        self.verb, self.told = stem_of(verb), set()
+        liked = bool(self.verbs) and self.verbs[-1] in _LIKING
+        self.verb, self.told = activity(verb) if liked else stem_of(verb), set()
 
     def subject(self, things: frozenset[Thing], *, is_patient: bool) -> None:
         if self.is_inner:

@@ -194,8 +194,7 @@ class _Pair:
         if all(statuses) and statuses[0].isdisjoint(statuses[1]):
             return self.off
         if old.verbs != new.verbs:
-            opposed = old.roles == new.roles and frozenset({old.verbs[-1], new.verbs[-1]}) in _OPPOSITES
-            return self.off if opposed else "different"
+            return self.off if old.roles == new.roles and _opposed_verbs(old.verbs, new.verbs) else "different"
         return self.values()
 
     def denial(self) -> Comparison:
@@ -328,6 +327,12 @@ class _Pair:
     def is_of_one_kind(self, role: str, one: Thing, other: Thing) -> bool:
         """Whether two values may be answers to one question: both dates, both names, or both neither."""
         return role == "time" or (one.stem in self.names) == (other.stem in self.names)
+
+
+def _opposed_verbs(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two chains of verbs differ in one verb and its opposite: "loves swimming", "hates swimming"."""
+    pairs = [frozenset(pair) for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return len(one) == len(other) and len(pairs) == 1 and pairs[0] in _OPPOSITES
 
 
 def _status(claim: Claim) -> frozenset[str]:

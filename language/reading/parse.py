@@ -31,6 +31,10 @@ NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "ner")
 """The parts of a pipeline that readers rely on."""
 
 
+_LEMMAS = dict.fromkeys(("hated", "hates", "hating"), "hate")
+"""Verbs that the pipeline takes for forms of another: "hat"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word or mark of a text. Positions are in characters of the text, ``head`` and ``index`` in words.
@@ -134,7 +138,7 @@ def _read(pipeline: Language, text: str) -> Parsed:
             each.i,
             each.text,
             each.lower_,
-            each.lemma_,
+            _LEMMAS.get(each.lower_, each.lemma_) if each.pos_ == "VERB" else each.lemma_,
             each.pos_,
             each.tag_,
             each.dep_,

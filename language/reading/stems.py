@@ -65,3 +65,14 @@ def stem(low: str) -> str:
     low = _WEEKDAY.sub(r"\1", low)
     low = re.sub(r"(?<=[a-z]{3})our(?=(?:s|ite|ed|ing|able)?$)", "or", low)
     return re.sub(r"(?<=[a-z]{3})is(e|ing|ation)$", r"iz\1", low)
+
+
+def is_activity(word: Word) -> bool:
+    """Whether a noun names something that is done, and nothing is told of it that tells which: "swimming"."""
+    return word.tag == "NN" and word.low.endswith("ing") and len(word.low) > 6
+
+
+def activity(word: Word) -> str:
+    """What something done is compared by, whichever form it has: "swimming", "to swim"."""
+    base = word.low[:-3] if word.low.endswith("ing") and len(word.low) > 6 else word.lemma.lower()
+    return re.sub(r"([^aeiouls])\1$|e$", r"\1", base)
