@@ -7,6 +7,7 @@ that package runs. What comes out are plain records, and nothing of a text stays
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,12 @@ log = structlog.get_logger(__name__)
 
 MOST_CHARACTERS = 32_000
 """Of a longer text the rest is not read. A message holds no more."""
+
+MOST_WORDS = 200
+"""Words and marks of a sentence. A longer one is no sentence, and its tree may be too deep to walk."""
+
+_ENDLESS = re.compile(r"\S{200,}")
+"""What no sentence holds. The tokenizer would look at it once for each of its characters."""
 
 NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "ner")
 """The parts of a pipeline that readers rely on."""
@@ -60,7 +67,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A text with its words. ``sentences`` are pairs of words' indices, half open."""
+    """A text with its words. ``sentences`` are pairs of words' indices, half open; none is over ``MOST_WORDS``."""
 
     text: str
     words: tuple[Word, ...]
@@ -132,7 +139,7 @@ def preload_reading() -> None:
 
 
 def _read(pipeline: Language, text: str) -> Parsed:
-    doc = pipeline(text)
+    doc = pipeline(_ENDLESS.sub(lambda run: " " * len(run[0]), text))
     words = tuple(
         Word(
             each.i,
@@ -150,7 +157,8 @@ def _read(pipeline: Language, text: str) -> Parsed:
         )
         for each in doc
     )
-    return Parsed(text, words, tuple((each.start, each.end) for each in doc.sents))
+    sentences = ((each.start, each.end) for each in doc.sents)
+    return Parsed(text, words, tuple(each for each in sentences if each[1] - each[0] <= MOST_WORDS))
 
 
 def _pipeline() -> Language:

@@ -75,7 +75,7 @@ def found_on(tab):
 def facts(owner, member, legacy, told):
     """Facts that show everything that can be shown: links, history, hidden, held back, shared by others, removed."""
     principal = principal_for_person(owner.pk)
-    said = ["My grandmother Rosa was a midwife.", "She was patient.", "She hated waste.", "She kept bees."]
+    said = ["Grandmother Rosa was a midwife.", "She was patient.", "She hated waste.", "She kept bees."]
     facts = told(owner, legacy, *said)
     shared = LegacyFactFactory(legacy=legacy, user=member, content="Rosa was a nurse.", visibility="shared")
     facts[0].links_from.create(to_fact=shared, kind="contradicts", strength=0.9)

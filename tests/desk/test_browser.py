@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def facts(owner, legacy, told):
-    return told(owner, legacy, "My grandmother Rosa was a midwife. She was patient. She hated waste.")
+    return told(owner, legacy, "Grandmother Rosa was a midwife. She was patient. She hated waste.")
 
 
 def card(page, fact):
@@ -43,7 +43,7 @@ def test_a_fact_is_shared_and_unshared_by_mouse(browse, owner, member, legacy, f
     expect(mine.get_by_role("link", name="To review 3")).to_have_attribute("aria-current", "page")
     mine.wait_for_load_state()  # Before that nothing is loaded into a row.
     open_row(card(mine, facts[0]))
-    expect(card(mine, facts[0]).locator("mark")).to_have_text("My grandmother Rosa was a midwife.")
+    expect(card(mine, facts[0]).locator("mark")).to_have_text("Grandmother Rosa was a midwife.")
     theirs.goto(fact_list(legacy, "shared"))
     expect(theirs.get_by_text("No other member has shared")).to_be_visible()
 
@@ -74,7 +74,7 @@ def test_a_fact_is_rejected_and_brought_back_by_keyboard(browse, owner, legacy, 
     page.keyboard.press("Enter")
     reject = card(page, facts[0]).get_by_role("button", name="Not true")
     expect(reject).to_be_visible()
-    expect(card(page, facts[0]).locator("mark")).to_have_text("My grandmother Rosa was a midwife.")
+    expect(card(page, facts[0]).locator("mark")).to_have_text("Grandmother Rosa was a midwife.")
     tab_to(page, reject)
     page.keyboard.press("Enter")
     undo = card(page, facts[0]).get_by_role("button", name="Undo")

@@ -174,7 +174,7 @@ def test_remembered_words_open_their_memory_and_their_fact(visit, owner, legacy,
     assert f'Remembered: <a href="/memories/{memory.pk}/">Olga rows on Tuesdays.</a>' in shown
     memories.memory_reject(me, memory.pk)
     assert "remembered" not in text(visit(owner).get(page(kept)))
-    (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     shown = text(visit(owner).get(page(fact.source_conversation)))
     assert f'Fact: <a href="/facts/{fact.pk}/">' in shown
     assert f'class="remembered" href="/facts/{fact.pk}/"' in shown
@@ -203,7 +203,7 @@ def test_withheld_words_are_shown_as_what_they_are(visit, owner, me, talk):
 def test_every_quotation_leads_to_its_message(visit, owner, legacy, me, talk, told):
     kept = talk("Hello.", "I row on Tuesdays.")
     memory = remembered(me, kept, 1, "Olga rows on Tuesdays.", "I row on Tuesdays")
-    (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     client = visit(owner)
     of_memory = f'href="{page(kept)}?at=2#m2"'
     of_fact = f'href="/conversations/{fact.source_conversation_id}/?at=1#m1"'

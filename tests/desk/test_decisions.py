@@ -21,7 +21,7 @@ DECISIONS = ["approve", "share", "unshare", "edit", "reject", "dont_keep", "dele
 @pytest.fixture
 def waiting(owner, legacy, told):
     """A fact that was found in a talk of the owner and waits for review."""
-    return told(owner, legacy, "My grandmother Rosa was a midwife.")[0]
+    return told(owner, legacy, "Grandmother Rosa was a midwife.")[0]
 
 
 def as_person(user):
@@ -107,7 +107,7 @@ def test_a_decision_and_its_undo_with_htmx(visit, owner, waiting, decision):
 @pytest.mark.parametrize("decision", ["approve", "edit", "reject", "delete"])
 def test_what_was_proposed_is_proposed_again(visit, owner, legacy, told, decision):
     PreferencesFactory(user=owner, review="before")
-    (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     client = visit(owner, htmx=True)
     part = text(decide(client, fact, decision, content="Rosa delivered babies."))
     client.post(undo_address(part))

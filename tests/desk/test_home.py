@@ -37,7 +37,7 @@ def add(principal, content=BEES, **values):
 
 
 def test_everything_that_waits_is_counted(visit, owner, me, bot, cautious, told, legacy):
-    told(owner, legacy, "My grandmother Rosa was a midwife.")
+    told(owner, legacy, "Grandmother Rosa was a midwife.")
     add(bot, "The user sings in a choir.")
     add(bot, "The user has a sister.")
     create = add(cautious)

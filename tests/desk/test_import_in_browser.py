@@ -21,7 +21,7 @@ from .test_accessibility import found_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-BEES = ("My grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
+BEES = ("Grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from .conftest import text
 
 IMPORT_QUERIES = 7
 IMPORTS_QUERIES = 6
-BEES = ("My grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
+BEES = ("Grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
 
 
 @pytest.fixture(autouse=True)

@@ -96,7 +96,7 @@ def test_home_tells_a_newcomer_what_to_do(visit, stranger):
 
 
 def test_home_shows_what_waits(visit, owner, member, legacy, told):
-    told(owner, legacy, "My grandmother Rosa was a midwife. She was patient.")
+    told(owner, legacy, "Grandmother Rosa was a midwife. She was patient.")
     LegacyFactFactory(legacy=legacy, user=member, visibility="shared")
     page = text(visit(owner).get("/"))
     assert "2 facts wait for your review" in page
@@ -108,7 +108,7 @@ def test_home_shows_what_waits(visit, owner, member, legacy, told):
 
 
 def test_home_shows_no_one_elses_legacies_and_talks(visit, owner, stranger, staff, legacy, told):
-    told(owner, legacy, "My grandmother Rosa was a midwife.")
+    told(owner, legacy, "Grandmother Rosa was a midwife.")
     for person in (stranger, staff):
         page = text(visit(person).get("/"))
         assert "Grandmother Rosa" not in page
@@ -155,7 +155,7 @@ def test_a_legacy_that_is_none_is_not_found(visit, owner):
 
 
 def test_what_each_sees_of_a_fact(visit, everybody, legacy, told):
-    private, shared = told(everybody["owner"], legacy, "My grandmother Rosa was a midwife. She was patient.")
+    private, shared = told(everybody["owner"], legacy, "Grandmother Rosa was a midwife. She was patient.")
     actions.fact_set_visibility(principal_for_person(everybody["owner"].pk), shared.pk, "shared")
     mine, member = visit(everybody["owner"]), visit(everybody["member"])
     assert f"{private.content} To review From a talk" in words(mine.get(fact_list(legacy)))
@@ -233,8 +233,8 @@ def test_contradictions_stand_beside_each_other(visit, owner, member, legacy, se
 
 
 def test_what_was_said_again_is_shown_too(visit, owner, legacy, told):
-    (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
-    told(owner, legacy, "My grandmother Rosa was a midwife.", title="Monday talk")
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
+    told(owner, legacy, "Grandmother Rosa was a midwife.", title="Monday talk")
     page = text(opened(visit(owner), fact, fact_list(legacy)))
     assert "Said again elsewhere" in page
     assert "You, in <a" in page
@@ -243,7 +243,7 @@ def test_what_was_said_again_is_shown_too(visit, owner, legacy, told):
 
 def test_times_are_those_of_the_person(visit, owner, legacy, told):
     PreferencesFactory(user=owner, time_zone="Pacific/Kiritimati")
-    (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     said_at = fact.evidence.get().message.at
     local = said_at.astimezone(ZoneInfo("Pacific/Kiritimati"))
     assert f"{local.day} {local:%B %Y, %H:%M}" in text(opened(visit(owner), fact, fact_list(legacy)))
@@ -296,7 +296,7 @@ SCRIPT = "<script>alert('Rosa')</script>"
 
 
 def test_stored_text_is_shown_as_text(visit, legacy, told, owner):
-    (fact,) = told(owner, legacy, f"My grandmother Rosa was a midwife. {SCRIPT}", title=SCRIPT)
+    (fact,) = told(owner, legacy, f"Grandmother Rosa was a midwife. {SCRIPT}", title=SCRIPT)
     owner.display_name = legacy.name = SCRIPT
     owner.save()
     legacy.save()
@@ -402,7 +402,7 @@ def test_a_legacy_costs_the_same_however_much_there_is(
     visit, owner, legacy, told, django_assert_num_queries, much, name
 ):
     for number in range(much):
-        told(owner, legacy, f"My grandmother Rosa worked as a midwife for {number + 3} years.")
+        told(owner, legacy, f"Grandmother Rosa worked as a midwife for {number + 3} years.")
         friend = UserFactory()
         legacy.memberships.create(user=friend)
         LegacyFactFactory(legacy=legacy, user=friend, visibility="shared")

@@ -12,7 +12,7 @@ from .conftest import fact_list, now, ready
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TOLD = [
-    "My grandmother Rosa was a midwife.", "She was patient.", "She hated waste.", "She loved chess.",
+    "Grandmother Rosa was a midwife.", "She was patient.", "She hated waste.", "She loved chess.",
     "She kept bees.", "She played the accordion.", "She grew up in Porto.", "She retired in 1998.",
     "She never learned to drive.", "She collected old maps.", "She sang in a choir.",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from tests.factories import AgentKeyFactory, LegacyFactFactory, LegacyFactory, P
 
 from .conftest import now, text, words
 
-TALK = ["My grandmother Rosa was a midwife.", "She was patient.", "She hated waste."]
+TALK = ["Grandmother Rosa was a midwife.", "She was patient.", "She hated waste."]
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_facts_of_one_moment_are_each_shown_once(owner, waiting):
 def test_everything_that_helps_to_decide_is_there(visit, owner, member, waiting):
     page = visit(owner).get(f"/review/?item=fact-{waiting[1].pk}")
     said = words(page)
-    assert "You: My grandmother Rosa was a midwife." in said
+    assert "You: Grandmother Rosa was a midwife." in said
     assert "<mark>She was patient.</mark>" in text(page)
     assert "You: She hated waste." in said
     assert "“Sunday talk”, message 2" in said
@@ -141,10 +141,10 @@ def test_nearest_facts_are_those_one_may_see(visit, owner, member, stranger, leg
 
 
 def test_a_contradiction_is_shown_with_what_differs(visit, owner, waiting):
-    old = LegacyFactFactory(legacy=waiting[0].legacy, user=owner, content="My grandmother Rosa was a nurse.")
+    old = LegacyFactFactory(legacy=waiting[0].legacy, user=owner, content="Grandmother Rosa was a nurse.")
     waiting[0].links_from.create(to_fact=old, kind="contradicts", strength=0.9)
     page = visit(owner).get("/review/")
-    assert "Contradicts another fact of yours: My grandmother Rosa was a nurse." in words(page)
+    assert "Contradicts another fact of yours: Grandmother Rosa was a nurse." in words(page)
     assert re.search(r"<del>.*nurse</del><ins>.*midwife</ins>", text(page))
 
 
@@ -180,7 +180,7 @@ def test_a_decision_about_what_is_held_back_can_be_undone(visit, owner, legacy, 
 
 def test_what_is_proposed_says_that_no_agent_uses_it(visit, owner, legacy, told):
     PreferencesFactory(user=owner, review="before")
-    (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     client = visit(owner)
     assert "No agent uses it until you approve it." in words(client.get("/review/"))
     assert "No agent uses them until you approve them." in words(client.get("/"))
@@ -322,7 +322,7 @@ def test_two_windows_edit_one_fact_and_lose_nothing(visit, owner, waiting, htmx)
 
 def test_a_decision_about_another_wording_shows_what_changed(visit, owner, waiting):
     fact = waiting[0]
-    actions.fact_edit(principal_for_person(owner.pk), fact.pk, content="My grandmother Rosa was a nurse.")
+    actions.fact_edit(principal_for_person(owner.pk), fact.pk, content="Grandmother Rosa was a nurse.")
     LegacyFact.objects.filter(pk=fact.pk).update(reviewed_at=None)
     answer = visit(owner).post(f"/facts/{fact.pk}/share/", {"next": "/review/", "version": "1"})
     assert answer.status_code == 409
@@ -333,7 +333,7 @@ def test_a_decision_about_another_wording_shows_what_changed(visit, owner, waiti
 
 def test_stored_text_is_shown_as_text(visit, owner, legacy, told):
     script = "<script>alert('Rosa')</script>"
-    (fact,) = told(owner, legacy, f"My grandmother Rosa was a midwife. {script}", title=script)
+    (fact,) = told(owner, legacy, f"Grandmother Rosa was a midwife. {script}", title=script)
     other = LegacyFactFactory(legacy=legacy, user=owner, content=f"She said {script}")
     fact.links_from.create(to_fact=other, kind="duplicate", strength=0.9)
     client = visit(owner)
@@ -353,7 +353,7 @@ REVIEW_QUERIES = {"/review/": 21, "decision": 33}
 @pytest.mark.parametrize("much", [1, 6])
 def test_the_queue_costs_the_same_however_much_waits(visit, owner, legacy, told, django_assert_num_queries, much):
     for number in range(3 * much):
-        told(owner, legacy, f"My grandmother Rosa worked as a midwife for {number + 3} years.")
+        told(owner, legacy, f"Grandmother Rosa worked as a midwife for {number + 3} years.")
     facts = list(LegacyFact.objects.order_by("extracted_at", "id"))
     for fact in facts[1:]:
         facts[0].links_from.create(to_fact=fact, kind="contradicts", strength=0.9)
@@ -371,7 +371,7 @@ def test_staff_see_their_own_queue_only(visit, staff, waiting):
 
 
 def test_reviewing_before_says_so_of_what_was_found_before_that_choice(visit, told, owner, legacy):
-    told(owner, legacy, "My grandmother Rosa was a midwife.")
+    told(owner, legacy, "Grandmother Rosa was a midwife.")
     client = visit(owner)
     assert "until you approve" not in words(client.get("/review/"))
     assert "They are in use already" in words(client.get("/"))

@@ -100,7 +100,7 @@ def now(thing):
 
 def test_what_lapses_first_comes_first_then_what_came_first(visit, owner, me, bot, cautious, add, told, legacy):
     old = add(bot, "The user has a sister.")
-    (fact,) = told(owner, legacy, "My grandmother Rosa was a midwife.")
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     young = add(bot, "The user sings in a choir.")
     create = add(cautious, TOMATOES)
     place = actions.place_add(cautious, "home", "Home").proposal
@@ -136,7 +136,7 @@ def test_things_of_one_moment_are_each_shown_once(me, bot, add):
 
 
 def test_a_category_narrows_whatever_knows_it(visit, owner, me, cautious, bot, add, told, legacy):
-    told(owner, legacy, "My grandmother Rosa was a midwife.")
+    told(owner, legacy, "Grandmother Rosa was a midwife.")
     add(bot, "The user likes tea.", category="preference")
     add(cautious, "The user is called Olga.", category="profile")
     actions.place_add(cautious, "home", "Home")

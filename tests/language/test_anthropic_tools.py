@@ -484,7 +484,6 @@ def test_fewer_than_two_memories_need_no_call(server, model, known):
         {"content": " "},
         {"content": "Sam likes tea." * 21},
         {"content": "Sam likes 2 teas and hiking."},
-        {"content": "I like tea and hiking."},
         {"category": "profile"},
         {"subject": "x" * 201},
         {"importance": 6},

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from language.reading import parse as parsing
-from language.reading.parse import MOST_CHARACTERS, parse, preload_reading
+from language.reading.parse import MOST_CHARACTERS, MOST_WORDS, parse, preload_reading
 
 
 def test_words_know_what_they_depend_on():
@@ -89,3 +89,12 @@ def test_a_process_that_forks_while_another_thread_reads_does_not_hang():
     if child == 0:
         os._exit(0 if parse("She sings.") else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("said", ["She sang, " * 3_000, "'" * 32_000, "x" * 32_000, "and so " * 4_000])
+def test_what_is_no_sentence_is_none(said):
+    parsed = parse(f"She sang. {said}")
+    assert parsed is not None
+    assert parsed.text.startswith("She sang. ")
+    assert all(last - first <= MOST_WORDS for first, last in parsed.sentences)
+    assert any(first == 0 for first, _ in parsed.sentences)
