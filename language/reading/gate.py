@@ -17,6 +17,8 @@ _ENDS_OPEN = re.compile(
     r"(?i)\b(?:and|or|but|the|an|because|although|when|while|if|than|as|very|is|am|are|be|been|has|have|"
     r"who|which|whose|since|before|after|in|on|at|of|with|from|his|her|their|'s|really|quite|so|not|every|my)$"
 )
+_TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed ?\]")
+"""What stands where something sensitive was masked."""
 _QUOTED = re.compile(r'"[^"]*"')
 _NEGATION = re.compile(
     r"(?i)\b(?:not|n't|never|no|nobody|nothing|none|neither|nor|without|cannot|hardly|rarely|seldom|nowhere)\b|n't\b"
@@ -34,6 +36,8 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
         return "begins with a pronoun"
     if _OTHER_PERSON.search(plain.replace("US", "")):
         return "first or second person"
+    if _TAKEN_OUT.search(sentence):
+        return "something sensitive"
     doubled = _DOUBLED.search(plain)
     if (doubled and doubled[1].lower() not in _MAY_DOUBLE) or _NAMED_TWICE.search(plain):
         return "a name or word doubled"

@@ -360,7 +360,5 @@ def is_english(words: Sequence[Word]) -> bool:
     plain = [word.low for word in words if word.text[:1].isalpha()]
     odd = sum(not word.isascii() for word in plain)
     small = sum(word in ENGLISH for word in plain)
-    small += sum(
-        word.pos == "VERB" and word.lemma != word.low and word.low.endswith(("ed", "ing", "s")) for word in words
-    )
+    small += sum(word.pos == "VERB" and word.lemma != word.low for word in words)
     return bool(plain) and odd * 3 <= len(plain) and small * 6 >= len(plain)

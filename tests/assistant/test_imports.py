@@ -43,7 +43,7 @@ from .extracting import add, update
 
 pytestmark = pytest.mark.django_db
 
-BEES = ("My grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
+BEES = ("Grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
 
 
 @pytest.fixture(autouse=True)

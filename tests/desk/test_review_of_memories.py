@@ -9,6 +9,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
+from conversations.models import Conversation
 from desk.review.queue import END, MOST_COUNTED, Item, Queue
 from memories import actions
 from memories.models import Memory, Place, Proposal
@@ -327,7 +328,8 @@ def test_a_memory_of_which_no_agent_may_know(visit, stranger, add):
 
 def test_stored_text_is_shown_as_text(visit, owner, me, cautious, add, said):
     script = "<script>alert('bees')</script>"
-    message = said(f"Bees {script}", title=script)
+    message = said(f"Bees {script}")
+    Conversation.objects.filter(pk=message.conversation_id).update(title=script)  # The gates refuse such a title.
     memory = add(me, f"The user keeps {script} bees.", subject=script)
     actions.memory_update(cautious, memory.pk, "The user keeps hens.", message_id=message.pk)
     actions.memory_archive(cautious, memory.pk)

@@ -120,8 +120,8 @@ def test_scenario_4_what_was_declined_is_not_learned_from_the_conversation_eithe
         return Memory.objects.count()
 
     assert told(decline=True) == 0
-    # Told again without an answer that is passed on, it would have been.
-    assert told(decline=False) == 1
+    # Nobody has to pass the answer on: the no is heard in what is said.
+    assert told(decline=False) == 0
 
 
 def test_scenario_5_the_memory_command_without_an_agent(program, person):
