@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -35,6 +37,19 @@ def principal_of(request: Request | HttpRequest) -> Principal:
     if user is None or isinstance(user, AnonymousUser) or not user.is_authenticated:
         raise exceptions.NotAuthenticated
     return enter(queries.principal_for_person(user.pk))
+
+
+def principal_again(request: Request) -> Callable[[], Principal]:
+    """What makes the principal of an API request anew later, in whichever thread: a revocation counts by then.
+
+    It raises what authentication raises.
+    """
+    principal = principal_of(request)
+    match = _CREDENTIAL.fullmatch(request.META.get("HTTP_AUTHORIZATION", "").strip())
+    if match is None:
+        assert principal.user_id is not None
+        return partial(queries.principal_for_person, principal.user_id)
+    return partial(actions.principal_for_key, match[1], match[2], _person_named(request), makes_person=False)
 
 
 def principal_of_identity(issuer: str, external_id: str) -> Principal:

@@ -1,13 +1,21 @@
-"""What the jobs of this room and the one before are about, for the staff's list of jobs."""
+"""Replies for staff: how each went and what it cost. And what the jobs of this room and the one before are about."""
 
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from accounts.admin import OwnedAdmin, moderator
 from assistant.imports.actions import JOB as IMPORT_JOB
 from conversations.models import Conversation, ConversationImport
 from journal.models import Erasure
-from web.admin import job_subjects
+from web.admin import job_subjects, linked
 
 from .erasure.actions import JOB as ERASE_JOB
 from .imports.actions import UNDO_JOB
 from .learn.summarizing import JOB as SUMMARIZE_JOB
+from .models import Reply
 from .reembedding import JOB as REEMBED_JOB
 from .takeout.export_actions import JOB as EXPORT_JOB
 
@@ -21,3 +29,46 @@ job_subjects.update(
         ERASE_JOB: Erasure,
     }
 )
+
+
+@admin.register(Reply)
+class ReplyAdmin(OwnedAdmin):
+    """Replies of the assistant, with what each used."""
+
+    list_display = [
+        "id",
+        "talk",
+        "person",
+        "mode",
+        "model",
+        "state",
+        "error_code",
+        "rounds",
+        "input_tokens",
+        "cached",
+        "output_tokens",
+        "started_at",
+    ]
+    list_filter = ["state", "mode", "started_at"]
+    list_select_related = ["user"]
+    legacy_field = ""
+    id_fields = ("pk", "conversation_id", "user_id")
+    ordering = ["-started_at"]
+    readonly_fields = ["talk", "person", "cached"]
+    fieldsets = [
+        (None, {"fields": ["id", "talk", "message_index", "answer_index", "person", "agent"]}),
+        ("How it went", {"fields": ["mode", "uses_tools", "model", "state", "error_code", "attempt", "rounds"]}),
+        ("Tokens", {"fields": ["input_tokens", "cached_tokens", "cached", "output_tokens"]}),
+        ("Times", {"fields": ["started_at", "lease_until", "ended_at"]}),
+    ]
+
+    talk = linked(Conversation, "conversation_id", "conversation")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Reply]:
+        """All replies."""
+        return Reply.objects.visible_to(moderator(request))
+
+    @admin.display(description="from the cache", ordering="cached_tokens")
+    def cached(self, reply: Reply) -> str:
+        """How much of what went in came out of the server's prompt cache."""
+        return f"{reply.cached_percent}%"

@@ -28,6 +28,7 @@ from .learn import summarizing as actions
 from .recall.query import api as querying
 from .recall.turn import Turn as PreparedTurn
 from .recall.turn import prepare_turn
+from .reply import api as replies
 from .serializers import (
     CommandAnswerSerializer,
     CommandSerializer,
@@ -64,7 +65,9 @@ class Turn(WritesOnce[Principal]):
         principal = principal_of(request)
         saved = get_object_or_404(Message.objects.visible_to(principal), pk=record.object_ids[0])
         values = {**body.validated_data, "save": False}
-        turn = prepare_turn(principal, conversation_id=saved.conversation_id, before_index=saved.index, **values)
+        turn = prepare_turn(
+            principal, conversation_id=saved.conversation_id, before_index=saved.index, again=True, **values
+        )
         return _answer(replace(turn, refusals=refusals_heard([saved])))
 
 
@@ -135,6 +138,7 @@ urlpatterns = [
     *extraction.urlpatterns,
     *imports.urlpatterns,
     *querying.urlpatterns,
+    *replies.urlpatterns,
     *takeout.urlpatterns,
     *tools.urlpatterns,
 ]

@@ -11,6 +11,7 @@ from .imports import actions, run
 from .learn import actions as learn
 from .learn import rewriting, summarizing, waiting
 from .recall import search
+from .reply import actions as replies
 from .takeout import export_actions
 
 
@@ -48,6 +49,12 @@ def finish_idle() -> None:
 def sweep() -> None:
     """Start again what was lost."""
     summarizing.sweep()
+
+
+@shared_task(name="assistant.sweep_replies")
+def sweep_replies() -> None:
+    """End replies whose process did not live to end them."""
+    replies.replies_sweep()
 
 
 @shared_task(name="assistant.run_import")

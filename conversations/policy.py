@@ -54,15 +54,15 @@ def passing_title(title: str) -> str:
     return title
 
 
-def reads_each(principal: Principal, conversation: Conversation) -> bool:
+def reads_each(principal: Principal, conversation: Conversation, *, answers: bool = False) -> bool:
     """Whether what the person says there is read at once, message by message, for what to remember.
 
-    The person's preference decides; without one the channel does.
+    The person's preference decides; without one the channel does, and whether our own assistant ``answers`` it.
     """
     if conversation.private or not principal.has_memory:
         return False
     if principal.extract_each_message is None:
-        return conversation.channel == ASSISTANT_CHANNEL
+        return answers or conversation.channel == ASSISTANT_CHANNEL
     return principal.extract_each_message
 
 

@@ -32,10 +32,12 @@ def get_model() -> LanguageModel:
 
     Raises ImproperlyConfigured if the setting is missing, or names a model while there is no ``ANTHROPIC_API_KEY``.
     """
-    chosen = getattr(settings, "KEEPSAKE_MODEL", None)
-    if isinstance(chosen, str) and chosen and chosen not in MODELS and settings.ANTHROPIC_API_KEY:
-        return cast(LanguageModel, import_string(MESSAGES_API)())
-    return cast(LanguageModel, _instance("KEEPSAKE_MODEL", MODELS, " (another model needs ANTHROPIC_API_KEY)"))
+    return _model("KEEPSAKE_MODEL")
+
+
+def get_reply_model() -> LanguageModel:
+    """Return the language model that talks, as ``KEEPSAKE_REPLY_MODEL`` says. Raises what ``get_model`` raises."""
+    return _model("KEEPSAKE_REPLY_MODEL")
 
 
 def get_embedder() -> Embedder:
@@ -91,6 +93,13 @@ def _embedder(choice: Choice) -> Embedder:
     if choice.kind in LOCAL:
         return cast(Embedder, _shared(EMBEDDERS[choice.kind]))
     return cast(Embedder, import_string(EMBEDDINGS_API)(choice))
+
+
+def _model(setting: str) -> LanguageModel:
+    chosen = getattr(settings, setting, None)
+    if isinstance(chosen, str) and chosen and chosen not in MODELS and settings.ANTHROPIC_API_KEY:
+        return cast(LanguageModel, import_string(MESSAGES_API)(chosen))
+    return cast(LanguageModel, _instance(setting, MODELS, " (another model needs ANTHROPIC_API_KEY)"))
 
 
 def _instance(setting: str, choices: dict[str, str], hint: str = "") -> Any:

@@ -5,7 +5,7 @@ The rooms depend on these protocols only; ``language.backends`` picks the implem
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, Protocol, runtime_checkable
@@ -104,10 +104,18 @@ class EpisodeCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Model tokens that one call used."""
+    """Model tokens that one call used. Of ``input_tokens``, ``cached_tokens`` came out of the server's prompt cache."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +215,59 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A statement that was found for a message of a talk, as it is told to the person, and where it comes from."""
+
+    text: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRound:
+    """One earlier round of the same reply: what the model answered, and what came of its calls."""
+
+    answer: ReplyAnswer
+    results: tuple[ToolResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRequest:
+    """What the next message of a talk is made from.
+
+    ``system`` are blocks as the Messages API takes them, whose first ends at the cache boundary, and ``messages`` the
+    talk in the same form; the last one is what the person said. With ``may_call`` false the tools are there for what
+    was called before, and none is called now. ``most_tokens`` bounds this round.
+
+    A model that is none is given what it answers from: ``question``, the words of the person, and what was ``found``
+    for them. ``is_first`` is true for the first reply of a talk.
+    """
+
+    system: Sequence[Mapping[str, object]]
+    messages: Sequence[Mapping[str, object]]
+    tools: Sequence[ToolSpec] = ()
+    rounds: Sequence[ReplyRound] = ()
+    may_call: bool = True
+    most_tokens: int = 2_000
+    question: str = ""
+    found: Sequence[Source] = ()
+    is_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyAnswer:
+    """The end of a round: its calls, none when the reply is done, and what it used. ``cut`` at the most tokens.
+
+    ``blocks`` is the answer in the model's own form, for the next round.
+    """
+
+    calls: tuple[ToolCall, ...]
+    model: str
+    usage: Usage = field(default_factory=Usage)
+    cut: bool = False
+    blocks: tuple[Mapping[str, object], ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A text that was found for a question, as a model sees it. ``id`` is the caller's and unique in one call."""
 
@@ -255,6 +316,13 @@ class LanguageModel(Protocol):
         At most ``request.calls_left`` calls come back, with ids that no call of an earlier round has. The arguments
         are the model's own: the caller checks them, and answers a call of an unknown tool as an error.
         Raises ModelUnavailable or ModelAnswerInvalid; the loop is then begun again later.
+        """
+        ...
+
+    def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
+        """Answer in a talk: the text piece by piece as it comes, in the end what the round came to.
+
+        Closing it ends the call. Raises ModelUnavailable or ModelAnswerInvalid, also after some of the text.
         """
         ...
 

@@ -68,6 +68,18 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
             s.KEEPSAKE_MODEL == "offline" or s.ANTHROPIC_API_KEY,
             "KEEPSAKE_MODEL names a model, which needs ANTHROPIC_API_KEY",
         ),
+        (
+            s.KEEPSAKE_REPLY_MODEL == "offline" or s.ANTHROPIC_API_KEY,
+            "KEEPSAKE_REPLY_MODEL names a model, which needs ANTHROPIC_API_KEY",
+        ),
+        (
+            len(s.KEEPSAKE_REPLY_MODEL) <= 80,
+            "KEEPSAKE_REPLY_MODEL may have 80 characters: it is stored with its replies",
+        ),
+        (10 <= s.REPLY_SECONDS <= 600, "REPLY_SECONDS must be from 10 to 600"),
+        (1 <= s.REPLY_ROUNDS <= 20, "REPLY_ROUNDS must be from 1 to 20"),
+        (100 <= s.REPLY_TOKENS <= 16_000, "REPLY_TOKENS must be from 100 to 16,000"),
+        (1 <= s.REPLY_ALONE_SECONDS <= 60, "REPLY_ALONE_SECONDS must be from 1 to 60"),
         (len(s.KEEPSAKE_MODEL) <= 80, "KEEPSAKE_MODEL may have 80 characters: it is stored with what the model wrote"),
         (
             s.ANTHROPIC_API_KEY.isascii() and not any(map(str.isspace, s.ANTHROPIC_API_KEY)),

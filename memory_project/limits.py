@@ -28,6 +28,19 @@ UPDATES_STREAM_SECONDS = 30
 UPDATES_STREAMS_PER_PERSON = 10
 UPDATES_STREAMS_PER_PROCESS = 1_000
 UPDATES_KEPT_SECONDS = 600
+# A reply of the assistant: how long it may take, its rounds with tools, the tokens of all of them together, how long a
+# model goes on for nobody, how long what was told can be followed from its beginning, and how long the end waits for
+# what is learned from the message.
+REPLY_SECONDS = env.int("REPLY_SECONDS", default=120)
+REPLY_ROUNDS = env.int("REPLY_ROUNDS", default=6)
+REPLY_TOKENS = env.int("REPLY_TOKENS", default=4_000)
+REPLY_ALONE_SECONDS = env.float("REPLY_ALONE_SECONDS", default=5.0)
+REPLY_ATTEMPTS = 2
+REPLY_KEPT_SECONDS = 600
+REPLY_KEPT_EVENTS = 10_000
+REPLY_UPDATE_SECONDS = 10
+# Its short hops to the database, in one process.
+REPLY_THREADS = 4
 IDLE_FINISH_SECONDS = 3_600
 BATCH_LEASE_SECONDS = 240
 # A batch asks the model twice and embeds twice at most, then renews its lease before it goes on.

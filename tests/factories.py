@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import factory
 from django.db import transaction
+from django.utils import timezone
 from factory.django import DjangoModelFactory
 
 from accounts import policy, queries
 from accounts.models import Agent, AgentKey, ExternalIdentity, Grant, Legacy, Member, Preferences, User
+from assistant.models import Reply
 from conversations.models import Conversation, Message
 from facts.actions.single import fact_write
 from facts.models import LegacyFact
@@ -145,6 +147,22 @@ class MessageFactory(DjangoModelFactory):
         (message,) = messages_append(principal, conversation.pk, [NewMessage(**kwargs)])
         conversation.refresh_from_db()
         return message
+
+
+class ReplyFactory(DjangoModelFactory):
+    """A reply to ``message`` that was lost, and can be tried again if that is the last one."""
+
+    class Meta:
+        model = Reply
+        exclude = ["message"]
+
+    message = factory.SubFactory(MessageFactory)
+    user = factory.SelfAttribute("message.user")
+    conversation = factory.SelfAttribute("message.conversation")
+    message_index = factory.SelfAttribute("message.index")
+    mode, uses_tools, model, state, error_code = "agent", True, "none", "failed", "lost"
+    lease_until = factory.LazyFunction(timezone.now)
+    ended_at = factory.LazyFunction(timezone.now)
 
 
 class LegacyFactFactory(DjangoModelFactory):

@@ -48,6 +48,7 @@ BODIES = {
     "PATCH agent-grant": {"revoked": True},
     "POST messages": {"messages": [{"role": "user", "content": "She kept bees."}]},
     "PATCH message-marks": {"held": True},
+    "POST replies": {"content": "What did she keep?"},
     "POST turn": {"content": "What did she keep?"},
     "POST memories": {"content": "Likes it short.", "category": "tone"},
     "POST memory-bulk": {"items": [{"content": f"The user owns {n} spoons.", "category": "context"} for n in (3, 4)]},
@@ -144,6 +145,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "job_id": JobRun.objects.get(kind="import").pk,
         "identity_id": factories.ExternalIdentityFactory(user=owner).pk,
         "withheld_id": withheld,
+        "reply_id": factories.ReplyFactory(message=messages[-1]).pk,
         "name": "add_to_memory",
         "key": f"memory-{waiting.pk}",
     }

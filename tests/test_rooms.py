@@ -61,7 +61,7 @@ def imports_of(path):
 
 
 PARTS = {
-    "assistant": ["recall", "learn", "tools", "takeout", "erasure", "imports", "demo"],
+    "assistant": ["recall", "learn", "tools", "reply", "takeout", "erasure", "imports", "demo"],
     "desk": [
         "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
         "withheld", "conversations", "legacies", "memories", "agents", "review", "places", "importing", "account",

@@ -61,6 +61,7 @@ _PATH = {
     "place_id": "The place's `id`; not the `place_id` that clients bring.",
     "plan_id": "The plan's id, from the answer to `POST memories/optimize/`.",
     "proposal_id": "The proposal's id.",
+    "reply_id": "The reply's id, from the header `Keepsake-Reply` of the answer that began it.",
     "withheld_id": "The id of the words, from `GET withheld/`.",
     "receipt": "The receipt, from the answer to `POST erase/`.",
 }

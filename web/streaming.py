@@ -6,11 +6,13 @@ What is to be told is announced over Valkey; one listener in each process hears 
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from uuid import UUID, uuid4
@@ -24,8 +26,9 @@ from redis.asyncio import Redis as AsyncRedis
 from redis.exceptions import RedisError
 from rest_framework.exceptions import ErrorDetail, Throttled
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
-from journal.exceptions import Unavailable
+from journal.exceptions import Refused, Unavailable
 
 ANNOUNCEMENTS = "keepsake:announcements"
 """The channel. What is announced there is the key of something that has changed."""
@@ -33,6 +36,29 @@ ANNOUNCEMENTS = "keepsake:announcements"
 _SILENCE_SECONDS = 10
 _CONNECTIONS = 4
 _process = threading.BoundedSemaphore(settings.UPDATES_STREAMS_PER_PROCESS)
+_KEPT = 100
+_ID = re.compile(r"\d{1,19}(-\d{1,19})?")
+BEGINNING = "0"
+"""The id before all others that are still kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that was told under a key. ``id`` is what to ask with for what comes after it."""
+
+    id: str
+    event: str
+    data: Mapping[str, Any]
+
+    @property
+    def sent(self) -> bytes:
+        """The event as it is sent."""
+        lines = (
+            b"id: %b" % self.id.encode(),
+            b"event: %b" % self.event.encode(),
+            b"data: %b" % orjson.dumps(self.data),
+        )
+        return b"\n".join(lines) + b"\n\n"
 
 
 class EventStreamRenderer(BaseRenderer):
@@ -65,15 +91,36 @@ class Stream:
 
     ``events`` yields events made by ``event``, and None where there is nothing yet. Raises TooManyStreams (429) when
     the person has as many as they may have, Unavailable (503) when this process has.
+
+    It lasts ``seconds`` at most. ``audience`` is the key under which whoever makes the events counts who follows them;
+    then there is no stream (503) while Valkey is away.
     """
 
-    def __init__(self, user_id: UUID | None, events: Callable[[], AsyncIterator[bytes | None]]) -> None:
+    def __init__(
+        self,
+        user_id: UUID | None,
+        events: Callable[[], AsyncIterator[bytes | None]],
+        *,
+        seconds: float | None = None,
+        audience: str = "",
+    ) -> None:
         self._events = events
-        self._key, self._id = f"keepsake:streams:{user_id}", uuid4().hex
+        self._key, self._audience, self._id = f"keepsake:streams:{user_id}", audience, uuid4().hex
         if not _process.acquire(blocking=False):
             raise Unavailable("Too many streams are open. Try again in a moment.")
         self._open = True
-        if not _take_place(self._key, self._id):
+        seconds = settings.UPDATES_STREAM_SECONDS if seconds is None else seconds
+        try:
+            rank = take_place(self._key, self._id, seconds)
+            if rank < settings.UPDATES_STREAMS_PER_PERSON and audience:
+                take_place(audience, self._id, seconds)
+        except (RedisError, OSError) as error:
+            # Such a stream has nothing to tell and ends at once, so there is nothing to count.
+            if audience:
+                self.close()
+                raise Unavailable("What is said could not be told. Try again in a moment.") from error
+            return
+        if rank >= settings.UPDATES_STREAMS_PER_PERSON:
             self.close()
             raise TooManyStreams
 
@@ -96,31 +143,20 @@ class Stream:
             self._open = False
             _process.release()
             with suppress(RedisError, OSError):  # Then it is taken for some seconds more.
-                valkey_client().zrem(self._key, self._id)
+                for key in filter(None, (self._key, self._audience)):
+                    valkey_client().zrem(key, self._id)
 
 
-def event(id: str, name: str, data: object) -> bytes:
-    """One event as it is sent."""
-    return b"id: %b\nevent: %b\ndata: %b\n\n" % (id.encode(), name.encode(), orjson.dumps(data))
-
-
-def _take_place(key: str, place: str) -> bool:
-    """Whether the person may have one more stream. Places end by themselves: a process may be killed.
-
-    Without Valkey a stream has nothing to tell and ends at once, so there is nothing to count.
-    """
+def take_place(key: str, place: str, seconds: float) -> int:
+    """Take a place, and return how many are taken before it. Places end by themselves: a process may be killed."""
     now = time.time()
-    ends = now + settings.UPDATES_STREAM_SECONDS + _SILENCE_SECONDS
-    try:
-        steps = valkey_client().pipeline()
-        steps.zremrangebyscore(key, 0, now)
-        steps.zadd(key, {place: ends})
-        steps.zrank(key, place)
-        steps.expire(key, round(ends - now) + 1)
-        rank = steps.execute()[2]
-    except (RedisError, OSError):
-        return True
-    return rank is None or int(rank) < settings.UPDATES_STREAMS_PER_PERSON
+    ends = now + seconds + _SILENCE_SECONDS
+    steps = valkey_client().pipeline()
+    steps.zremrangebyscore(key, 0, now)
+    steps.zadd(key, {place: ends})
+    steps.zrank(key, place)
+    steps.expire(key, round(ends - now) + 1)
+    return int(steps.execute()[2] or 0)
 
 
 def valkey_client() -> Redis:
@@ -226,3 +262,49 @@ async def follow(key: str, read: Callable[[AsyncRedis], Any], seconds: float) ->
         while (left := ends - time.monotonic()) > 0:
             announced = await wait(min(left, _SILENCE_SECONDS))
             yield await read(heard.client) if announced else None
+
+
+def read_event_id(request: Request) -> str:
+    """The id after which a client wants to follow, by ``after`` or as browsers send it; empty without one.
+
+    Raises Refused (400 ``bad_id``) for what is none.
+    """
+    after: str = request.query_params.get("after") or request.headers.get("Last-Event-ID") or ""
+    if after and not _ID.fullmatch(after):
+        raise Refused("after is the id of an update.", code="bad_id")
+    return after
+
+
+def to_tell(pipeline: Any, key: str, name: str, data: Mapping[str, Any], seconds: int, *, most: int = _KEPT) -> Any:
+    """Put into a pipeline of Valkey's what tells an event under a key; it is kept for so long, of ``most`` events.
+
+    Returns what executes the pipeline, to be awaited where its client is asynchronous.
+    """
+    pipeline.xadd(key, {"event": name, "data": orjson.dumps(data)}, maxlen=most)
+    pipeline.expire(key, seconds)
+    pipeline.publish(ANNOUNCEMENTS, key)
+    return pipeline.execute()
+
+
+async def told_after(key: str, after: str, seconds: float) -> AsyncGenerator[Told | None]:
+    """What is told under a key after an event, as it happens, for so long; None now and then in between.
+
+    Raises RedisError or OSError when Valkey is away, or goes.
+    """
+    last = after
+
+    async def read(client: AsyncRedis) -> list[Told]:
+        return await kept_after(client, key, last)
+
+    async for found in follow(key, read, seconds):
+        for told in found or ():
+            last = told.id
+            yield told
+        if not found:
+            yield None
+
+
+async def kept_after(client: AsyncRedis, key: str, after: str) -> list[Told]:
+    """What was told under a key after an event and is still kept."""
+    found: Any = await client.xrange(key, min=f"({after}")
+    return [Told(entry.decode(), fields[b"event"].decode(), orjson.loads(fields[b"data"])) for entry, fields in found]

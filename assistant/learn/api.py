@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
@@ -25,15 +24,12 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import must_read
 from conversations.models import Conversation, Message
-from journal.exceptions import Refused
 from statements.policy import LONGEST
 from web.json import ExactSerializer
-from web.streaming import EventStreamRenderer, Stream, event
+from web.streaming import BEGINNING, EventStreamRenderer, Stream, read_event_id
 
 from . import actions
-from .updates import BEGINNING, last_update, updates
-
-_ID = re.compile(r"\d{1,19}(-\d{1,19})?")
+from .updates import last_update, updates
 
 
 class MarksRequestSerializer(ExactSerializer):
@@ -121,9 +117,7 @@ class Updates(APIView):
         principal = principal_of(request)
         must_read(principal)
         get_object_or_404(Conversation.objects.visible_to(principal), pk=conversation_id)
-        after = request.query_params.get("after") or request.headers.get("Last-Event-ID") or _now(conversation_id)
-        if not _ID.fullmatch(after):
-            raise Refused("after is the id of an update.", code="bad_id")
+        after = read_event_id(request) or _now(conversation_id)
         stream = Stream(principal.user_id, partial(_events, conversation_id, after))
         # Proxies would keep back what is not to wait.
         headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -132,7 +126,7 @@ class Updates(APIView):
 
 async def _events(conversation_id: UUID, after: str) -> AsyncIterator[bytes | None]:
     async for update in updates(conversation_id, after, settings.UPDATES_STREAM_SECONDS):
-        yield event(update.id, update.event, update.data) if update else None
+        yield update.sent if update else None
 
 
 def _now(conversation_id: UUID) -> str:

@@ -7,38 +7,23 @@ counts, no text. Nothing depends on them: without Valkey they are in the log alo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import orjson
 import structlog
 from django.conf import settings
 from django.db import transaction
-from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from conversations.models import Conversation
 from journal.actions import note_operation
-from web.streaming import ANNOUNCEMENTS, follow, valkey_client
+from web.streaming import BEGINNING, Told, to_tell, told_after, valkey_client
 
 log = structlog.get_logger(__name__)
 
 STARTED, COMPLETED = "memory_update_started", "memory_update_completed"
-BEGINNING = "0"
-"""The id before all others that are still kept."""
-_KEPT = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """Something that happened. ``id`` is what to ask with for what comes after it."""
-
-    id: str
-    event: str
-    data: Mapping[str, int | bool]
 
 
 @contextmanager
@@ -65,13 +50,8 @@ def _tell(conversation: Conversation, event: str, data: Mapping[str, int | bool]
 
 
 def _publish(conversation_id: UUID, event: str, data: Mapping[str, int | bool]) -> None:
-    key = _key(conversation_id)
     try:
-        pipeline = valkey_client().pipeline()
-        pipeline.xadd(key, {"event": event, "data": orjson.dumps(data)}, maxlen=_KEPT)
-        pipeline.expire(key, settings.UPDATES_KEPT_SECONDS)
-        pipeline.publish(ANNOUNCEMENTS, key)
-        pipeline.execute()
+        to_tell(valkey_client().pipeline(), _key(conversation_id), event, data, settings.UPDATES_KEPT_SECONDS)
     except (RedisError, OSError) as error:
         log.warning("update_not_told", error=type(error).__name__)
 
@@ -82,25 +62,12 @@ def last_update(conversation_id: UUID) -> str:
     return found[0][0].decode() if found else BEGINNING
 
 
-async def updates(conversation_id: UUID, after: str, seconds: float) -> AsyncIterator[Update | None]:
+def updates(conversation_id: UUID, after: str, seconds: float) -> AsyncGenerator[Told | None]:
     """What happens in a conversation after an update, as it happens, for so long; None now and then in between.
 
     Make sure first that the caller may see the conversation. Raises RedisError or OSError when Valkey is away, or goes.
     """
-    key, last = _key(conversation_id), after
-
-    async def read(client: Redis) -> list[Update]:
-        found: Any = await client.xrange(key, min=f"({last}")
-        return [
-            Update(entry.decode(), fields[b"event"].decode(), orjson.loads(fields[b"data"])) for entry, fields in found
-        ]
-
-    async for found in follow(key, read, seconds):
-        for update in found or ():
-            last = update.id
-            yield update
-        if not found:
-            yield None
+    return told_after(_key(conversation_id), after, seconds)
 
 
 def _key(conversation_id: UUID) -> str:

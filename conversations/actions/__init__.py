@@ -17,6 +17,7 @@ from .record import (
     conversation_told,
     messages_append,
     messages_mark,
+    messages_read_now,
 )
 from .withheld_texts import Cause, chunks_hide
 from .withholding import (
@@ -54,6 +55,7 @@ __all__ = [
     "messages_append",
     "messages_index",
     "messages_mark",
+    "messages_read_now",
     "passages_withhold",
     "refusals_heard",
     "withheld_erase",

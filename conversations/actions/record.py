@@ -104,6 +104,7 @@ def messages_append(
     in_turn: bool = False,
     brought: bool = False,
     brought_by_id: UUID | None = None,
+    read_from: datetime | None = None,
 ) -> list[Message]:
     """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
 
@@ -114,7 +115,8 @@ def messages_append(
     ``brought``: they come out of a file, and what the person had withheld of the same messages is withheld again.
     ``brought_by_id`` is the import that writes them: if the conversation came with it and nobody else has said anything
     there, they are noted as brought. ``in_turn``: a turn saves them, so that an agent relays what was just said. What
-    the person says there not to keep is withheld at once, also of the messages that are returned.
+    the person says there not to keep is withheld at once, also of the messages that are returned. Our own assistant,
+    which answers them, says from when on they are to be read: ``read_from``; ``messages_read_now`` has it done before.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -132,13 +134,13 @@ def messages_append(
             raise Conflict(
                 f"The conversation has {conversation.message_count} messages by now.", code="conversation_moved"
             )
-        reads_each = follow_up and policy.reads_each(principal, conversation)
+        reads_each = follow_up and policy.reads_each(principal, conversation, answers=read_from is not None)
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
             row.conversation = conversation
             is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE
             row.voice = voice if is_now else ""
-            row.reading_due = now if reads_each and row.role == Message.Role.USER else None
+            row.reading_due = (read_from or now) if reads_each and row.role == Message.Role.USER else None
             row.legacy_id = conversation.legacy_id
             row.private = conversation.private
             row.memory_off = not principal.has_memory
@@ -170,7 +172,7 @@ def messages_append(
             enqueue("conversations.index_messages", conversation.pk)
         if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
             enqueue("assistant.maybe_summarize", conversation.pk)
-        if any(row.reading_due for row in new):
+        if any(row.reading_due == now for row in new):
             enqueue("assistant.extract_messages", conversation.pk)
     return new
 
@@ -197,6 +199,19 @@ def _read_again(rows: Sequence[Message]) -> None:
     left = dict(Message.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
     for row in rows:
         row.content = left[row.pk]
+
+
+def messages_read_now(conversation_id: UUID, index: int) -> bool:
+    """Have a message that waits to be read by itself read at once. Returns whether it waits.
+
+    It is no change of the person's, so it takes no revision.
+    """
+    now = timezone.now()
+    waiting = Message.objects.filter(conversation_id=conversation_id, index=index, reading_due__isnull=False)
+    waits = waiting.filter(held_until__isnull=True).update(reading_due=now) > 0
+    if waits:
+        enqueue("assistant.extract_messages", conversation_id)
+    return waits
 
 
 def conversation_pin(principal: Principal, conversation: Conversation, pin: Pin) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import httpx2
 import structlog
@@ -174,6 +177,64 @@ def _call(endpoint: Endpoint, model: str, instructions: str, **rest: object) -> 
     return answered, usage
 
 
+async def stream(
+    endpoint: Endpoint, *, model: str, most_tokens: int, **rest: object
+) -> AsyncGenerator[str | tuple[Message, Usage]]:
+    """Send a talk; yield the text of the answer as it comes, then the whole of it with its tokens.
+
+    An answer that was cut at ``most_tokens`` is one too. Closing the iterator ends the call.
+    Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
+    """
+    began = time.monotonic()
+    ends = asyncio.get_running_loop().time() + endpoint.timeout_seconds
+    _ends.set(ends)
+    request: dict[str, Any] = {"model": model, "max_tokens": most_tokens, **rest}
+    failure: LanguageError | None = None
+    answered: Message | None = None
+    try:
+        async with AsyncExitStack() as stack:
+            # Not around all of it: whoever reads the text is not to be interrupted in what they do with it.
+            async with asyncio.timeout_at(ends):
+                parts = await stack.enter_async_context(_lasting_client(endpoint).messages.stream(**request))
+            while True:
+                async with asyncio.timeout_at(ends):
+                    part = await anext(parts, None)
+                if part is None:
+                    break
+                if part.type == "text" and part.text:
+                    yield part.text
+            answered = await parts.get_final_message()
+    except (*_CAUGHT, httpx2.HTTPError, RuntimeError, AssertionError) as error:
+        failure = _failure(error)
+    seconds = round(time.monotonic() - began, 2)
+    if failure is None and answered is not None:
+        try:
+            _blocks_of(answered, _WHOLE | {_CALLS}, cut=_CUT)
+        except LanguageError as error:
+            failure = error
+    if failure is not None or answered is None:
+        failure = failure or ModelUnreachable("The answer ended before it was whole.")
+        log.warning("model_call_failed", model=model, code=type(failure).__name__, seconds=seconds)
+        raise failure
+    usage = _usage_of(answered)
+    log.info("model_called", model=model, seconds=seconds, **asdict(usage))
+    yield answered, usage
+
+
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, AsyncAnthropic]] = WeakKeyDictionary()
+
+
+def _lasting_client(endpoint: Endpoint) -> AsyncAnthropic:
+    """The client of the running event loop, which keeps its connections: a reply does not wait for a handshake."""
+    clients = _clients.setdefault(asyncio.get_running_loop(), {})
+    if endpoint not in clients:
+        clients[endpoint] = _client(endpoint)
+    return clients[endpoint]
+
+
+_CAUGHT = (TimeoutError, AnthropicError, ValueError, RecursionError)
+
+
 async def _attempt(endpoint: Endpoint, request: dict[str, Any]) -> Message | LanguageError:
     """Make the call, with the SDK's own retries.
 
@@ -184,14 +245,19 @@ async def _attempt(endpoint: Endpoint, request: dict[str, Any]) -> Message | Lan
     the request, into every traceback.
     """
     try:
-        async with asyncio.timeout(endpoint.timeout_seconds) as deadline, _client(endpoint, deadline) as client:
+        async with asyncio.timeout(endpoint.timeout_seconds) as deadline, _client(endpoint) as client:
+            _ends.set(deadline.when())
             return await client.messages.create(**request)
-    except (TimeoutError, AnthropicError, ValueError, RecursionError) as error:
+    except _CAUGHT as error:
         return _failure(error)
 
 
-def _client(endpoint: Endpoint, deadline: asyncio.Timeout) -> AsyncAnthropic:
-    """A client for one call: an event loop's connections can't be used in the next one's.
+_ends: ContextVar[float | None] = ContextVar("model_call_ends", default=None)
+"""When the call that runs has to be over, by the clock of its event loop."""
+
+
+def _client(endpoint: Endpoint) -> AsyncAnthropic:
+    """A client for one event loop, whose connections can't be used in another.
 
     It follows no redirect, so what people said goes nowhere but to the address in the settings.
     """
@@ -204,7 +270,7 @@ def _client(endpoint: Endpoint, deadline: asyncio.Timeout) -> AsyncAnthropic:
         http_client=DefaultAsyncHttpxClient(
             timeout=timeout, follow_redirects=False, event_hooks={"response": [_limit_size]}
         ),
-        middleware=[_WaitsNotInVain(deadline)],
+        middleware=[_WaitsNotInVain()],
         # Given at all, it keeps an environment variable from putting messages into traces.
         open_telemetry={"traces": {"content_mode": "metadata_only"}},
     )
@@ -213,16 +279,13 @@ def _client(endpoint: Endpoint, deadline: asyncio.Timeout) -> AsyncAnthropic:
 class _WaitsNotInVain(Middleware):
     """Takes the server's no for an answer when it asks to wait longer than the call may take."""
 
-    def __init__(self, deadline: asyncio.Timeout) -> None:
-        self.deadline = deadline
-
     async def handle_async(self, request: APIRequest, call_next: AsyncCallNext) -> AsyncAPIResponse[Any]:
         response = await call_next(request)
         try:
             wait = float(response.headers.get("retry-after", ""))
         except ValueError:
             return response
-        ends = self.deadline.when()
+        ends = _ends.get()
         if ends is not None and asyncio.get_running_loop().time() + wait >= ends:
             response.http_response.headers["x-should-retry"] = "false"
         return response
@@ -261,28 +324,35 @@ _FAILURES: tuple[tuple[type[Exception], type[LanguageError], str], ...] = (
     (APIConnectionError, ModelUnreachable, "The connection to the model failed or was cut."),
     (_AnswerTooLongError, ModelAnswerCut, f"The answer has more than {MOST_BYTES} bytes."),
     (AnthropicError, ModelUnavailable, "The client of the model failed."),
+    (httpx2.HTTPError, ModelUnreachable, "The connection to the model failed or was cut."),
     (ValueError, ModelAnswerInvalid, "The server's answer is not JSON."),
     (RecursionError, ModelAnswerInvalid, "The server's answer is nested too deeply."),
+    (Exception, ModelAnswerInvalid, "The server's answer is not a finished message."),
 )
 
 
 def _failure(error: Exception) -> LanguageError:
     """What an error of the client means here. The server's own words may quote the request, so they don't go on."""
     if isinstance(error, APIStatusError):
+        if error.status_code < 300:  # It said so in the middle of a stream.
+            return ModelServerError("The model's server failed while it answered.")
         kind = _REFUSALS.get(error.status_code, ModelServerError if error.status_code >= 500 else ModelCallRejected)
         return kind(f"The model's server answered {error.status_code}.")
     return next(kind(text) for expected, kind, text in _FAILURES if isinstance(error, expected))
 
 
-def _blocks_of(message: Message, whole: Collection[str]) -> list[object]:
-    """What a whole answer holds. Servers differ and the SDK checks no types, so nothing is taken for granted."""
+def _blocks_of(message: Message, whole: Collection[str], *, cut: Collection[str] = ()) -> list[object]:
+    """What a whole answer holds, or one that was ``cut`` where that will do.
+
+    Servers differ and the SDK checks no types, so nothing is taken for granted.
+    """
     stop_reason = getattr(message, "stop_reason", None)
     if stop_reason == "refusal":
         raise ModelAnswerRefused("The model declined to answer.")
-    if stop_reason in _CUT:
+    if stop_reason in _CUT and stop_reason not in cut:
         raise ModelAnswerCut("The answer broke off at the most tokens that it may have.")
     blocks = getattr(message, "content", None)
-    if stop_reason not in whole or not isinstance(blocks, list):
+    if stop_reason not in {*whole, *cut} or not isinstance(blocks, list):
         raise ModelAnswerInvalid("The server's answer is not a finished message.")
     return blocks
 
@@ -298,4 +368,5 @@ def _usage_of(message: Message) -> Usage:
     return Usage(
         input_tokens=tokens("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
         output_tokens=tokens("output_tokens"),
+        cached_tokens=tokens("cache_read_input_tokens"),
     )

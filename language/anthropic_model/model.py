@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 
 import structlog
 from django.conf import settings
@@ -16,8 +17,9 @@ from language.anthropic_model.answers import (
     read_verdicts,
     verdicts_schema,
 )
-from language.anthropic_model.call import Endpoint, ask, ask_for_calls
+from language.anthropic_model.call import Endpoint, ask, ask_for_calls, stream
 from language.anthropic_model.condensing import condensed_schema, read_condensed, read_selected, selected_schema
+from language.anthropic_model.talking import choice_of, read_reply, talk_of
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
     Comparison,
@@ -26,6 +28,8 @@ from language.base import (
     ExtractionRequest,
     KnownMemory,
     Passage,
+    ReplyAnswer,
+    ReplyRequest,
     ToolAnswer,
     ToolRequest,
 )
@@ -111,6 +115,27 @@ class AnthropicModel:
             log.info("model_calls_dropped", model=self.name, dropped=dropped)
         return ToolAnswer(calls, self.name, usage)
 
+    async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
+        """Stream the next message of a talk.
+
+        Raises ModelUnavailable, ModelAnswerInvalid. Single broken calls are dropped, and all of an answer that was cut.
+        """
+        tools = {"tools": tools_of(request), "tool_choice": choice_of(request)} if request.tools else {}
+        parts = stream(
+            self.endpoint,
+            model=self.name,
+            most_tokens=request.most_tokens,
+            system=list(request.system),
+            messages=talk_of(request),
+            **tools,
+        )
+        async with aclosing(parts):
+            async for part in parts:
+                if isinstance(part, str):
+                    yield part
+                else:
+                    yield read_reply(*part, request, self.name)
+
     def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
         """Ask in one call what can be said in fewer memories; of fewer than two there is nothing to ask.
 
@@ -150,10 +175,10 @@ class AnthropicModel:
         return chosen
 
 
-def from_settings() -> AnthropicModel:
-    """The model that ``KEEPSAKE_MODEL`` names, at ``ANTHROPIC_BASE_URL``."""
+def from_settings(name: str) -> AnthropicModel:
+    """The model of that name at ``ANTHROPIC_BASE_URL``."""
     return AnthropicModel(
-        settings.KEEPSAKE_MODEL,
+        name,
         Endpoint(
             base_url=settings.ANTHROPIC_BASE_URL,
             api_key=settings.ANTHROPIC_API_KEY,

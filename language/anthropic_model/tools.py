@@ -10,13 +10,13 @@ from anthropic.types import RedactedThinkingBlock, TextBlock, ThinkingBlock, Too
 
 from language.anthropic_model import prompts
 from language.anthropic_model.answers import find_quote
-from language.base import ModelAnswerInvalid, ToolCall, ToolRequest, ToolRound, Utterance
+from language.base import ModelAnswerInvalid, ReplyRequest, ToolCall, ToolRequest, ToolResult, ToolRound, Utterance
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_CACHED = {"cache_control": {"type": "ephemeral"}}
+CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
-def tools_of(request: ToolRequest) -> list[dict[str, object]]:
+def tools_of(request: ToolRequest | ReplyRequest) -> list[dict[str, object]]:
     """The tools that the model may call."""
     return [
         {"name": tool.name, "description": tool.description, "input_schema": dict(tool.input_schema)}
@@ -33,8 +33,8 @@ def messages_of(request: ToolRequest) -> list[dict[str, object]]:
     told: dict[str, object] = {
         "role": "user",
         "content": [
-            {"type": "text", "text": prompts.known_memories(request.memories), **_CACHED},
-            {"type": "text", "text": prompts.conversation_for_tools(request), **_CACHED},
+            {"type": "text", "text": prompts.known_memories(request.memories), **CACHED},
+            {"type": "text", "text": prompts.conversation_for_tools(request), **CACHED},
         ],
     }
     return [told, *(message for earlier in request.rounds if earlier.calls for message in _round(earlier))]
@@ -55,12 +55,12 @@ def read_calls(blocks: Sequence[object], request: ToolRequest) -> tuple[tuple[To
     asked = 0
     for block in blocks:
         if isinstance(block, (ThinkingBlock, RedactedThinkingBlock, TextBlock)):
-            before.extend(_echo(block))
+            before.extend(echo_of(block))
         elif isinstance(block, ToolUseBlock):
             asked += 1
             name, arguments = getattr(block, "name", None), getattr(block, "input", None)
             if isinstance(name, str) and name and isinstance(arguments, dict):
-                call_id = _fresh_id(block, taken)
+                call_id = fresh_id(block, taken)
                 taken.add(call_id)
                 calls.append(ToolCall(call_id, name, _as_said(arguments, said), tuple(before)))
                 before.clear()
@@ -76,25 +76,27 @@ def _round(earlier: ToolRound) -> tuple[dict[str, object], dict[str, object]]:
     for call in earlier.calls:
         called += call.echo
         called.append({"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)})
-    answered = [
-        {
-            "type": "tool_result",
-            "tool_use_id": call.id,
-            "content": prompts.escape(results[call.id].content),
-            "is_error": not results[call.id].ok,
-        }
-        for call in earlier.calls
-    ]
+    answered = [result_block(results[call.id]) for call in earlier.calls]
     return {"role": "assistant", "content": called}, {"role": "user", "content": answered}
 
 
-def _echo(block: ThinkingBlock | RedactedThinkingBlock | TextBlock) -> list[Mapping[str, object]]:
+def result_block(result: ToolResult) -> dict[str, object]:
+    """What came of a call, as data."""
+    return {
+        "type": "tool_result",
+        "tool_use_id": result.call_id,
+        "content": prompts.escape(result.content),
+        "is_error": not result.ok,
+    }
+
+
+def echo_of(block: ThinkingBlock | RedactedThinkingBlock | TextBlock) -> list[Mapping[str, object]]:
     """The block as the server sent it. An empty text is no block that it would take back."""
     sent = block.to_dict(warnings=False)
     return [] if isinstance(block, TextBlock) and not str(sent.get("text") or "").strip() else [sent]
 
 
-def _fresh_id(block: ToolUseBlock, taken: Collection[str]) -> str:
+def fresh_id(block: ToolUseBlock, taken: Collection[str]) -> str:
     """The server's id. Servers there are that send none, or number the calls of each answer from 0."""
     sent = getattr(block, "id", None)
     if isinstance(sent, str) and _ID.fullmatch(sent) and sent not in taken:

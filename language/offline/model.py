@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from language.base import (
     Comparison,
@@ -11,6 +11,8 @@ from language.base import (
     ExtractionRequest,
     KnownMemory,
     Passage,
+    ReplyAnswer,
+    ReplyRequest,
     ToolAnswer,
     ToolRequest,
 )
@@ -19,6 +21,7 @@ from language.offline.compare import sense_of
 from language.offline.condensing import condense
 from language.offline.lexicon.words import listed
 from language.offline.reading import lines_of
+from language.offline.replying import reply
 from language.offline.summary import episodes, summarise
 from language.reading.candidates import fact_candidates, memory_candidates
 from language.reading.compare import compare
@@ -64,6 +67,12 @@ class OfflineModel:
     def choose_tools(self, request: ToolRequest) -> ToolAnswer:
         """Choose by fixed rules what to add, change or forget; never raises."""
         return ToolAnswer(choose(request), self.name)
+
+    async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
+        """Tell what was found for a question, or say that it was read; never raises."""
+        for part in reply(request):
+            yield part
+        yield ReplyAnswer((), self.name)
 
     def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
         """Put memories together that say the same or that one sentence can say; never raises."""

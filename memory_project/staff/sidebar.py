@@ -75,6 +75,7 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Messages", "chat", "conversations_message", ""),
             ("Withheld words", "content_cut", "conversations_withheld", ""),
             ("Summaries", "summarize", "conversations_conversationchunk", ""),
+            ("Replies", "smart_toy", "assistant_reply", ""),
             ("Imports", "upload_file", "conversations_conversationimport", ""),
             ("Uploads", "attach_file", "conversations_importpart", ""),
         ],

@@ -46,6 +46,7 @@ from tests.factories import (
     LegacyFactory,
     MemoryFactory,
     MessageFactory,
+    ReplyFactory,
     UserFactory,
 )
 
@@ -68,6 +69,7 @@ def rich_person(marker="marker", **values):
         MessageFactory(conversation=talk, content=f"{said} {marker}.", speaker=f"Rich {marker}")
         for said in ("I play the cello, said the", "Rosa kept bees, the")
     )
+    ReplyFactory(message=second)
     summarise(me, talk, f"They talked of a cello and the {marker}.")
     kept = MemoryFactory(
         user=person, agent=agent, content=f"The user plays the {marker} cello.", subject=f"music {marker}",

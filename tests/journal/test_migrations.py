@@ -19,7 +19,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from accounts.policy import PARKED, normal_name
 
-ROOMS = ["facts", "memories", "statements", "conversations", "accounts", "journal"]
+ROOMS = ["assistant", "facts", "memories", "statements", "conversations", "accounts", "journal"]
 SHAPE = """
 SELECT 'column', table_name, column_name, data_type, is_nullable, column_default
 FROM information_schema.columns WHERE table_schema = 'public'

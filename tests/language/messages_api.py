@@ -94,6 +94,52 @@ def called(*calls, before=(), after=(), stop_reason="tool_use", usage=None):
     return message("", blocks=[*before, *blocks, *after], stop_reason=stop_reason, usage=usage)
 
 
+def spoken(*parts, calls=(), stop_reason="", usage=None, ends=True, after=None):
+    """A streamed answer: the text in these parts, then calls (id, name, input).
+
+    One that does not end waits for the client to go. With ``after``, it waits for that event between its parts.
+    """
+
+    def answer(handler):
+        handler.head(200, {"Content-Type": "text/event-stream"})
+        for name, data in _events(parts, calls, stop_reason, usage, ends=ends):
+            if after is not None and name == "content_block_delta":
+                after.wait(20)
+            handler.wfile.write(
+                b"event: %b\ndata: %b\n\n" % (name.encode(), json.dumps({"type": name, **data}).encode())
+            )
+            handler.wfile.flush()
+        if not ends:
+            handler.wait_for_the_client()
+
+    return answer
+
+
+def _events(parts, calls, stop_reason, usage, *, ends):
+    counted = {"input_tokens": 120, "output_tokens": 80, **(usage or {})}
+    head = {"id": "msg_01", "type": "message", "role": "assistant", "model": MODEL, "content": [], "stop_reason": None}
+    yield "message_start", {"message": {**head, "stop_sequence": None, "usage": {**counted, "output_tokens": 1}}}
+    index = 0
+    if parts:
+        yield "content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}}
+        for part in parts:
+            yield "content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": part}}
+        if not ends:
+            return
+        yield "content_block_stop", {"index": 0}
+        index = 1
+    for place, (call_id, name, given) in enumerate(calls, start=index):
+        block = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
+        yield "content_block_start", {"index": place, "content_block": block}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
+        yield "content_block_delta", {"index": place, "delta": delta}
+        yield "content_block_stop", {"index": place}
+    stop_reason = stop_reason or ("tool_use" if calls else "end_turn")
+    told = {"stop_reason": stop_reason, "stop_sequence": None}
+    yield "message_delta", {"delta": told, "usage": {"output_tokens": counted["output_tokens"]}}
+    yield "message_stop", {}
+
+
 def error(status, kind, text="no", **headers):
     """The API's form of an error."""
     body = {"type": "error", "error": {"type": kind, "message": text}, "request_id": "req_01"}

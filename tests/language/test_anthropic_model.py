@@ -200,7 +200,7 @@ def test_a_whole_answer(server, model):
     server.answers(message(document(facts=[FACT], memories=[MEMORY], episodes=[EPISODE]), usage=usage))
     found = model.extract(request())
     assert (found.summary, found.model) == ("They remembered Rosa fondly.", MODEL)
-    assert found.usage == Usage(input_tokens=1_320, output_tokens=90)
+    assert found.usage == Usage(input_tokens=1_320, output_tokens=90, cached_tokens=1_000)
     assert found.facts == (FactCandidate("habit", "Rosa baked bread.", (0,), "Rosa baked bread every Sunday"),)
     assert found.memories == (
         MemoryCandidate(

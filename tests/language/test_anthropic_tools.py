@@ -193,7 +193,7 @@ def test_nothing_to_ask_needs_no_call(server, model, nothing):
 def test_a_model_that_calls_nothing_is_done(server, model):
     server.answers(message("done", usage={"input_tokens": 9, "cache_read_input_tokens": 100, "output_tokens": 2}))
     answer = model.choose_tools(asked())
-    assert (answer.calls, answer.model, answer.usage) == ((), MODEL, Usage(109, 2))
+    assert (answer.calls, answer.model, answer.usage) == ((), MODEL, Usage(109, 2, 100))
 
 
 def test_several_calls_at_once(server, model):

@@ -6,8 +6,9 @@ bytes from turn to turn of a conversation; what changes with every turn (the tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -43,6 +44,10 @@ DEFAULT_INSTRUCTIONS = (
     "You are a warm, attentive companion in conversation. Use what you know about the person and about whom they "
     "remember naturally, and never claim to know what is not written here."
 )
+
+
+Append = Callable[[Principal, UUID, Sequence[NewMessage]], list[Message]]
+_append: Append = partial(messages_append, in_turn=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,8 @@ def prepare_turn(
     format: str = "anthropic",
     save: bool = False,
     before_index: int | None = None,
+    again: bool = False,
+    append: Append = _append,
 ) -> Turn:
     """Prepare the next model call of a conversation for the message ``content``.
 
@@ -95,7 +102,9 @@ def prepare_turn(
     messages of the window, the last lines of the facts block, the least needed lines of the memory block, the latest
     summary, what changed. Instructions and the incoming text never go.
 
-    ``before_index`` leaves out the record from that message on, as it stood when that message came in.
+    ``before_index`` leaves out the record from that message on, as it stood when that message came in. With ``again``
+    nothing is noted of what is shown: it was when the same turn was asked for first. ``append`` is how the message is
+    saved.
 
     Raises NotFound, NotAllowed, Refused for a message that can't be saved, Gated (422 ``budget``) when instructions
     and incoming text alone are over the budget.
@@ -111,9 +120,9 @@ def prepare_turn(
     instructions = instructions or DEFAULT_INSTRUCTIONS
     draft = gather(principal, conversation, content, instructions, upto=upto, budget=budget)
     turn = _render(principal, draft, format, fit(draft, budget))
-    if before_index is None and draft.pin is not None:
+    if not again and draft.pin is not None:
         conversation_pin(principal, conversation, draft.pin)
-    refusals = refusals_heard(messages_append(principal, conversation.pk, new, in_turn=True)) if save else []
+    refusals = refusals_heard(append(principal, conversation.pk, new)) if save else []
     if refusals:
         # What it takes back was read before it was heard.
         principal = replace(principal, rev=Ledger.objects.get(pk=policy.must_act_for(principal)).rev)
@@ -122,7 +131,7 @@ def prepare_turn(
         turn = replace(_render(principal, draft, format, fit(draft, budget)), refusals=refusals)
         if draft.pin is not None:
             conversation_pin(principal, conversation, draft.pin)
-    if before_index is None:
+    if not again:
         recalled = [str(piece.id) for piece in (*draft.recalled.memories, *draft.recalled.related)]
         shown = tuple(dict.fromkeys((*draft.memory.ids, *draft.difference.ids)))
         memories_show(principal, Disclosure.By.TURN, shown, recalled=recalled, conversation_id=conversation.pk)

@@ -1,0 +1,77 @@
+"""``manage.py chat``: talk with the assistant in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import ArgumentParser
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import User
+from accounts.queries import principal_for_person
+from accounts.scope import acting_as
+from conversations.actions import conversation_create
+from conversations.policy import ASSISTANT_CHANNEL
+from journal.exceptions import Refused
+from web.streaming import take_place
+
+from ...models import Reply
+from ...reply.actions import Begun, Wanted, reply_begin
+from ...reply.running import Caller, audience_key, longest_stream, reply_events, reply_start
+
+
+class Command(BaseCommand):
+    """One line in, one answer out, as it comes, until the input ends."""
+
+    help = __doc__ + " One line in, one answer out. Ends with the input."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--as-user", required=True, metavar="NAME", help="the user name of the person who talks")
+        parser.add_argument("--mode", choices=Reply.Mode.values, default=Reply.Mode.AGENT, help="chat: without tools")
+        parser.add_argument("--private", action="store_true", help="nothing of it is remembered")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Open a conversation and answer each line."""
+        user = User.objects.filter(username=options["as_user"], is_active=True).first()
+        if user is None:
+            raise CommandError(f"There is nobody called {options['as_user']}.")
+        caller = partial(principal_for_person, user.pk)
+        with acting_as(caller()) as principal:
+            conversation = conversation_create(principal, channel=ASSISTANT_CHANNEL, private=options["private"])
+            self._prompt()
+            for line in sys.stdin:
+                if line.strip():
+                    reply_id = uuid4()
+                    take_place(audience_key(reply_id), "terminal", longest_stream())
+                    try:
+                        begun = reply_begin(caller(), reply_id, conversation.pk, line.strip(), Wanted(options["mode"]))
+                    except Refused as refusal:
+                        self.stderr.write(refusal.detail)
+                    else:
+                        asyncio.run(self._tell(begun, caller))
+                self._prompt()
+
+    def _prompt(self) -> None:
+        if sys.stdin.isatty():
+            self.stdout.write("> ", ending="")
+            self.stdout.flush()
+
+    async def _tell(self, begun: Begun, caller: Caller) -> None:
+        making = reply_start(begun, caller)
+        async for told in reply_events(begun):
+            if told is None:
+                continue
+            if told.event == "token":
+                self.stdout.write(told.data["text"], ending="")
+                self.stdout.flush()
+            elif told.event == "error":
+                self.stderr.write(f"No answer: {told.data['code']}")
+            elif told.event == "memory_update_completed" and told.data.get("add"):
+                self.stdout.write(f"\n[{told.data['add']} remembered]", ending="")
+        await making
+        self.stdout.write("")

@@ -1,0 +1,80 @@
+"""What the reference assistant keeps beside the conversation: how each of its replies went, and what it cost."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts.models import Agent, User
+from conversations.models import Conversation
+
+from .querysets import ReplyQuerySet
+
+_STATES = ["running", "done", "stopped", "failed"]
+_MODES = ["agent", "chat"]
+
+
+class Reply(models.Model):
+    """A reply to one message of a conversation. It holds no text: what was said is a message.
+
+    ``message_index`` is the message that it answers, ``answer_index`` the one that it was saved as, None while there is
+    none. While it runs, ``lease_until`` is the moment after which it is lost. ``attempt`` counts from 1. The tokens are
+    those of all its rounds; of the ``input_tokens``, ``cached_tokens`` came out of the server's prompt cache.
+    """
+
+    class State(models.TextChoices):
+        RUNNING = "running"  # -> done, stopped, failed
+        DONE = "done"
+        STOPPED = "stopped"  # -> running, where nothing was saved
+        FAILED = "failed"  # -> running
+
+    class Mode(models.TextChoices):
+        AGENT = "agent"
+        CHAT = "chat"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="replies", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.SET_NULL, null=True, related_name="+")
+    message_index = models.PositiveIntegerField()
+    answer_index = models.PositiveIntegerField(null=True)
+    mode = models.CharField(max_length=10, choices=Mode.choices)
+    uses_tools = models.BooleanField()
+    model = models.CharField(max_length=80)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
+    error_code = models.CharField(max_length=60, blank=True)
+    attempt = models.PositiveSmallIntegerField(default=1)
+    rounds = models.PositiveSmallIntegerField(default=0)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    started_at = models.DateTimeField(default=timezone.now)
+    lease_until = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    objects = ReplyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "replies"
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=_STATES), name="reply_state_known"),
+            models.CheckConstraint(condition=Q(mode__in=_MODES), name="reply_mode_known"),
+            models.CheckConstraint(condition=Q(cached_tokens__lte=F("input_tokens")), name="reply_cached_within_input"),
+            models.UniqueConstraint(fields=["conversation", "message_index"], name="reply_once"),
+            models.UniqueConstraint(fields=["conversation"], condition=Q(state="running"), name="reply_one_at_a_time"),
+        ]
+        indexes = [
+            models.Index(fields=["user", "-started_at"], name="reply_by_user"),
+            models.Index(fields=["lease_until"], condition=Q(state="running"), name="reply_running"),
+        ]
+
+    def __str__(self) -> str:
+        return f"reply to message {self.message_index} of {self.conversation_id}"
+
+    @property
+    def cached_percent(self) -> int:
+        """How much of what went in came out of the server's prompt cache."""
+        return round(100 * self.cached_tokens / self.input_tokens) if self.input_tokens else 0

@@ -1,0 +1,1 @@
+"""The reference assistant: one answer at a time, streamed to whoever follows it."""

@@ -1,0 +1,254 @@
+"""Changes to replies: begin one, try it again, end it. The answer itself is a message like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.policy import must_write
+from accounts.principals import Principal
+from conversations.actions import NewMessage, messages_append, messages_read_now
+from conversations.models import Conversation, Message
+from journal.exceptions import Conflict, NotFound
+from language.backends import get_reply_model
+from language.base import ToolSpec, Usage
+
+from ..models import Reply
+from ..recall.turn import Turn, prepare_turn
+from ..tools import list_tools, read_guidance
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a reply is wanted: ``chat`` is one model without tools; ``agentic_memory`` false leaves them out as well."""
+
+    mode: str = Reply.Mode.AGENT
+    agentic_memory: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A reply that is to be made: what it answers, and what the model is shown."""
+
+    reply_id: UUID
+    attempt: int
+    user_id: UUID
+    conversation_id: UUID
+    message_id: UUID
+    message_index: int
+    question: str
+    turn: Turn
+    tools: tuple[ToolSpec, ...]
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a reply ended. What was said is saved unless it ``failed``; ``error_code`` says why it did or was stopped."""
+
+    state: str
+    text: str
+    usage: Usage
+    rounds: int
+    error_code: str = ""
+
+
+def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, content: str, wanted: Wanted) -> Begun:
+    """Save what the person said, and prepare the reply to it.
+
+    Raises NotAllowed, NotFound, Refused (400) for a message that can't be stored, Conflict (409 ``reply_running``)
+    while another reply is made there, Gated (422 ``budget``).
+    """
+    must_write(principal)
+    conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
+    tools = _tools(principal, conversation, wanted)
+    now = timezone.now()
+    saved: list[Message] = []
+
+    def append(principal: Principal, conversation_id: UUID, said: Sequence[NewMessage]) -> list[Message]:
+        with transaction.atomic():
+            saved.extend(messages_append(principal, conversation_id, said, in_turn=True, read_from=_lost_at(now)))
+            _must_be_free(conversation_id, now)
+            Reply.objects.create(
+                id=reply_id,
+                user_id=saved[0].user_id,
+                conversation_id=conversation_id,
+                agent_id=principal.agent_id,
+                message_index=saved[0].index,
+                mode=wanted.mode,
+                uses_tools=bool(tools),
+                model=get_reply_model().name,
+                started_at=now,
+                lease_until=_lost_at(now),
+            )
+        return saved
+
+    instructions = _instructions(bool(tools))
+    turn = prepare_turn(principal, conversation_id, content, instructions=instructions, save=True, append=append)
+    return _begun(reply_id, 1, saved[0], turn, tools)
+
+
+def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Begun:
+    """Try a reply again that failed, was lost or was stopped before a word was said; once.
+
+    Raises NotAllowed, NotFound, Conflict (409): ``reply_not_retryable`` where it was answered or has been tried twice,
+    ``conversation_moved`` where something was said since, ``reply_running``.
+    """
+    must_write(principal)
+    conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
+    reply = find_reply(principal, conversation_id, reply_id)
+    message = (
+        Message.objects.visible_to(principal)
+        .without_vectors()
+        .filter(conversation_id=conversation_id, index=reply.message_index)
+        .first()
+    )
+    if message is None:
+        raise NotFound("There is no such message.")
+    _must_be_retryable(reply, conversation)
+    tools = _tools(principal, conversation, Wanted(reply.mode, reply.uses_tools))
+    turn = prepare_turn(
+        principal,
+        conversation_id,
+        message.content,
+        instructions=_instructions(bool(tools)),
+        before_index=reply.message_index,
+    )
+    now = timezone.now()
+    with transaction.atomic():
+        conversation = Conversation.objects.select_for_update().get(pk=conversation_id)
+        _must_be_free(conversation_id, now)
+        reply = Reply.objects.select_for_update().get(pk=reply_id)
+        _must_be_retryable(reply, conversation)
+        reply.state, reply.error_code, reply.ended_at = Reply.State.RUNNING, "", None
+        reply.attempt += 1
+        reply.model = get_reply_model().name
+        reply.started_at, reply.lease_until = now, _lost_at(now)
+        reply.save(update_fields=["state", "error_code", "ended_at", "attempt", "model", "started_at", "lease_until"])
+    return _begun(reply_id, reply.attempt, message, turn, tools)
+
+
+def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | None:
+    """End a reply and save what was said as a message. Returns its index.
+
+    A reply that was taken for lost meanwhile is left as it is, and nothing is saved: NotFound.
+    """
+    with transaction.atomic():
+        reply = _running(begun)
+        [answer] = messages_append(principal, begun.conversation_id, [NewMessage(Message.Role.ASSISTANT, outcome.text)])
+        _end(reply, outcome, answer.index)
+    return answer.index
+
+
+def reply_fail(begun: Begun, outcome: Outcome) -> None:
+    """End a reply of which nothing is saved. Raises NotFound where it was taken for lost meanwhile."""
+    with transaction.atomic():
+        _end(_running(begun), outcome, None)
+
+
+def reply_read(begun: Begun) -> bool:
+    """Have the message that was answered read for what to remember, now. Returns whether it is to be read."""
+    return messages_read_now(begun.conversation_id, begun.message_index)
+
+
+def replies_sweep() -> int:
+    """End the replies whose process did not live to end them. Returns how many."""
+    now = timezone.now()
+    return Reply.objects.lost(now).update(state=Reply.State.FAILED, error_code="lost", ended_at=now)
+
+
+def find_reply(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Reply:
+    """A reply that the principal may see. Raises NotFound."""
+    visible = Reply.objects.visible_to(principal).filter(pk=reply_id, conversation_id=conversation_id)
+    reply = visible.first()
+    if reply is None:
+        raise NotFound("There is no such reply.")
+    return reply
+
+
+def _tools(principal: Principal, conversation: Conversation, wanted: Wanted) -> tuple[ToolSpec, ...]:
+    """What the model may call: nothing in a chat, in a private talk, or where the person does not want it."""
+    remembers = principal.has_memory and principal.agentic_memory and not conversation.private
+    if wanted.mode != Reply.Mode.AGENT or not wanted.agentic_memory or not remembers:
+        return ()
+    offered = list_tools(principal, "anthropic")
+    return tuple(ToolSpec(each["name"], each["description"], each["input_schema"]) for each in offered)
+
+
+def _instructions(with_tools: bool) -> str:
+    return f"{_prompt()}\n{read_guidance()}" if with_tools else _prompt()
+
+
+@cache
+def _prompt() -> str:
+    return (Path(__file__).parent / "instructions.md").read_text(encoding="utf-8")
+
+
+def _begun(reply_id: UUID, attempt: int, message: Message, turn: Turn, tools: tuple[ToolSpec, ...]) -> Begun:
+    said = Message.objects.filter(conversation_id=message.conversation_id, role=Message.Role.ASSISTANT)
+    return Begun(
+        reply_id=reply_id,
+        attempt=attempt,
+        user_id=message.user_id,
+        conversation_id=message.conversation_id,
+        message_id=message.pk,
+        message_index=message.index,
+        question=message.content,
+        turn=turn,
+        tools=tools,
+        is_first=not said.exists(),
+    )
+
+
+def _must_be_free(conversation_id: UUID, now: datetime) -> None:
+    """Raise Conflict while another reply runs there; one that was lost is ended. The conversation is locked."""
+    running = Reply.objects.filter(conversation_id=conversation_id, state=Reply.State.RUNNING)
+    running.lost(now).update(state=Reply.State.FAILED, error_code="lost", ended_at=now)
+    if (other := running.first()) is not None:
+        raise Conflict("Another reply is being made in this conversation.", code="reply_running", reply=str(other.pk))
+
+
+def _must_be_retryable(reply: Reply, conversation: Conversation) -> None:
+    lost = reply.state == Reply.State.RUNNING and reply.lease_until <= timezone.now()
+    open_again = lost or reply.state in {Reply.State.FAILED, Reply.State.STOPPED}
+    if reply.state == Reply.State.RUNNING and not lost:
+        raise Conflict("This reply is being made.", code="reply_running", reply=str(reply.pk))
+    if not open_again or reply.answer_index is not None or reply.attempt >= settings.REPLY_ATTEMPTS:
+        raise Conflict("This reply can't be tried again.", code="reply_not_retryable")
+    if conversation.message_count != reply.message_index + 1:
+        raise Conflict(f"The conversation has {conversation.message_count} messages by now.", code="conversation_moved")
+
+
+def _lost_at(now: datetime) -> datetime:
+    """When a reply that began now is lost: it ends itself before, and saving takes a moment."""
+    return now + timedelta(seconds=settings.REPLY_SECONDS + 30)
+
+
+def _running(begun: Begun) -> Reply:
+    mine = Reply.objects.select_for_update().filter(pk=begun.reply_id, state=Reply.State.RUNNING, attempt=begun.attempt)
+    reply = mine.first()
+    if reply is None:
+        raise NotFound("This reply was taken for lost.")
+    return reply
+
+
+def _end(reply: Reply, outcome: Outcome, answer_index: int | None) -> None:
+    Reply.objects.filter(pk=reply.pk).update(
+        state=outcome.state,
+        error_code=outcome.error_code[:60],
+        answer_index=answer_index,
+        rounds=F("rounds") + outcome.rounds,
+        input_tokens=F("input_tokens") + outcome.usage.input_tokens,
+        output_tokens=F("output_tokens") + outcome.usage.output_tokens,
+        cached_tokens=F("cached_tokens") + min(outcome.usage.cached_tokens, outcome.usage.input_tokens),
+        ended_at=timezone.now(),
+    )

@@ -1,0 +1,161 @@
+"""REST for talking with the assistant: say something and follow the answer, follow it again, try it again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import path
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import principal_again, principal_of
+from accounts.principals import Principal
+from conversations.models import Message
+from journal.models import IdempotencyRecord
+from web.idempotency import WritesOnce
+from web.json import ExactSerializer, OrjsonRenderer, read_nothing
+from web.streaming import BEGINNING, EventStreamRenderer, Stream, read_event_id
+
+from ..models import Reply
+from .actions import Begun, Wanted, find_reply, reply_begin, reply_retry
+from .running import Caller, audience_key, longest_stream, reply_events, reply_start
+
+HEADER = "Keepsake-Reply"
+EVENTS = {(200, "text/event-stream"): OpenApiTypes.STR}
+
+
+class ReplyRequestSerializer(ExactSerializer):
+    """What the person says, and how it is to be answered."""
+
+    content = serializers.CharField(
+        max_length=settings.MESSAGE_MAX_CHARACTERS,
+        trim_whitespace=False,
+        help_text="What the person has just said. It is saved as their message.",
+    )
+    mode = serializers.ChoiceField(
+        Reply.Mode.choices,
+        required=False,
+        default=Reply.Mode.AGENT.value,
+        help_text="`agent`: the model remembers, changes and looks up by the memory tools. `chat`: one answer without "
+        "tools, memory and recall included.",
+    )
+    agentic_memory = serializers.BooleanField(
+        required=False,
+        default=True,
+        help_text="False: no tools are offered for this message, as with the person's preference of that name.",
+    )
+
+
+class Replies(WritesOnce[Principal]):
+    """Talking with the assistant."""
+
+    renderer_classes = [OrjsonRenderer, EventStreamRenderer]
+
+    @extend_schema(
+        parameters=[OpenApiParameter("format", exclude=True)], request=ReplyRequestSerializer, responses=EVENTS
+    )
+    def post(self, request: Request, conversation_id: UUID) -> HttpResponseBase:
+        """Say something to the assistant and follow its answer.
+
+        Server-sent events: `memory_used`, `token`, `tool`, `memory_update_started`, `memory_update_completed`, `error`,
+        and `done` last. The header `Keepsake-Reply` has the id by which to follow it again.
+        """
+        principal = self.caller(request)
+        body = ReplyRequestSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        asked = body.validated_data
+        wanted = Wanted(asked["mode"], asked["agentic_memory"])
+        reply_id = uuid4()
+        return _answer(
+            request, reply_id, lambda: reply_begin(principal, reply_id, conversation_id, asked["content"], wanted)
+        )
+
+    def replay(self, request: Request, record: IdempotencyRecord) -> Response:
+        """Follow the reply that the first request began, from its beginning."""
+        principal = principal_of(request)
+        said = get_object_or_404(Message.objects.visible_to(principal), pk=record.object_ids[0])
+        reply = get_object_or_404(
+            Reply.objects.visible_to(principal), conversation=said.conversation_id, message_index=said.index
+        )
+        return _answer(request, reply.pk, lambda: reply)  # type: ignore[return-value]  # a header is set on it
+
+
+class ReplyDetail(APIView):
+    """A reply that was begun."""
+
+    renderer_classes = [OrjsonRenderer, EventStreamRenderer]
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("format", exclude=True),
+            OpenApiParameter("after", str, description="The id of the last event known; none: from the beginning."),
+            OpenApiParameter("Last-Event-ID", str, OpenApiParameter.HEADER, description="The same, as browsers send."),
+        ],
+        responses=EVENTS,
+    )
+    def get(self, request: Request, conversation_id: UUID, reply_id: UUID) -> HttpResponseBase:
+        """Follow a reply, from the beginning or after an event.
+
+        For ten minutes. Later there is `done` alone; what was said is among the messages.
+        """
+        reply = find_reply(principal_of(request), conversation_id, reply_id)
+        after = read_event_id(request) or BEGINNING
+        return _answer(request, reply.pk, lambda: reply, after)
+
+
+class ReplyRetry(APIView):
+    """Another attempt at a reply."""
+
+    renderer_classes = [OrjsonRenderer, EventStreamRenderer]
+
+    @extend_schema(parameters=[OpenApiParameter("format", exclude=True)], request=None, responses=EVENTS)
+    def post(self, request: Request, conversation_id: UUID, reply_id: UUID) -> HttpResponseBase:
+        """Try a reply again that failed or was stopped before a word was said, once, and follow it.
+
+        409: `reply_not_retryable`, `conversation_moved` where something was said since, or `reply_running`.
+        """
+        principal = principal_of(request)
+        read_nothing(request)
+        return _answer(request, reply_id, lambda: reply_retry(principal, conversation_id, reply_id))
+
+
+def _answer(
+    request: Request, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = BEGINNING
+) -> StreamingHttpResponse:
+    """The stream of a reply, which takes its place before anything is done."""
+    made: list[Begun | Reply] = []
+    events = partial(_events, made, principal_again(request), after)
+    stream = Stream(principal_of(request).user_id, events, seconds=longest_stream(), audience=audience_key(reply_id))
+    try:
+        made.append(begin())
+    except BaseException:
+        stream.close()
+        raise
+    # Proxies would keep back what is not to wait.
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", HEADER: str(reply_id)}
+    return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
+
+
+async def _events(made: list[Begun | Reply], caller: Caller, after: str) -> AsyncIterator[bytes | None]:
+    [reply] = made
+    if isinstance(reply, Begun):
+        reply_start(reply, caller)
+    async for told in reply_events(reply, after):
+        yield told.sent if told else None
+
+
+urlpatterns = [
+    path("conversations/<uuid:conversation_id>/reply/", Replies.as_view(), name="replies"),
+    path("conversations/<uuid:conversation_id>/reply/<uuid:reply_id>/", ReplyDetail.as_view(), name="reply"),
+    path("conversations/<uuid:conversation_id>/reply/<uuid:reply_id>/retry/", ReplyRetry.as_view(), name="reply-retry"),
+]

@@ -1,0 +1,77 @@
+"""What is found for a message where no language model answers it, in words for the person, with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from accounts.principals import Principal
+from conversations.models import Message
+from language.base import Source
+from language.second_person import second_person
+
+from ..recall.query import Question, Result, memory_query
+from .actions import Begun
+
+_MOST = 12
+_BUDGET_TOKENS = 1_500
+
+
+def sources_for(principal: Principal, begun: Begun) -> tuple[Source, ...]:
+    """What may answer the message, best first; nothing while memory is off or the talk is private."""
+    beside = [name for name in ("facts", "turns") if _may_read(principal, name)]
+    question = Question(
+        query=begun.question[:4_000],
+        conversation=begun.conversation_id,
+        top_k=_MOST,
+        budget_tokens=_BUDGET_TOKENS,
+        sources=("memories", *beside),
+    )
+    found = memory_query(principal, question).results
+    told = [
+        Source(*_TOLD[result.source](result.details, _day_of(principal))) for result in found if _tells(result, begun)
+    ]
+    return tuple(dict.fromkeys(told))
+
+
+def _may_read(principal: Principal, source: str) -> bool:
+    return source in principal.sources and (source != "turns" or principal.recalls_record)
+
+
+def _tells(result: Result, begun: Begun) -> bool:
+    """Whether it says something: a question that the person asked does not, nor what an assistant said of it."""
+    if result.source != "turns":
+        return True
+    said = result.details
+    here = (said["conversation"], said["index"]) == (begun.conversation_id, begun.message_index)
+    return said["role"] == Message.Role.USER and not here and not said["content"].rstrip().endswith("?")
+
+
+def _memory(details: Mapping[str, Any], day: Callable[[datetime], str]) -> tuple[str, str]:
+    return second_person(details["content"]), f"remembered on {day(details['created_at'])}"
+
+
+def _fact(details: Mapping[str, Any], day: Callable[[datetime], str]) -> tuple[str, str]:
+    return details["content"], f"{details['visibility']} fact of {day(details['extracted_at'])}"
+
+
+def _turn(details: Mapping[str, Any], day: Callable[[datetime], str]) -> tuple[str, str]:
+    return f"“{' '.join(details['content'].split())}”", f"you said so on {day(details['at'])}"
+
+
+_TOLD = {"memories": _memory, "facts": _fact, "turns": _turn}
+
+
+def _day_of(principal: Principal) -> Callable[[datetime], str]:
+    try:
+        zone = ZoneInfo(principal.time_zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        zone = ZoneInfo("UTC")
+
+    def day(at: datetime) -> str:
+        there = at.astimezone(zone)
+        return f"{there.day} {there:%B %Y}"
+
+    return day

@@ -1,0 +1,310 @@
+"""One turn of the assistant, on the event loop: the model's rounds, its tool calls, and what is told of them meanwhile.
+
+It holds neither a thread nor a connection to the database while the model speaks. What it tells is kept by Valkey for
+some minutes, so that whoever lost the stream goes on where it broke off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from rest_framework.exceptions import APIException
+
+from accounts.principals import Principal
+from accounts.scope import acting_as, working_for
+from conversations.policy import is_storable
+from journal.exceptions import NotFound, Refused
+from language.backends import get_reply_model
+from language.base import (
+    LanguageError,
+    LanguageModel,
+    ReplyAnswer,
+    ReplyRequest,
+    ReplyRound,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from web.errors import is_outage
+from web.streaming import BEGINNING, Told, kept_after, to_tell, told_after
+from web.threads import in_thread
+
+from ..learn.updates import COMPLETED, last_update, updates
+from ..models import Reply
+from ..tools import run_tool
+from .actions import Begun, Outcome, reply_end, reply_fail, reply_read
+from .recalling import sources_for
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+Caller = Callable[[], Principal]
+"""Makes the principal anew, for each hop to the database: what was revoked meanwhile counts."""
+_running: set[asyncio.Task[None]] = set()
+
+
+def events_key(reply_id: UUID, attempt: int) -> str:
+    """Where what an attempt at a reply tells is kept."""
+    return f"keepsake:reply:{reply_id}:{attempt}"
+
+
+def audience_key(reply_id: UUID) -> str:
+    """Where those are counted who follow a reply."""
+    return f"keepsake:reply:{reply_id}:audience"
+
+
+def reply_start(begun: Begun, caller: Caller) -> asyncio.Task[None]:
+    """Have a reply made by the running event loop, whoever waits for it."""
+    task = asyncio.create_task(run_reply(begun, caller))
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    return task
+
+
+async def reply_events(reply: Begun | Reply, after: str = BEGINNING) -> AsyncIterator[Told | None]:
+    """What a reply tells after an event, up to its end; None now and then in between.
+
+    Of one that has ended it is what is still kept, and its end. Raises RedisError or OSError when Valkey goes.
+    """
+    if isinstance(reply, Begun):
+        told_so_far = told_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
+    elif reply.ended_at is None:
+        told_so_far = told_after(events_key(reply.pk, reply.attempt), after, longest_stream())
+    else:
+        told_so_far = _told_of_old(reply, after)
+    async with aclosing(told_so_far):
+        async for told in told_so_far:
+            yield told
+            if told is not None and told.event == "done":
+                return
+
+
+async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
+    async with Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.25, socket_timeout=2) as client:
+        for told in await kept_after(client, events_key(reply.pk, reply.attempt), after):
+            yield told
+    usage = Usage(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+    outcome = Outcome(reply.state, "", usage, reply.rounds, reply.error_code)
+    yield Told(after, "done", as_told(outcome, reply.answer_index))
+
+
+def longest_stream() -> float:
+    """Seconds after which a reply and what is learned from the message are over."""
+    return settings.REPLY_SECONDS + settings.REPLY_UPDATE_SECONDS + 10
+
+
+async def run_reply(begun: Begun, caller: Caller) -> None:
+    """Make a reply, tell of it as it comes, and end it, whatever happens."""
+    async with Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.25, socket_timeout=2) as client:
+        talk = _Talk(begun, caller, client)
+        outcome = await talk.outcome()
+        try:
+            await talk.end(outcome)
+        except NotFound:  # It was taken for lost, and perhaps tried again: who does that tells how it ended.
+            log.warning("reply_lost", reply=str(begun.reply_id))
+        except Exception as error:  # The sweep ends it.
+            log.exception("reply_not_ended", reply=str(begun.reply_id), error=type(error).__name__)
+
+
+@dataclass(slots=True)
+class _Talk:
+    """A turn that runs, what was said so far, and what that used."""
+
+    begun: Begun
+    caller: Caller
+    client: Redis
+    said: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    rounds: int = 0
+    cut: bool = False
+
+    @property
+    def text(self) -> str:
+        """What was said so far, as it can be saved."""
+        text = "".join(self.said).strip()[: settings.MESSAGE_MAX_CHARACTERS]
+        if not is_storable(text):
+            text = text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+        return text.strip()
+
+    async def outcome(self) -> Outcome:
+        """How it ended: of itself, for want of time or of an audience, or by a failure."""
+        talking = asyncio.create_task(self._speak())
+        alone = asyncio.create_task(self._until_alone())
+        try:
+            await asyncio.wait((talking, alone), timeout=settings.REPLY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            over, left = talking.done(), alone.done()
+            for task in (talking, alone):
+                task.cancel()
+            await asyncio.gather(talking, alone, return_exceptions=True)
+        error = talking.exception() if over and not talking.cancelled() else None
+        if over and error is None:
+            return self._ended(Reply.State.DONE if self.text else Reply.State.FAILED, "" if self.text else "empty")
+        if error is not None:
+            return self._ended(*_as_ending(error))
+        return self._ended(Reply.State.STOPPED, "nobody_follows" if left else "out_of_time")
+
+    def _ended(self, state: str, code: str) -> Outcome:
+        return Outcome(state, self.text, self.usage, self.rounds, code)
+
+    async def end(self, outcome: Outcome) -> None:
+        """Save what was said, tell what is learned from the message, and that it is over."""
+        answer = None
+        learning = False
+        if outcome.state == Reply.State.FAILED or not outcome.text:
+            await in_thread(partial(self._in_job, partial(reply_fail, self.begun, outcome)))
+        else:
+            before = await in_thread(partial(last_update, self.begun.conversation_id))
+            try:
+                answer = await self._hop(lambda principal: reply_end(principal, self.begun, outcome))
+            except APIException:  # The caller's access was revoked meanwhile.
+                outcome = replace(outcome, state=Reply.State.FAILED, error_code="not_allowed")
+                await in_thread(partial(self._in_job, partial(reply_fail, self.begun, outcome)))
+        with suppress(RedisError, OSError):  # Then nobody is told, and all of it is saved.
+            if outcome.state == Reply.State.FAILED:
+                await self._tell(
+                    "error", {"code": outcome.error_code, "retry": self.begun.attempt < settings.REPLY_ATTEMPTS}
+                )
+            learning = await in_thread(partial(self._in_job, partial(reply_read, self.begun)))
+            if answer is not None and learning and outcome.state == Reply.State.DONE:
+                await self._tell_what_is_learned(before)
+            await self._tell("done", as_told(outcome, answer, cut=self.cut))
+
+    async def _speak(self) -> None:
+        begun, model = self.begun, get_reply_model()
+        await self._tell("memory_used", {**begun.turn.used, "tokens": begun.turn.tokens})
+        found = await self._hop(partial(sources_for, begun=begun)) if model.offline else ()
+        rounds: list[ReplyRound] = []
+        for number in range(1, settings.REPLY_ROUNDS + 1):
+            request = ReplyRequest(
+                system=begun.turn.system,
+                messages=begun.turn.messages,
+                tools=begun.tools,
+                rounds=tuple(rounds),
+                may_call=number < settings.REPLY_ROUNDS,
+                most_tokens=settings.REPLY_TOKENS - self.usage.output_tokens,
+                question=begun.question,
+                found=found,
+                is_first=begun.is_first,
+            )
+            answer = await self._one_round(model, request)
+            self.cut = answer.cut
+            if not answer.calls:
+                return
+            rounds.append(ReplyRound(answer, tuple([await self._use_tool(call) for call in answer.calls])))
+            if self.usage.output_tokens >= settings.REPLY_TOKENS:
+                self.cut = True
+                return
+
+    async def _one_round(self, model: LanguageModel, request: ReplyRequest) -> ReplyAnswer:
+        self.rounds += 1
+        begins = True
+        parts: Any = model.reply(request)
+        async with aclosing(parts):
+            async for part in parts:
+                if isinstance(part, ReplyAnswer):
+                    self.usage += part.usage
+                    return part
+                text = f"\n\n{part}" if begins and self.said else part
+                begins = False
+                self.said.append(text)
+                await self._tell("token", {"text": text})
+        raise LanguageError("The model's answer has no end.")
+
+    async def _use_tool(self, call: ToolCall) -> ToolResult:
+        """Carry a call out by the actions and gates of everybody, and tell what came of it, without a word of it."""
+        begun = self.begun
+
+        def run(principal: Principal) -> tuple[ToolResult, dict[str, Any]]:
+            try:
+                answer = run_tool(
+                    principal,
+                    call.name,
+                    dict(call.arguments),
+                    conversation_id=begun.conversation_id,
+                    message_id=begun.message_id,
+                )
+            except Refused as refusal:
+                if refusal.status >= 500:
+                    raise
+                return ToolResult(call.id, f"Nothing was done. {refusal.detail}", ok=False), {"code": refusal.code}
+            return ToolResult(call.id, answer.content, answer.ok), answer.data
+
+        result, data = await self._hop(run)
+        what = {name: data[name] for name in ("outcome", "code") if isinstance(data.get(name), str)}
+        ids = {name: data[name]["id"] for name in ("memory", "place", "proposal") if isinstance(data.get(name), dict)}
+        await self._tell("tool", {"name": call.name, "ok": result.ok, **what, **ids})
+        return result
+
+    async def _tell_what_is_learned(self, before: str) -> None:
+        told = updates(self.begun.conversation_id, before, settings.REPLY_UPDATE_SECONDS)
+        async with aclosing(told):
+            async for update in told:
+                if update is not None:
+                    await self._tell(update.event, update.data)
+                    if update.event == COMPLETED:
+                        return
+
+    async def _until_alone(self) -> None:
+        """Return when nobody has followed for a while."""
+        key, grace = audience_key(self.begun.reply_id), settings.REPLY_ALONE_SECONDS
+        heard = time.monotonic()
+        while time.monotonic() - heard < grace:
+            await asyncio.sleep(min(1.0, grace / 4))
+            with suppress(RedisError, OSError):
+                if await self.client.zcount(key, time.time(), "+inf"):
+                    heard = time.monotonic()
+
+    async def _tell(self, name: str, data: Mapping[str, Any]) -> None:
+        pipeline = self.client.pipeline()
+        kept = {"seconds": settings.REPLY_KEPT_SECONDS, "most": settings.REPLY_KEPT_EVENTS}
+        await to_tell(pipeline, events_key(self.begun.reply_id, self.begun.attempt), name, data, **kept)
+
+    async def _hop(self, function: Callable[[Principal], T]) -> T:
+        def hop() -> T:
+            with acting_as(self.caller()) as principal:
+                return function(principal)
+
+        return await in_thread(hop)
+
+    def _in_job(self, function: Callable[[], T]) -> T:
+        with working_for(self.begun.user_id, "reply"):
+            return function()
+
+
+def as_told(outcome: Outcome, answer: int | None, *, cut: bool = False) -> dict[str, Any]:
+    """How a reply ended, for a program. ``answer`` is the message that it was saved as."""
+    return {
+        "state": outcome.state,
+        "code": outcome.error_code,
+        "index": answer,
+        "cut": cut,
+        "rounds": outcome.rounds,
+        "usage": asdict(outcome.usage),
+    }
+
+
+def _as_ending(error: BaseException) -> tuple[str, str]:
+    """How a reply ends by an error. One that nobody foresaw is logged; what it holds may be somebody's words."""
+    if isinstance(error, RedisError | OSError) and not isinstance(error, LanguageError):
+        return Reply.State.STOPPED, "not_told"
+    if isinstance(error, LanguageError):
+        return Reply.State.FAILED, type(error).__name__
+    if isinstance(error, Refused):
+        return Reply.State.FAILED, error.code
+    if isinstance(error, APIException):
+        return Reply.State.FAILED, "not_allowed"
+    if is_outage(error):
+        return Reply.State.FAILED, "unavailable"
+    log.error("reply_failed", error=type(error).__name__)
+    return Reply.State.FAILED, "error"

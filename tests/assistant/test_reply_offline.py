@@ -1,0 +1,115 @@
+"""The assistant without a language model: it tells what it remembers, and where that comes from."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.actions import preferences_set
+from accounts.queries import principal_for_person
+from assistant.models import Reply
+from language.base import ReplyRequest, Source
+from language.offline.replying import MOST_TOLD, NO_MODEL, NOTHING_FOUND, READ, reply
+from tests import factories
+from tests.conftest import with_key
+
+from .conftest import say as say_in
+from .replying import named, say, text_of
+
+
+def answer(question, *found, is_first=False):
+    return "".join(reply(ReplyRequest((), (), question=question, found=found, is_first=is_first)))
+
+
+ALEC = Source("Alec is your boss at TechCorp.", "remembered on 3 May 2026")
+TEA = Source("You like green tea.", "remembered on 4 May 2026")
+
+
+class TestWhatItAnswers:
+    @pytest.mark.parametrize(
+        "question",
+        ["Who is Alec?", "what do you know about Alec", "When did Alec start?", "What did I tell you about my boss?"],
+    )
+    def test_a_question_with_what_was_found_and_where_it_comes_from(self, question):
+        told = answer(question, TEA, ALEC)
+        assert "- Alec is your boss at TechCorp. (remembered on 3 May 2026)" in told
+        assert "tea" not in told
+
+    def test_a_question_of_another_s_forms_of_a_word(self):
+        assert "boss at TechCorp" in answer("Who were my bosses?", ALEC)
+
+    def test_what_it_knows_of_the_person_themselves(self):
+        assert answer("What do you know about me?", ALEC, TEA).count("\n- ") == 2
+
+    def test_a_question_about_something_else_with_no(self):
+        assert answer("Who is Sarah?", ALEC, TEA) == NOTHING_FOUND
+
+    def test_what_is_told_that_it_was_read(self):
+        assert answer("Alec is my boss.", ALEC) == READ
+
+    def test_a_few_at_most(self):
+        found = [Source(f"Alec has {n} dogs.", "remembered") for n in range(9)]
+        assert answer("Who is Alec?", *found).count("\n- ") == MOST_TOLD
+
+    def test_that_there_is_no_model_once(self):
+        assert answer("Hi.", is_first=True) == f"{NO_MODEL} {READ}"
+        assert NO_MODEL not in answer("Hi.")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestOverHTTP:
+    @pytest.fixture(autouse=True)
+    def _offline(self, settings):
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        settings.REPLY_UPDATE_SECONDS = 0
+
+    def test_it_holds_a_conversation_from_what_it_remembers(self, api, owner, talk):
+        factories.MemoryFactory(user=owner, content="Alec is the user's boss at TechCorp.", subject="Alec")
+        say_in(owner, talk(owner), "I sold the red boat to Mira.")
+        client, conversation = api(owner), talk(owner)
+        first = say(client, conversation, "Who is Alec?")
+        assert text_of(first).startswith(NO_MODEL)
+        assert "- Alec is the user's boss at TechCorp. (remembered on " in text_of(first)
+        second = text_of(say(client, conversation, "What did I tell you about the boat?"))
+        assert "- “I sold the red boat to Mira.” (you said so on " in second
+        assert NO_MODEL not in second
+        assert text_of(say(client, conversation, "Who is Sarah?")) == NOTHING_FOUND
+        assert text_of(say(client, conversation, "I like green tea.")) == READ
+        assert named(first, "done")[0]["usage"] == {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
+        assert set(Reply.objects.values_list("model", "state")) == {("offline rules 1", "done")}
+
+    @pytest.mark.parametrize("how", ["has_memory", "private"])
+    def test_it_tells_nothing_with_memory_off(self, api, owner, talk, how):
+        factories.MemoryFactory(user=owner, content="Alec is the user's boss at TechCorp.", subject="Alec")
+        if how == "has_memory":
+            preferences_set(principal_for_person(owner.pk), has_memory=False)
+        events = say(api(owner), talk(owner, private=how == "private"), "Who is Alec?")
+        assert text_of(events) == f"{NO_MODEL} {NOTHING_FOUND}"
+
+    def test_it_tells_an_agent_nothing_of_categories_that_are_not_its_own(self, api, owner, talk):
+        factories.MemoryFactory(user=owner, content="The user wears green velvet.", category="style")
+        planner = with_key(factories.AgentFactory(owner=owner, role="planner"))
+        conversation = factories.ConversationFactory(user=owner, agent=planner)
+        assert NOTHING_FOUND in text_of(say(api(planner), conversation, "Do I wear velvet?"))
+
+
+@pytest.mark.django_db(transaction=True)
+class TestInTheTerminal:
+    @pytest.fixture(autouse=True)
+    def _offline(self, settings):
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        settings.REPLY_UPDATE_SECONDS = 0
+
+    def test_each_line_is_answered(self, owner, monkeypatch):
+        factories.MemoryFactory(user=owner, content="Alec is the user's boss at TechCorp.", subject="Alec")
+        monkeypatch.setattr("sys.stdin", io.StringIO("Who is Alec?\n\nI like tea.\n"))
+        told = io.StringIO()
+        call_command("chat", as_user="owner", stdout=told)
+        first, second = told.getvalue().strip().rsplit("\n", 1)
+        assert "Alec is the user's boss at TechCorp." in first
+        assert second == READ
+        assert Reply.objects.filter(state="done", user=owner).count() == 2
+
+    def test_nobody_unknown_talks(self, db):
+        with pytest.raises(CommandError, match="nobody called ghost"):
+            call_command("chat", as_user="ghost")
