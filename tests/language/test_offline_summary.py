@@ -184,5 +184,5 @@ def test_a_batch_of_twenty_messages_is_read_quickly():
     model.extract(batch)
     started = time.process_time()
     model.extract(batch)
-    # About 30 ms on a quiet machine.
-    assert time.process_time() - started < 0.5
+    # About 0.3 s on a quiet machine: 15 ms for 200 characters. Counting branches doubles it.
+    assert time.process_time() - started < 2
