@@ -23,6 +23,7 @@ from assistant.erasure import whole_actions
 from assistant.erasure.actions import run_erasure
 from assistant.imports import run as import_steps
 from assistant.learn import actions as extraction
+from assistant.learn import learning
 from assistant.learn import summarizing as actions
 from conversations import actions as conversations
 from conversations.actions import derived
@@ -154,7 +155,7 @@ def _at_embedding(reached, room=actions):
 
 
 STEPS = {
-    "after claiming": lambda reached: _after(actions, "claim_job", reached),
+    "after claiming": lambda reached: _after(learning, "claim_job", reached),
     "during the model call": _at_model,
     "after embedding": _at_embedding,
     "before the commit": lambda reached: _after(actions, "record_extracted", reached),
@@ -164,7 +165,7 @@ STEPS = {
 
 
 READING_STEPS = {
-    "after claiming": lambda reached: _after(extraction, "claim_job", reached),
+    "after claiming": lambda reached: _after(learning, "claim_job", reached),
     "during the model call": _at_choosing,
     "before the commit": lambda reached: _after(extraction, "mention_places", reached),
     "after the commit": lambda reached: _after(extraction, "_write", reached),

@@ -14,6 +14,7 @@ from assistant.erasure.actions import erasure_request, erasures_sweep
 from assistant.erasure.verifying import left_of
 from assistant.imports.actions import import_create, sweep_imports
 from assistant.learn import actions as extraction
+from assistant.learn import learning
 from assistant.learn import summarizing as actions
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
@@ -185,7 +186,8 @@ def test_a_worker_killed_at_any_step_is_replaced(processes, person, rosa, talk_o
     assert faults(rows) == {}
     assert ranges(conversation) == [(0, 20), (20, 40)]
     assert facts_about(rosa) == facts_about(undisturbed) != []
-    assert actions.sweep() == {"conversations": 0, "messages": 0, "facts": 0, "memories": 0, "unread": 0, "hidden": 0}
+    none = {"facts": 0, "memories": 0, "unread": 0, "hidden": 0, "waiting": 0}
+    assert actions.sweep() == {"conversations": 0, "messages": 0, **none}
 
 
 @pytest.mark.parametrize("step", children.ERASURE_STEPS)
@@ -239,15 +241,15 @@ def test_a_worker_killed_while_it_reads_is_replaced(processes, person, step):
 
 def test_a_worker_that_comes_too_late_lets_go_of_the_conversation(monkeypatch, rosa, talk_of):
     conversation = talk_of(rosa)
-    real = actions.open_job
+    real = learning.open_job
 
     def overtaken(*args, **kwargs):
         """Another worker does everything that was due after this one saw that it was."""
-        monkeypatch.setattr(actions, "open_job", real)
+        monkeypatch.setattr(learning, "open_job", real)
         assert actions.maybe_summarize(conversation.pk) == 2
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(actions, "open_job", overtaken)
+    monkeypatch.setattr(learning, "open_job", overtaken)
     assert actions.maybe_summarize(conversation.pk) == 0
     assert set(JobRun.objects.values_list("state", flat=True)) == {"done"}
     assert faults(rows) == {}
@@ -265,7 +267,8 @@ def test_a_worker_killed_while_it_indexes_is_replaced(processes, rosa, talk_of):
     assert held.count() == 32
 
     held.update(index_not_before=timezone.now())
-    assert actions.sweep() == {"conversations": 1, "messages": 1, "facts": 0, "memories": 0, "unread": 0, "hidden": 0}
+    none = {"facts": 0, "memories": 0, "unread": 0, "hidden": 0, "waiting": 0}
+    assert actions.sweep() == {"conversations": 1, "messages": 1, **none}
     worker = processes.start(children.work_the_queue)
     wait_for(lambda: not unfinished(rows), lambda: unfinished(rows))
     stop(worker)

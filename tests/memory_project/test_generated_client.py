@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import typing
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -192,6 +193,16 @@ def walk_a_conversation(ask, legacy):
     assert ask("conversations_chunks_list", **of).count == 0
     ask.answered.add("conversations_updates_retrieve")
     assert ask.send("conversations_updates_retrieve", **of).status_code == 200
+    # Answers that are streams of events and nothing else are read in tests/assistant/test_reply.py.
+    none = {**of, "reply_id": uuid4()}
+    streams = (
+        ("conversations_reply_create", {"content": ""}, of, 400),
+        ("conversations_reply_retry_create", None, none, 404),
+        ("conversations_reply_retrieve", None, none, 404),
+    )
+    for operation, body, given, status in streams:
+        assert ask.send(operation, body, **given).status_code == status
+        ask.answered.add(operation)
     # What is held is not summarised; the rest is.
     assert ask("conversations_messages_partial_update", {"held": False}, **of, index=0).held_until is None
     job = ask("conversations_finish_create", **of)
