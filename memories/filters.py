@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import orjson
 from django.utils import timezone
 from django_filters import rest_framework as filters
 
 from accounts.authentication import principal_of
+from journal.exceptions import Refused
 from web.pagination import BooleanFilter, FiltersByState
 
+from .conditions import memory_condition, q_of
 from .models import Kind, Memory, Proposal, Relation
 from .policy import writing
 from .querysets import MemoryQuerySet, PlaceQuerySet
@@ -50,6 +53,9 @@ class MemoryFilters(FiltersByState):
     sort_order = filters.ChoiceFilter(
         choices=[("asc", "asc"), ("desc", "desc")], method="unchanged", label="desc unless it is named."
     )
+    filters = filters.CharFilter(
+        method="where", label="A filter as JSON, with AND, OR, NOT and operators: docs/memories.md names them."
+    )
 
     def filter_queryset(self, queryset: MemoryQuerySet) -> MemoryQuerySet:
         """Apply the filters and the order."""
@@ -74,6 +80,14 @@ class MemoryFilters(FiltersByState):
         """Memories of any of the categories. Raises Refused and NotAllowed as ``writing.must_file_under`` does."""
         principal = principal_of(self.request)
         return queryset.filter(category__in=[writing.must_file_under(principal, name) for name in value])
+
+    def where(self, queryset: MemoryQuerySet, _name: str, value: str) -> MemoryQuerySet:
+        """Memories that a condition holds for. Raises Refused and NotAllowed as ``memory_condition`` does."""
+        try:
+            sent = orjson.loads(value)
+        except orjson.JSONDecodeError as error:
+            raise Refused("filters is not JSON.", code="bad_filter") from error
+        return queryset.filter(q_of(memory_condition(principal_of(self.request), sent)))
 
     def in_state(self, queryset: MemoryQuerySet, name: str, value: str) -> MemoryQuerySet:
         """Memories in one state, or in any. What has expired is no longer active, archived already or not."""

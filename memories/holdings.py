@@ -23,7 +23,7 @@ from .models import (
     Relation,
 )
 
-_WORDED = {"content": ERASED_TEXT, "subject": "", "topics": []}
+_WORDED = {"content": ERASED_TEXT, "subject": "", "topics": [], "metadata": {}}
 _REVS = ("recorded_from_rev", "recorded_to_rev")
 
 

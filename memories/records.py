@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import field as made_by
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from language.base import Comparison
@@ -22,7 +23,7 @@ class NewMemory:
 
     ``category`` may be an alias. ``field`` names one of ``Memory.Field``, which are about the person: ``subject`` is
     empty then. ``external_id`` is the client's own id for it. ``valid_from`` and ``valid_to`` say when it is true,
-    ``expires_at`` until when it is to be remembered.
+    ``expires_at`` until when it is to be remembered. ``metadata`` is what the client keeps beside it.
     """
 
     content: str
@@ -40,6 +41,7 @@ class NewMemory:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     expires_at: datetime | None = None
+    metadata: Mapping[str, Any] = made_by(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

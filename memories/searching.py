@@ -18,6 +18,7 @@ from retrieval.filters import ANY, STAND_IN_NOW, Filters
 from retrieval.prepared import Call, Shaped, Statement, Steps, Stepwise, put_together
 from retrieval.search import read_columns
 
+from .conditions import Condition, q_of
 from .models import Kind, Memory, MemoryVersion
 from .querysets import BY_AGENT, MemoryQuerySet, MemoryVersionQuerySet, statement
 
@@ -43,12 +44,13 @@ class Narrowing:
     """What a search is narrowed to; None leaves open. All of it is applied in the database.
 
     ``categories`` are canonical names, in place of the filter. ``beside`` are the categories that the memory block
-    carries, to be left what it does not.
+    carries, to be left what it does not. ``where`` is a condition that the caller wrote.
     """
 
     filters: Filters = ANY
     categories: frozenset[str] | None = None
     beside: frozenset[str] | None = None
+    where: Condition | None = None
 
     def stand_in(self) -> Narrowing:
         """The same way of narrowing, whatever to; what few values there are of is part of the way."""
@@ -65,6 +67,8 @@ class Narrowing:
         if self.beside is not None:
             carried = {f"{memory}kind": Kind.SEMANTIC, f"{memory}category__in": sorted(self.beside)}
             narrowed &= ~Q(**carried)
+        if self.where is not None:
+            narrowed &= q_of(self.where, versions=bool(memory))
         return narrowed
 
 
@@ -76,7 +80,7 @@ def present_rows(principal: Principal, narrowing: Narrowing, now: datetime | Non
 
 
 def present_shape(principal: Principal, narrowing: Narrowing) -> Shaped:
-    """The same, for searches that come with every turn: compiled once for all who ask in the same way."""
+    """The same without ``where``, for searches of every turn: compiled once for all who ask in the same way."""
     someone, somehow = principal.stand_in(), narrowing.stand_in()
     values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, STAND_IN_NOW: timezone.now()}
     values |= narrowing.filters.values()
@@ -147,6 +151,7 @@ class MemoryRow:
     pinned: bool
     version: int
     topics: list[str]
+    metadata: dict[str, Any]
     created_at: datetime
     updated_at: datetime
     valid_from: datetime | None
@@ -165,6 +170,7 @@ PRESENT_COLUMNS = (
     "pinned",
     "version",
     "topics",
+    "metadata",
     "created_at",
     "updated_at",
     "valid_from",
@@ -182,6 +188,7 @@ _OF_VERSIONS = (
     "memory__pinned",
     "number",
     "topics",
+    "metadata",
     "memory__created_at",
     "recorded_from",
     "valid_from",

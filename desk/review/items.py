@@ -6,6 +6,7 @@ change or archive a memory, or to add, change or remove a place.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -47,6 +48,7 @@ _LABELS = {
     "topics": "Topics",
     "importance": "Importance",
     "expires_at": "Remembered until",
+    "metadata": "Metadata",
 }
 _HELD = "It is held back: no agent sees it. Put it in your own words to have it used."
 _OUTDATED = "The memory was changed after this was proposed. What you see is how it would change now."
@@ -291,6 +293,8 @@ def _shown(name: str, value: Any) -> str:
     if name == "expires_at":
         moment = parse_datetime(value) if isinstance(value, str) else value
         return str(formats.date_format(timezone.localtime(moment), "j F Y")) if moment else ""
+    if name == "metadata":
+        return json.dumps(value, ensure_ascii=False)
     return str(value)
 
 

@@ -296,6 +296,7 @@ class Here:
             user_id=self.recording.user_id,
             agent_id=self.recording.principal.agent_id,
             topics=list(self.new.topics),
+            metadata=dict(self.new.metadata),
             **{name: getattr(self.new, name) for name in _FILED},
             written_by=self.candidate.prepared.written_by,
             source_conversation_id=self.candidate.conversation_id,
@@ -303,7 +304,7 @@ class Here:
         )
 
 
-_FILED = [each.name for each in fields(NewMemory) if each.name not in {"content", "topics"}]
+_FILED = [each.name for each in fields(NewMemory) if each.name not in {"content", "topics", "metadata"}]
 """What a memory takes over as it is."""
 
 _OUTCOMES: dict[str, Literal["created", "proposed", "quarantined"]] = {

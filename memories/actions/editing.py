@@ -47,8 +47,11 @@ def memory_update(
     conversation_id: UUID | None = None,
     message_id: UUID | None = None,
     reason: str = "",
+    metadata: Mapping[str, Any] | None = None,
 ) -> Updated:
     """Give a memory another wording, as a new version. The old one was true until now, unless it was a mistake.
+
+    ``metadata``, where it is given, is filed with the new version in the place of what there was.
 
     The person's own wording counts at once, is reviewed and lifts a suppression. An agent's waits while the person
     reviews before, and always for a ``field``. Raises NotAllowed, NotFound, Gated (422), Conflict (409
@@ -58,6 +61,7 @@ def memory_update(
     rows = Memory.objects.visible_to(principal)
     own_word = principal.speaks_as_person
     content = writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word)
+    metadata = None if metadata is None else writing.clean_metadata(metadata)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
@@ -67,11 +71,13 @@ def memory_update(
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
+        values |= {} if metadata is None else {"metadata": metadata}
         if proposal := propose_instead(
             change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=resembles
         ):
             return Updated(memory, *previous, proposal)
         memory.state_reason = resembles
+        memory.metadata = memory.metadata if metadata is None else metadata
         change.reword(
             text.worded(principal, user_id, memory.subject),
             "UPDATE",
@@ -136,6 +142,7 @@ def memory_amend(
     category: str | None = None,
     importance: int | None = None,
     expires_at: datetime | EllipsisType | None = ...,
+    metadata: Mapping[str, Any] | None = None,
     version: int | None = None,
 ) -> Changed:
     """File a memory otherwise. This makes no version; what is None (or not given) stays as it is.
@@ -158,6 +165,8 @@ def memory_amend(
     if not isinstance(expires_at, EllipsisType):
         writing.check_expiry(expires_at, timezone.now())
         filing["expires_at"] = expires_at
+    if metadata is not None:
+        filing["metadata"] = writing.clean_metadata(metadata)
     rows = Memory.objects.visible_to(principal)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory

@@ -146,11 +146,11 @@ FROM unnest(%(ids)s::text[], %(revs)s::bigint[]) AS moved (id, rev)
 WHERE version.memory_id = moved.id AND version.recorded_to IS NULL
 """
 _BEGIN = """
-INSERT INTO memories_memoryversion (user_id, memory_id, number, kind, category, field, subject, topics, content,
-    valid_from, valid_to, said_at, embedding, embedding_model, search_config, search_text, search_length, recorded_from,
-    recorded_from_rev, reason, written_by, actor_kind, actor_id)
-SELECT user_id, memory.id, version, kind, category, field, subject, topics, content, valid_from, valid_to, said_at,
-    embedding, embedding_model, search_config, search_text, search_length, %(now)s, moved.rev, '', written_by,
+INSERT INTO memories_memoryversion (user_id, memory_id, number, kind, category, field, subject, topics, metadata,
+    content, valid_from, valid_to, said_at, embedding, embedding_model, search_config, search_text, search_length,
+    recorded_from, recorded_from_rev, reason, written_by, actor_kind, actor_id)
+SELECT user_id, memory.id, version, kind, category, field, subject, topics, metadata, content, valid_from, valid_to,
+    said_at, embedding, embedding_model, search_config, search_text, search_length, %(now)s, moved.rev, '', written_by,
     %(actor_kind)s, %(actor_id)s
 FROM unnest(%(ids)s::text[], %(revs)s::bigint[]) AS moved (id, rev)
 JOIN memories_memory AS memory ON memory.id = moved.id

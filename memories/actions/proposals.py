@@ -35,7 +35,7 @@ from .transitions import approve_so, put_away, refuse
 _APPROVED: dict[str, set[str]] = {
     Proposal.Kind.CREATE: {"content", "category", "subject"},
     Proposal.Kind.UPDATE: {
-        "content", "correction", "valid_from", "subject", "topics", "category", "importance", "expires_at",
+        "content", "correction", "valid_from", "subject", "topics", "category", "importance", "expires_at", "metadata",
     },
     Proposal.Kind.ARCHIVE: set(),
     Proposal.Kind.PLACE: {"name", "notes"},
@@ -225,6 +225,8 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
     if "expires_at" in values:
         filing["expires_at"] = moment(values["expires_at"])
         writing.check_expiry(filing["expires_at"], timezone.now())
+    if "metadata" in values:
+        filing["metadata"] = writing.clean_metadata(values["metadata"])
     return _Patch(
         content=writing.admitted(values["content"], kind, own_word=own_word) if "content" in values else None,
         correction=bool(values.get("correction", False)),

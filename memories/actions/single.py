@@ -170,6 +170,7 @@ class MemoryWrite(StatementWrite[Memory]):
             field=memory.field,
             subject=memory.subject,
             topics=memory.topics,
+            metadata=memory.metadata,
             content=memory.content,
             valid_from=memory.valid_from,
             valid_to=memory.valid_to,

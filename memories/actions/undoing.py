@@ -31,7 +31,7 @@ from ..policy.writing import State, Why
 from .many import Slots, block_tokens, change_many, narrow, reword_many
 
 _STANDING = frozenset({"state", "state_reason", "deleted_at", "deleted_why", "purge_at"})
-_FILING = ("subject", "topics", "category", "importance", "expires_at", "in_block")
+_FILING = ("subject", "topics", "category", "importance", "expires_at", "metadata", "in_block")
 
 
 def memories_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:

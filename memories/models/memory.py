@@ -53,6 +53,8 @@ class Worded(models.Model):
     subject = models.CharField(max_length=200, blank=True)
     topics = ArrayField(models.CharField(max_length=50), default=list, blank=True)
     content = models.CharField(max_length=4_000)
+    # What the client that wrote it keeps beside it; in no prompt.
+    metadata = models.JSONField(default=dict, db_default={}, blank=True)
     # From when and until when it is true, as far as is known; not when it was written down.
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
@@ -66,7 +68,7 @@ class Worded(models.Model):
 class Memory(Worded, Statement):
     """One thing that is remembered about a person.
 
-    How it is filed (category, subject, topics) may have been amended since its current version was recorded.
+    How it is filed (category, subject, topics, metadata) may have been amended since its current version was recorded.
     ``tokens`` is what its line in the memory block costs. ``in_block`` says that it stands in the block while active:
     its category always does, and its kind is semantic. ``active_rev`` is the person's revision at which it last became
     active.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+import orjson
 
 from accounts import categories, policy
 from accounts.principals import Principal
@@ -25,6 +27,8 @@ Why = Memory.DeletedWhy
 
 LONGEST_PROCEDURE = 4_000
 MOST_TOPICS = 20
+LARGEST_METADATA = 4_096
+DEEPEST_METADATA = 8
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
 """Fields of which a person can have several at once."""
 
@@ -164,6 +168,7 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
         category=must_file_under(principal, new.category),
         subject=clean_subject(new.subject, own_word=own_word),
         topics=clean_topics(new.topics, own_word=own_word),
+        metadata=clean_metadata(new.metadata),
     )
 
 
@@ -207,6 +212,46 @@ def clean_topics(topics: Sequence[str], *, own_word: bool) -> tuple[str, ...]:
     if len(kept) > MOST_TOPICS:
         raise Refused(f"A memory has at most {MOST_TOPICS} topics.", code="bad_topics")
     return kept
+
+
+def clean_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What a client keeps beside a memory, as it is: at most 4,096 bytes as JSON, nested at most 8 deep.
+
+    No prompt holds it, so that it may say what it likes, but for secrets. Raises Refused (400 ``bad_metadata``), Gated
+    (422).
+    """
+    texts = list(_texts(metadata))
+    if any("\0" in text for text in texts):
+        raise Refused("The metadata holds a NUL, which can't be stored.", code="bad_metadata")
+    try:
+        size = len(orjson.dumps(metadata))
+    except orjson.JSONEncodeError as error:
+        raise Refused("The metadata is not JSON.", code="bad_metadata") from error
+    if size > LARGEST_METADATA:
+        raise Refused(f"The metadata has {size} bytes as JSON; {LARGEST_METADATA} are allowed.", code="bad_metadata")
+    if texts:
+        policy.check_sensitive("\n".join(texts))
+    return dict(metadata)
+
+
+def _texts(value: Any, depth: int = 1) -> Iterator[str]:
+    """The texts in a JSON value. Raises Refused for one that is nested too deep."""
+    if isinstance(value, str):
+        yield value
+        return
+    if not isinstance(value, Mapping | list):
+        return
+    if depth > DEEPEST_METADATA:
+        raise Refused(f"Metadata is nested at most {DEEPEST_METADATA} deep.", code="bad_metadata")
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            # Together, as a reader would take them: of "password: …" neither half says anything.
+            yield f"{name}: {each}" if isinstance(each, str) else str(name)
+            if not isinstance(each, str):
+                yield from _texts(each, depth + 1)
+    else:
+        for each in value:
+            yield from _texts(each, depth + 1)
 
 
 def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:

@@ -22,6 +22,8 @@ from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
 from ..models import Disclosure, Kind, Memory, MemoryVersion
 from ..records import Addition, NewMemory
 
+METADATA = "What the client keeps beside it: an object of at most 4,096 bytes as JSON. No prompt holds it."
+
 
 class ShownTo:
     """A serializer with the principal in its context."""
@@ -47,6 +49,7 @@ class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
     """
 
     source_conversation = serializers.SerializerMethodField()
+    metadata = serializers.DictField(help_text="What its client keeps beside it.")
 
     class Meta:
         model = Memory
@@ -56,6 +59,7 @@ class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
             "category",
             "subject",
             "topics",
+            "metadata",
             "kind",
             "field",
             "importance",
@@ -130,6 +134,7 @@ class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion
     actor = serializers.SerializerMethodField()
     source_conversation = serializers.SerializerMethodField()
     evidence = MemoryEvidenceSerializer(many=True)
+    metadata = serializers.DictField()
 
     class Meta:
         model = MemoryVersion
@@ -139,6 +144,7 @@ class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion
             "category",
             "subject",
             "topics",
+            "metadata",
             "created_at",
             "ended_at",
             "valid_from",
@@ -210,6 +216,7 @@ class NewMemorySerializer(ExactSerializer):
     valid_from = serializers.DateTimeField(required=False, allow_null=True)
     valid_to = serializers.DateTimeField(required=False, allow_null=True)
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    metadata = serializers.DictField(required=False, help_text=METADATA)
     insist = serializers.BooleanField(required=False, default=False)
     conversation = serializers.UUIDField(required=False, allow_null=True, default=None)
     message = serializers.UUIDField(required=False, allow_null=True, default=None)
@@ -260,6 +267,7 @@ class RewordSerializer(ExactSerializer):
     reason = serializers.CharField(max_length=200, required=False, allow_blank=True)
     conversation = serializers.UUIDField(required=False, allow_null=True, source="conversation_id")
     message = serializers.UUIDField(required=False, allow_null=True, source="message_id")
+    metadata = serializers.DictField(required=False, help_text=METADATA)
 
 
 class AmendSerializer(ExactSerializer):
@@ -270,12 +278,13 @@ class AmendSerializer(ExactSerializer):
     category = serializers.CharField(max_length=50, required=False)
     importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    metadata = serializers.DictField(required=False, help_text=METADATA)
     version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require something to change."""
         if not set(attrs) - {"version"}:
-            raise serializers.ValidationError("Send subject, topics, category, importance or expires_at.")
+            raise serializers.ValidationError("Send subject, topics, category, importance, expires_at or metadata.")
         return attrs
 
 

@@ -87,6 +87,7 @@ class OtherValuesSerializer(ExactSerializer):
     category = serializers.CharField(max_length=50, required=False)
     importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    metadata = serializers.DictField(required=False)
     name = serializers.CharField(max_length=200, required=False)
     notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
 

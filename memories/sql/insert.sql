@@ -9,11 +9,11 @@ WITH given AS MATERIALIZED (
     INSERT INTO memories_memory ({names}, embedding) SELECT {names}, embedding FROM given RETURNING id
 ), versions AS (
     INSERT INTO memories_memoryversion (
-        user_id, memory_id, number, kind, category, field, subject, topics, content, valid_from, valid_to, said_at,
+        user_id, memory_id, number, kind, category, field, subject, topics, metadata, content, valid_from, valid_to, said_at,
         embedding, embedding_model, search_config, search_text, search_length, recorded_from, recorded_from_rev, reason, written_by,
         actor_kind, actor_id, source_conversation_id
     )
-    SELECT user_id, given.id, version, kind, category, field, subject, topics, content, valid_from, valid_to, said_at,
+    SELECT user_id, given.id, version, kind, category, field, subject, topics, metadata, content, valid_from, valid_to, said_at,
            embedding, embedding_model, search_config, search_text, search_length, created_at, rev, '', written_by,
            {actor_kind}::text, {actor_id}::text, source_conversation_id
     -- From what was stored, so that an id that is taken is found before its versions are.

@@ -166,6 +166,7 @@ class TestLists:
             "version": 1,
             "written_by": "",
             "agent": None,
+            "metadata": {},
             "external_id": "",
             "run_id": "",
             "actor_id": "",

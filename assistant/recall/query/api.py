@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
 from facts.models import LegacyFact
+from memories.conditions import MOST_TESTS
 from memories.models import Kind
 from retrieval.filters import Filters, declared
 from web.json import ExactSerializer
@@ -33,7 +34,10 @@ def _open(field: type[serializers.Field], **options: Any) -> Any:
 
 
 class FiltersSerializer(ExactSerializer):
-    """What rows have to be. A source whose rows have no such thing gives none of them."""
+    """What rows have to be. A source whose rows have no such thing gives none of them.
+
+    ``AND``, ``OR``, ``NOT`` and ``metadata`` are about memories: docs/memories.md names their fields and operators.
+    """
 
     unknown = "There is no such filter."
 
@@ -50,6 +54,26 @@ class FiltersSerializer(ExactSerializer):
         return {
             name: _open(self.fields_of[of], help_text=told.meaning, **told.bounds)
             for name, (of, told) in declared().items()
+        } | {
+            "AND": _open(
+                serializers.ListField,
+                child=serializers.DictField(),
+                max_length=MOST_TESTS,
+                help_text="All of these hold.",
+            ),
+            "OR": _open(
+                serializers.ListField,
+                child=serializers.DictField(),
+                max_length=MOST_TESTS,
+                help_text="Any of these holds.",
+            ),
+            "NOT": _open(
+                serializers.ListField,
+                child=serializers.DictField(),
+                max_length=MOST_TESTS,
+                help_text="None of these holds.",
+            ),
+            "metadata": _open(serializers.DictField, help_text="Keys of the metadata and what each has to be."),
         }
 
 
@@ -123,12 +147,14 @@ _SHAPE = QuerySerializer()
 def read_question(sent: Any) -> tuple[Question, bool]:
     """What was asked, and whether all there is of each result was asked for. Raises ValidationError."""
     read = _SHAPE.run_validation({} if sent is None else sent)  # A bare null lacks a query like an empty object.
-    filters = {name: value for name, value in (read["filters"] or {}).items() if value is not None}
+    given = {name: value for name, value in (read["filters"] or {}).items() if value is not None}
+    filters = {name: value for name, value in given.items() if name in declared()}
     question = Question(
         query=read["query"],
         agent=read["agent"] or "",
         categories=tuple(read["categories"] or ()),
         filters=Filters(**filters),
+        where={name: value for name, value in given.items() if name not in filters},
         legacy=read["legacy"],
         conversation=read["conversation"],
         top_k=read["top_k"],
@@ -167,6 +193,7 @@ class ResultSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Kind.choices, required=False)
     subject = serializers.CharField(required=False)
     topics = serializers.ListField(child=serializers.CharField(), required=False)
+    metadata = serializers.DictField(required=False, help_text="What the client that wrote it keeps beside it.")
     importance = serializers.IntegerField(required=False)
     pinned = serializers.BooleanField(required=False)
     valid_from = serializers.DateTimeField(required=False, allow_null=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -14,6 +16,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation
 from facts.models import LegacyFact
 from journal.exceptions import NotAllowed, NotFound
+from memories.conditions import memory_condition
 from memories.policy import writing
 from memories.searching import Narrowing
 from retrieval.filters import ANY, Filters
@@ -27,14 +30,15 @@ class Question:
     """A question. ``agent`` is a role of ``categories.yaml`` to narrow to, ``categories`` are those of memories.
 
     ``top_k`` bounds the results and ``budget_tokens`` what their bullets cost; ``threshold`` cuts off scores below it.
-    ``as_of`` asks for what was true then, ``known_at`` for what was recorded then. ``agentic`` lets the model choose
-    among what was found.
+    ``where`` is a condition on memories as it was sent, which ``memory_condition`` reads. ``as_of`` asks for what was
+    true then, ``known_at`` for what was recorded then. ``agentic`` lets the model choose among what was found.
     """
 
     query: str
     agent: str = ""
     categories: tuple[str, ...] = ()
     filters: Filters = ANY
+    where: Mapping[str, Any] = field(default_factory=dict)
     legacy: UUID | None = None
     conversation: UUID | None = None
     top_k: int = settings.QUERY_TOP_K
@@ -112,4 +116,5 @@ def _narrowing(principal: Principal, question: Question) -> Narrowing | None:
         if asked and category not in asked:
             return None
         categories = frozenset([category])
-    return Narrowing(replace(filters, user_id=None, category=None), categories)
+    where = memory_condition(principal, dict(question.where)) if question.where else None
+    return Narrowing(replace(filters, user_id=None, category=None), categories, where=where)

@@ -12,7 +12,7 @@ from facts.searching import LOOKUPS as FACT_LOOKUPS
 from facts.searching import FactRow, Wanted
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
-from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_shape
+from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_rows, present_shape
 from retrieval.prepared import Steps, Stepwise, together
 
 from ..search import (
@@ -73,7 +73,8 @@ def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEve
         return []
     asked = scope.question
     if asked.as_of is None and asked.known_at is None:
-        found.rows = present_shape(scope.principal, scope.narrowing)
+        present = present_shape if scope.narrowing.where is None else present_rows
+        found.rows = present(scope.principal, scope.narrowing)
     else:
         found.rows = past_rows(scope.principal, scope.narrowing, true_at=asked.as_of, recorded_at=asked.known_at)
     memories = yield from find_memories.steps(scope.principal, query, rows=found.rows, top_k=top_k)
@@ -96,6 +97,7 @@ def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
             "version": row.version,
             "subject": row.subject,
             "topics": row.topics,
+            "metadata": row.metadata,
             "importance": row.importance,
             "pinned": row.pinned,
             "created_at": row.created_at,
@@ -139,14 +141,14 @@ def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> Steps[list
 
 def _wanted_facts(scope: Scope) -> Wanted | None:
     filters = replace(scope.question.filters, user_id=None)
-    if not filters.fits(FACT_LOOKUPS):
+    if scope.question.where or not filters.fits(FACT_LOOKUPS):
         return None
     return Wanted(scope.legacy_id, filters, scope.question.moment)
 
 
 def _said(scope: Scope, lookups: Mapping[str, str]) -> Recallable | None:
     asked, filters = scope.question, replace(scope.question.filters, user_id=None)
-    if not filters.fits(lookups):
+    if asked.where or not filters.fits(lookups):
         return None
     return Recallable(scope.legacy_id, filters, asked.as_of, asked.known_at)
 
