@@ -29,6 +29,7 @@ from .models import (
     IdempotencyRecord,
     JobRun,
     Ledger,
+    ModelUse,
     OperationEvent,
     UndoStep,
 )
@@ -183,6 +184,8 @@ HOLDINGS = (
     Holding(model=Export, owner="user_id"),
     # Everything that was written by then: the file itself.
     Holding(model=ExportPart, owner="export__user_id", words={"data": b""}),
+    # Sums of a deployment: they name nobody.
+    Holding(model=ModelUse, terms=("purpose",)),
     # Receipts are for whoever has their id, and stay. They hold ids and numbers.
     Holding(model=Erasure, terms=("scope", "object_id", "state", "removed")),
     Holding(model=Erased, terms=("kind", "object_id")),

@@ -286,6 +286,22 @@ class Condensed:
     sources: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a model says of pairs of statements, in their order, and what it used to say so."""
+
+    verdicts: tuple[Comparison, ...]
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Condensing:
+    """What a model says in fewer memories, and what it used to say so."""
+
+    memories: tuple[Condensed, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
 @runtime_checkable
 class LanguageModel(Protocol):
     """A language model, or rules that stand in for one."""
@@ -303,7 +319,7 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+    def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:
         """Say for each (existing, new) pair of statements what the new one is to the existing one: see ``Comparison``.
 
         Raises ModelUnavailable or ModelAnswerInvalid.
@@ -326,7 +342,7 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
+    def condense(self, memories: Sequence[KnownMemory]) -> Condensing:
         """Say in fewer memories what can be said in fewer, without losing any of it; the rest is left alone.
 
         No memory is a source of two answers, and no memory with a field of one without.

@@ -6,6 +6,7 @@ from statements.holdings import STATED, STATED_TERMS, VERSION_TERMS
 from statements.policy import fingerprint
 
 from .models import (
+    ComparedPair,
     Disclosure,
     FieldSignal,
     Memory,
@@ -120,5 +121,7 @@ HOLDINGS = (
         owner="proposal__user_id",
         words={"quote": ""},
     ),
+    # Made anew when the two are compared again.
+    Holding(model=ComparedPair, owner="user_id", terms=("verdict",), restored=False),
     Holding(model=FieldSignal, owner="user_id", terms=("field",), secret=("digest",), restored=False),
 )

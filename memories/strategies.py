@@ -72,7 +72,7 @@ class Summarise:
         """Ask the model. A group has the topics of all its sources, and weighs no less than the weightiest of them."""
         by_id = {memory.pk: memory for memory in memories}
         groups = []
-        for condensed in get_model().condense([_known(memory) for memory in memories]):
+        for condensed in get_model().condense([_known(memory) for memory in memories]).memories:
             sources = [by_id[each] for each in condensed.sources]
             topics = dict.fromkeys(topic for memory in sources for topic in memory.topics)
             groups.append(

@@ -42,6 +42,18 @@ def tidy_plans() -> None:
     actions.plans_tidy()
 
 
+@shared_task(name="memories.consolidate_due")
+def consolidate_due() -> None:
+    """Begin with the people whose memories are to be consolidated today."""
+    actions.consolidations_due()
+
+
+@shared_task(name="memories.consolidate")
+def consolidate(job_id: str) -> None:
+    """Consolidate the memories of one person."""
+    actions.memories_consolidate(UUID(job_id))
+
+
 @shared_task(name="memories.note_shown")
 def note_shown() -> None:
     """Note what answers have shown to whom."""

@@ -172,3 +172,21 @@ OPTIMIZE_PLANS_PER_DAY = 20
 # A batch asks the model once and embeds once, while its lease holds.
 OPTIMIZE_LEASE_SECONDS = 240
 OPTIMIZE_SLICE_SECONDS = 30
+# Consolidation, once a day for each person: whose memories it looks at (changed lately, weighty, used most), which
+# pairs of them (as near as MEMORY_FALLBACK_LOW_SIMILARITY, not further apart in time), how many pairs a day and in one
+# call, for how long a pair is not compared again, and which part of a person's memories it may archive unasked.
+CONSOLIDATE_CHANGED_HOURS = 72
+CONSOLIDATE_IMPORTANCE = 3
+CONSOLIDATE_TOP_USED = 0.1
+CONSOLIDATE_APART_DAYS = 90
+CONSOLIDATE_PAIRS_PER_DAY = env.int("CONSOLIDATE_PAIRS_PER_DAY", default=50)
+CONSOLIDATE_PAIRS_PER_CALL = 10
+CONSOLIDATE_COMPARED_DAYS = 14
+CONSOLIDATE_MOST_ARCHIVED = 0.2
+CONSOLIDATE_ASKED_DAYS = 7
+# So many people are begun with at once, and nobody is worked on longer than this.
+CONSOLIDATE_PEOPLE = env.int("CONSOLIDATE_PEOPLE", default=500)
+CONSOLIDATE_MINUTES = env.float("CONSOLIDATE_MINUTES", default=5.0)
+CONSOLIDATE_LEASE_SECONDS = 240
+# What work that runs by itself may have models use in a day (UTC), of the whole deployment.
+UPKEEP_TOKENS_PER_DAY = env.int("UPKEEP_TOKENS_PER_DAY", default=1_000_000)

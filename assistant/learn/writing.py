@@ -156,7 +156,7 @@ def _judged(
         for other, verdict in told.items()
         if verdict == "different"
     ]
-    answers = model.same_fact([pair for _, pair in unsure]) if unsure else []
+    answers = model.same_fact([pair for _, pair in unsure]).verdicts if unsure else ()
     for (told, (other, _)), answer in zip(unsure, answers, strict=True):
         told[other] = answer
     judged = {id(each): replace(each, verdicts=told) for (each, _), told in zip(compared, verdicts, strict=True)}

@@ -286,5 +286,5 @@ def verdicts_on(contents: Sequence[str], around: Sequence[Sequence[str]]) -> lis
     Raises ModelUnavailable, ModelAnswerInvalid.
     """
     pairs = [(other, content) for content, others in zip(contents, around, strict=True) for other in others]
-    answers = iter(get_model().same_fact(pairs) if pairs else [])
+    answers = iter(get_model().same_fact(pairs).verdicts if pairs else ())
     return [{other: next(answers) for other in others} for others in around]

@@ -12,6 +12,7 @@ from .log import (
     OperationEvent,
     UndoStep,
 )
+from .usage import ModelUse
 
 __all__ = [
     "ActorKind",
@@ -26,6 +27,7 @@ __all__ = [
     "JobRun",
     "JobRunQuerySet",
     "Ledger",
+    "ModelUse",
     "OperationEvent",
     "UndoStep",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from anthropic import transform_schema
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -78,7 +78,7 @@ class ExtractionShape(Shape):
 
 class VerdictShape(Shape):
     pair: int
-    verdict: Literal["same", "contradicts", "different"]
+    verdict: Comparison
 
 
 class VerdictsShape(Shape):

@@ -22,8 +22,8 @@ from language.anthropic_model.condensing import condensed_schema, read_condensed
 from language.anthropic_model.talking import choice_of, read_reply, talk_of
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
-    Comparison,
-    Condensed,
+    Compared,
+    Condensing,
     Extraction,
     ExtractionRequest,
     KnownMemory,
@@ -74,21 +74,21 @@ class AnthropicModel:
             log.info("model_candidates_dropped", model=self.name, dropped=dropped)
         return extraction
 
-    def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+    def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:
         """Compare all pairs in one call; no pairs, no call.
 
         Raises ModelUnavailable, ModelAnswerInvalid (also when a pair is left out).
         """
         if not pairs:
-            return []
-        text, _ = ask(
+            return Compared(())
+        text, usage = ask(
             self.endpoint,
             model=self.name,
             instructions=prompts.load("same_fact").template,
             content=prompts.statement_pairs(pairs),
             schema=verdicts_schema(),
         )
-        return read_verdicts(text, len(pairs))
+        return Compared(tuple(read_verdicts(text, len(pairs))), usage)
 
     def choose_tools(self, request: ToolRequest) -> ToolAnswer:
         """Ask for the calls of one round; without words of the user's, tools or calls left there is none, and no call.
@@ -136,14 +136,14 @@ class AnthropicModel:
                 else:
                     yield read_reply(*part, request, self.name)
 
-    def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
+    def condense(self, memories: Sequence[KnownMemory]) -> Condensing:
         """Ask in one call what can be said in fewer memories; of fewer than two there is nothing to ask.
 
         Raises ModelUnavailable, ModelAnswerInvalid. Single groups that break a rule are dropped.
         """
         if len(memories) < 2:
-            return ()
-        text, _ = ask(
+            return Condensing()
+        text, usage = ask(
             self.endpoint,
             model=self.name,
             instructions=prompts.load("condense").substitute(longest=LONGEST_CONTENT),
@@ -153,7 +153,7 @@ class AnthropicModel:
         condensed, dropped = read_condensed(text, memories)
         if dropped:
             log.info("model_condensed_dropped", model=self.name, dropped=dropped)
-        return condensed
+        return Condensing(condensed, usage)
 
     def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
         """Ask in one call which passages help; without passages, or room for one, there is nothing to ask.

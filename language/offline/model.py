@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from language.base import (
-    Comparison,
-    Condensed,
+    Compared,
+    Condensing,
     Extraction,
     ExtractionRequest,
     KnownMemory,
@@ -60,9 +60,9 @@ class OfflineModel:
             episodes=episodes(request, lines),
         )
 
-    def same_fact(self, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
+    def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:
         """Compare statements pairwise by their grammar; in doubt they are different. Never raises."""
-        return [compare(existing, new) for existing, new in pairs]
+        return Compared(tuple(compare(existing, new) for existing, new in pairs))
 
     def choose_tools(self, request: ToolRequest) -> ToolAnswer:
         """Choose by fixed rules what to add, change or forget; never raises."""
@@ -74,9 +74,9 @@ class OfflineModel:
             yield part
         yield ReplyAnswer((), self.name)
 
-    def condense(self, memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
+    def condense(self, memories: Sequence[KnownMemory]) -> Condensing:
         """Put memories together that say the same or that one sentence can say; never raises."""
-        return condense(memories)
+        return Condensing(condense(memories))
 
     def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
         """Choose those that share a word with the question, or the first ones when none does; never raises."""

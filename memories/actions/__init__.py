@@ -2,6 +2,7 @@
 
 from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_new, record_new
 from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_weigh
+from .consolidating import consolidations_due, memories_consolidate
 from .editing import memory_amend, memory_revert, memory_update
 from .many import Related, memories_relate
 from .merging import optimize_apply, optimize_revert
@@ -30,8 +31,10 @@ __all__ = [
     "Related",
     "admit_new",
     "author",
+    "consolidations_due",
     "disclosures_trim",
     "memories_add",
+    "memories_consolidate",
     "memories_decide",
     "memories_decline",
     "memories_delete",

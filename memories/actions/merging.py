@@ -64,7 +64,7 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
         if items is not None and (not items or not wanted.keys() >= set(items)):
             raise Refused("Choose items of this plan, at least one.", code="bad_items")
         write.keeps_steps = False  # A plan has a way back of its own.
-        merging = _Merging.of(write, principal, plan, wanted, texts)
+        merging = Merging.of(write, principal, plan, wanted, texts)
         for item in wanted.values():
             merging.merge_item(item)
         memories_relate(write, user_id, [item.merged_id for item in wanted.values() if item.merged_id])
@@ -130,8 +130,11 @@ def _end(item: MemoryPlanItem, state: str, *, reason: str = "", merged: Memory |
 
 
 @dataclass(frozen=True, slots=True)
-class _Merging:
-    """What carrying out a plan works on: the sources as they are now, and what stands against the new texts."""
+class Merging:
+    """What carrying out a plan works on: the sources as they are now, and what stands against the new texts.
+
+    ``looked_at`` says that the person saw what comes of it, which reviews it; else it is reviewed if all sources are.
+    """
 
     write: LedgerWrite
     principal: Principal
@@ -140,6 +143,7 @@ class _Merging:
     mergeable: Collection[str]
     texts: Mapping[UUID, Embedded]
     suppressed: Collection[UUID]
+    looked_at: bool = True
 
     @classmethod
     def of(
@@ -149,7 +153,9 @@ class _Merging:
         plan: MemoryPlan,
         items: Mapping[UUID, MemoryPlanItem],
         texts: Mapping[UUID, Embedded],
-    ) -> _Merging:
+        *,
+        looked_at: bool = True,
+    ) -> Merging:
         """Read it, in as many statements for many items as for one."""
         ids = [source.memory_id for item in items.values() for source in item.sources.all()]
         rows = Memory.objects.visible_to(principal).filter(pk__in=ids)
@@ -162,6 +168,7 @@ class _Merging:
             mergeable=set(rows.mergeable(principal, pinned=plan.pinned).values_list("pk", flat=True)),
             texts=texts,
             suppressed={pk for pk, is_suppressed in zip(texts, suppressed, strict=True) if is_suppressed},
+            looked_at=looked_at,
         )
 
     def merge_item(self, item: MemoryPlanItem) -> None:
@@ -196,7 +203,8 @@ class _Merging:
         doubtful = any(each.similarity >= settings.MEMORY_FALLBACK_LOW_SIMILARITY for each in near)
         ids = [memory.pk for memory in sources]
         meta = {"plan": str(self.plan.pk), "sources": ids}
-        initial = InitialState(State.ACTIVE, "MERGE", reviewed=True, said=_evidence(sources), meta=meta)
+        reviewed = self.looked_at or all(memory.reviewed_at is not None for memory in sources)
+        initial = InitialState(State.ACTIVE, "MERGE", reviewed=reviewed, said=_evidence(sources), meta=meta)
         wording = text.worded(self.principal, self.plan.user_id, item.subject)
         row = NewRow.of(self.new_memory(item, sources, doubtful=doubtful), wording, initial)
         row.memory.said_at = _last_said(sources)

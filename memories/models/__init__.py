@@ -1,5 +1,6 @@
 """What is remembered about a person, how it changed and what waits for them."""
 
+from .compared import ComparedPair
 from .memory import MEMORY, Disclosure, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
 from .plans import MemoryPlan, MemoryPlanItem, MemoryPlanSource
@@ -7,6 +8,7 @@ from .proposals import FieldSignal, Proposal, ProposalEvidence
 
 __all__ = [
     "MEMORY",
+    "ComparedPair",
     "Disclosure",
     "FieldSignal",
     "Kind",

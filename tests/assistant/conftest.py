@@ -8,7 +8,7 @@ import pytest
 from accounts.queries import principal_for_person
 from assistant.recall.turn import preparing
 from conversations.actions import NewMessage, conversation_create, messages_append
-from language.base import Extraction, FactCandidate, ToolAnswer, ToolCall
+from language.base import Compared, Condensing, Extraction, FactCandidate, ToolAnswer, ToolCall
 
 
 class ScriptedModel:
@@ -36,7 +36,7 @@ class ScriptedModel:
 
     def same_fact(self, pairs):
         self.asked.append(list(pairs))
-        return [self.verdicts.get(pair, "different") for pair in pairs]
+        return Compared(tuple(self.verdicts.get(pair, "different") for pair in pairs))
 
     def choose_tools(self, request):
         self.tool_requests.append(request)
@@ -59,7 +59,7 @@ class ScriptedModel:
         return tuple(passage.id for passage in passages[:most])
 
     def condense(self, memories):
-        return ()
+        return Condensing()
 
     def finds(self, *facts):
         """Let every batch hold these facts: (category, content, index, quote)."""

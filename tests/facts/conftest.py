@@ -9,7 +9,7 @@ from facts import actions
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.models import Ledger
-from language.base import FactCandidate, ToolAnswer
+from language.base import Compared, Condensing, FactCandidate, ToolAnswer
 
 EMBEDDING = ("statements.wording", "facts.actions.extraction", "statements.actions.upkeep")
 
@@ -34,7 +34,7 @@ class ComparingModel:
         self.asked.append(list(pairs))
         if self.error:
             raise self.error
-        return [self.says.get((a, b)) or self.says.get((b, a)) or "different" for a, b in pairs]
+        return Compared(tuple(self.says.get((a, b)) or self.says.get((b, a)) or "different" for a, b in pairs))
 
     def choose_tools(self, request):
         return ToolAnswer((), self.name)
@@ -43,7 +43,7 @@ class ComparingModel:
         return tuple(passage.id for passage in passages[:most])
 
     def condense(self, memories):
-        return ()
+        return Condensing()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from accounts.queries import principal_for_person
 from facts import actions, tasks
 from facts.models import FACT, FactEvidence, FactLink, FactVersion, LegacyFact
 from journal.models import Change, OperationEvent
-from language.base import ModelUnavailable
+from language.base import Compared, ModelUnavailable
 from statements.actions import statements_purge
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES
@@ -119,7 +119,7 @@ class TestIndexing:
 
         def purged_meanwhile(pairs):
             factories.erase(LegacyFact.objects.filter(pk=fact.pk))
-            return ["different"] * len(pairs)
+            return Compared(("different",) * len(pairs))
 
         model.same_fact = purged_meanwhile
         assert actions.facts_index() == 0

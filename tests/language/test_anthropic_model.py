@@ -513,8 +513,10 @@ def verdicts(*answers):
 
 
 def test_pairs_are_compared_in_one_call(server, model):
-    server.answers(verdicts((1, "contradicts"), (0, "same"), (2, "different")))
-    assert model.same_fact(PAIRS) == ["same", "contradicts", "different"]
+    server.answers(verdicts((1, "replaces"), (0, "same"), (2, "contradicts")))
+    compared = model.same_fact(PAIRS)
+    assert compared.verdicts == ("same", "replaces", "contradicts")
+    assert (compared.usage.input_tokens, compared.usage.output_tokens) == (120, 80)
     (sent,) = server.requests
     assert '<pair number="1">\n<existing>Rosa died in 1990.</existing>\n<new>Rosa died in 1991.</new>' in sent.content
     assert sent.body["system"][0]["cache_control"] == {"type": "ephemeral"}
@@ -522,7 +524,7 @@ def test_pairs_are_compared_in_one_call(server, model):
 
 def test_no_pairs_need_no_call(server, model):
     server.answers(verdicts())
-    assert model.same_fact([]) == []
+    assert model.same_fact([]).verdicts == ()
     assert not server.requests
 
 
@@ -691,4 +693,4 @@ def test_a_real_model_compares(real):
             ("Rosa baked bread on Sundays.", "On Sundays Rosa used to bake bread."),
             ("Rosa kept bees.", "Rosa had two brothers."),
         ]
-    ) == ["contradicts", "same", "different"]
+    ).verdicts == ("contradicts", "same", "different")

@@ -24,7 +24,7 @@ def memories(*contents, category="preference", subject="Sam", field=""):
 
 
 def condensed(*known):
-    return [(one.content, "".join(one.sources)) for one in OfflineModel().condense(known)]
+    return [(one.content, "".join(one.sources)) for one in OfflineModel().condense(known).memories]
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def test_a_wording_that_lacks_a_name_or_a_figure_of_another_takes_nobodys_place(
 
 
 def test_the_category_and_subject_stay_and_the_whole_fits():
-    (one,) = OfflineModel().condense(memories("Sam likes tea.", "Sam likes hiking."))
+    (one,) = OfflineModel().condense(memories("Sam likes tea.", "Sam likes hiking.")).memories
     assert (one.category, one.subject, one.importance) == ("preference", "Sam", 2)
     many = memories(*(f"Sam likes old {letter * 20} {letter * 20}." for letter in "abcdefghijk"))
-    joined = OfflineModel().condense(many)
+    joined = OfflineModel().condense(many).memories
     assert len(joined) == 2
     assert all(len(each.content) <= 280 for each in joined)
 
@@ -180,8 +180,8 @@ def test_nothing_is_made_up_and_nothing_that_counts_is_lost(told):
         str(number): KnownMemory(str(number), "profile", subject, content, field, FIRST)
         for number, (content, subject, field) in enumerate(told)
     }
-    answers = OfflineModel().condense(list(known.values()))
-    assert answers == OfflineModel().condense(list(known.values()))
+    answers = OfflineModel().condense(list(known.values())).memories
+    assert answers == OfflineModel().condense(list(known.values())).memories
     used = [source for one in answers for source in one.sources]
     assert len(used) == len(set(used))
     for one in answers:

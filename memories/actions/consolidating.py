@@ -1,0 +1,313 @@
+"""Consolidation: once a day, what was noted of a person twice becomes one memory.
+
+In stages, each of which a killed worker leaves whole: pairs are compared a batch at a time and what came of it is
+stored, and then what says the same is merged, one transaction a merge. What is stored is neither compared nor merged
+again. All merges of a run are one plan, which the person looks at and takes back as one that they made themselves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as
+from journal.actions import LedgerWrite, ledger_write, note_operation
+from journal.exceptions import NotFound
+from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
+from journal.models import JobRun, Ledger
+from journal.queue import enqueue
+from journal.usage import note_model_use, tokens_used_today
+from language.backends import get_model
+from language.base import Comparison, LanguageError
+from statements.wording import Embedded
+
+from ..consolidation import JOB, STRATEGY, Pair, candidate_pairs, mergeable_by_id, pairs_left_today
+from ..lines import line_tokens, memory_line
+from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from ..policy.alike import may_be_one, verdict_of_rules
+from ..policy.writing import MOST_TOPICS
+from .many import memories_relate
+from .merging import Merging
+
+TASK = "memories.consolidate"
+PURPOSE = "consolidate"
+UPKEEP_PURPOSES = (PURPOSE, "insights")
+"""What the budget of the deployment is for."""
+
+Verdict = ComparedPair.Verdict
+Plan = MemoryPlan.State
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """Memories that say the same, the one whose wording stays first."""
+
+    sources: Sequence[Memory]
+    pairs: Sequence[int]
+
+
+def consolidations_due() -> int:
+    """Begin with the people whose memories were not consolidated within a day, and go on with lost runs.
+
+    Returns how many were begun with: at most ``CONSOLIDATE_PEOPLE``, so that a deployment's people are spread over the
+    hours of the day.
+    """
+    now = timezone.now()
+    ComparedPair.objects.filter(at__lt=now - timedelta(days=settings.CONSOLIDATE_COMPARED_DAYS)).delete()
+    for job_id in JobRun.objects.claimable(now).filter(kind=JOB).values_list("pk", flat=True):
+        enqueue(TASK, job_id)
+    lately = JobRun.objects.filter(kind=JOB, user_id=OuterRef("pk"), created_at__gt=now - timedelta(days=1))
+    several = Ledger.objects.filter(pk=OuterRef("pk"), memories__gt=1)
+    people = User.objects.filter(Exists(several), ~Exists(lately), is_active=True).order_by("last_login", "pk")
+    begun = list(people.values_list("pk", flat=True)[: settings.CONSOLIDATE_PEOPLE])
+    for user_id in begun:
+        enqueue(TASK, open_job(JOB, user_id, user_id=user_id).pk)
+    return len(begun)
+
+
+def memories_consolidate(job_id: UUID) -> None:
+    """Work on the memories of one person. Does nothing when somebody else does.
+
+    Stops, and leaves the rest for another day, at ``CONSOLIDATE_PAIRS_PER_DAY`` pairs, after ``CONSOLIDATE_MINUTES``,
+    and when models have used ``UPKEEP_TOKENS_PER_DAY``. With the model away it is tried again later.
+    """
+    job = claim_job(job_id, lease_seconds=settings.CONSOLIDATE_LEASE_SECONDS)
+    if job is None:
+        return
+    user_id = UUID(job.subject_id)
+    with working(
+        job,
+        lease_seconds=settings.CONSOLIDATE_LEASE_SECONDS,
+        task=TASK,
+        expected=(LanguageError,),
+        failed=lambda error: note_operation("worker", JOB, "error", user_id=user_id),
+    ) as lease:
+        try:
+            with acting_as(principal_for_job(user_id)) as principal:
+                if principal.has_memory:
+                    stopped = _compare_all(lease, principal, user_id)
+                    merged, asked = _merge_all(lease, principal, user_id)
+                    finish_job(job, merged=merged, asked=asked, stopped=stopped)
+                else:
+                    finish_job(job, stopped="memory_off")
+        except NotFound:
+            fail_job(job, "gone")
+
+
+# --- Comparing --------------------------------------------------------------------------------------------------
+
+
+def _compare_all(lease: Lease, principal: Principal, user_id: UUID) -> str:
+    """Compare the pairs of today. Returns why it stopped before the last of them, empty when it did not."""
+    ends = time.monotonic() + settings.CONSOLIDATE_MINUTES * 60
+    pairs = candidate_pairs(principal, user_id, pairs_left_today(user_id))
+    for at in range(0, len(pairs), settings.CONSOLIDATE_PAIRS_PER_CALL):
+        if time.monotonic() > ends:
+            return "minutes"
+        batch = pairs[at : at + settings.CONSOLIDATE_PAIRS_PER_CALL]
+        verdicts = _verdicts(batch)
+        if verdicts is None:
+            return "tokens"
+        with ledger_write(principal.actor, user_id):
+            lease.keep(at + len(batch), len(pairs))
+            _store(user_id, batch, verdicts)
+    return ""
+
+
+def _verdicts(pairs: Sequence[Pair]) -> list[tuple[Comparison, bool]] | None:
+    """What each dropped memory is to the kept one, and whether a model said so. None when the budget is used up.
+
+    A model is asked only where the rules let it say "same", or where figures are all that differs; and whatever it
+    says, they stay two where a particular differs.
+    """
+    model = get_model()
+    found: list[tuple[Comparison, bool]] = [(verdict_of_rules(*_texts(pair)), False) for pair in pairs]
+    if model.offline:
+        return found
+    doubtful = [
+        at
+        for at, pair in enumerate(pairs)
+        if found[at][0] != "same" and (may_be_one(*_texts(pair)) or found[at][0] != "different")
+    ]
+    if not doubtful:
+        return found
+    if tokens_used_today(*UPKEEP_PURPOSES) >= settings.UPKEEP_TOKENS_PER_DAY:
+        return None
+    compared = model.same_fact([_texts(pairs[at]) for at in doubtful])
+    note_model_use(PURPOSE, compared.usage)
+    for at, verdict in zip(doubtful, compared.verdicts, strict=True):
+        is_apart = verdict == "same" and not may_be_one(*_texts(pairs[at]))
+        found[at] = ("different" if is_apart else verdict), True
+    return found
+
+
+def _texts(pair: Pair) -> tuple[str, str]:
+    return pair.kept.content, pair.dropped.content
+
+
+def _store(user_id: UUID, pairs: Sequence[Pair], verdicts: Sequence[tuple[Comparison, bool]]) -> None:
+    """Note what was compared. What a model finds at odds waits for the person to be checked."""
+    ComparedPair.objects.bulk_create(
+        (
+            ComparedPair(
+                user_id=user_id,
+                kept_id=pair.kept.pk,
+                dropped_id=pair.dropped.pk,
+                kept_version=pair.kept.version,
+                dropped_version=pair.dropped.version,
+                score=pair.score,
+                verdict=verdict,
+                asked=asked,
+            )
+            for pair, (verdict, asked) in zip(pairs, verdicts, strict=True)
+        ),
+        ignore_conflicts=True,
+    )
+    at_odds = {
+        max(pair.kept, pair.dropped, key=lambda memory: memory.created_at).pk
+        for pair, (verdict, asked) in zip(pairs, verdicts, strict=True)
+        if asked and verdict in {Verdict.REPLACES, Verdict.CONTRADICTS}
+    }
+    Memory.objects.active().filter(pk__in=at_odds).update(needs_check=True)
+
+
+# --- Merging ----------------------------------------------------------------------------------------------------
+
+
+def _merge_all(lease: Lease, principal: Principal, user_id: UUID) -> tuple[int, bool]:
+    """Merge what says the same, or ask the person first. Returns how many were merged, and whether they are asked."""
+    merges = _merges(principal, user_id)
+    if not merges:
+        return _merged_before(lease.job.pk), False
+    if _must_ask(lease.job.pk, principal, user_id, merges):
+        return _merged_before(lease.job.pk), _ask(lease, principal, user_id, merges)
+    for merge in merges:
+        with ledger_write(principal.actor, user_id) as write:
+            lease.keep()
+            write.keeps_steps = False  # A plan has a way back of its own.
+            _merge(write, principal, _plan(write, lease.job.pk), merge)
+    return _merged_before(lease.job.pk), False
+
+
+def _merged_before(plan_id: UUID) -> int:
+    return MemoryPlanItem.objects.filter(plan_id=plan_id, state=MemoryPlanItem.State.APPLIED).count()
+
+
+def _merges(principal: Principal, user_id: UUID) -> list[_Merge]:
+    """What was found to say the same and still stands as it was compared; no memory is in two of them."""
+    rows = list(ComparedPair.objects.filter(user_id=user_id, verdict=Verdict.SAME).order_by("-score", "pk"))
+    memories = mergeable_by_id(principal, [pk for row in rows for pk in (row.kept_id, row.dropped_id)])
+    stars: dict[str, list[ComparedPair]] = {}
+    dropped: set[str] = set()
+    for row in rows:
+        kept, other = memories.get(row.kept_id), memories.get(row.dropped_id)
+        if kept is None or other is None or {kept.pk, other.pk} & dropped or other.pk in stars:
+            continue
+        if (kept.version, other.version) == (row.kept_version, row.dropped_version):
+            stars.setdefault(kept.pk, []).append(row)
+            dropped.add(other.pk)
+    return [
+        _Merge([memories[kept], *(memories[row.dropped_id] for row in found)], [row.pk for row in found])
+        for kept, found in stars.items()
+    ]
+
+
+def _must_ask(plan_id: UUID, principal: Principal, user_id: UUID, merges: Sequence[_Merge]) -> bool:
+    """Whether the person decides: they review before, or much of what is remembered would be archived."""
+    if principal.review == "before":
+        return True
+    merged = _merged_before(plan_id)
+    gone = MemoryPlanSource.objects.filter(item__plan_id=plan_id, item__state=MemoryPlanItem.State.APPLIED).count()
+    active = Ledger.objects.values_list("memories", flat=True).get(pk=user_id) + gone - merged
+    going = gone + sum(len(merge.sources) for merge in merges)
+    return going > active * settings.CONSOLIDATE_MOST_ARCHIVED
+
+
+def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Merge]) -> bool:
+    """Put all of it before the person as a plan. Not while another plan of theirs is open: then on another day."""
+    with ledger_write(principal.actor, user_id):
+        lease.keep()
+        if MemoryPlan.objects.open().filter(user_id=user_id, agent=None).exists():
+            return False
+        now = timezone.now()
+        plan = MemoryPlan.objects.create(
+            user_id=user_id,
+            strategy=STRATEGY,
+            state=Plan.PREVIEW,
+            looked_at=[memory.pk for merge in merges for memory in merge.sources],
+            written_by=get_model().name[:80],
+            created_at=now,
+            expires_at=now + timedelta(days=settings.CONSOLIDATE_ASKED_DAYS),
+        )
+        for merge in merges:
+            _add_item(plan, merge)
+    return True
+
+
+def _plan(write: LedgerWrite, plan_id: UUID) -> MemoryPlan:
+    """The plan of a run, as carried out: each merge adds to it."""
+    (user_id,) = write.ledgers
+    now = timezone.now()
+    defaults = {
+        "user_id": user_id,
+        "strategy": STRATEGY,
+        "state": Plan.APPLIED,
+        "applied_rev": write.ledgers[user_id].rev,
+        "written_by": get_model().name[:80],
+        "decided_at": now,
+        "expires_at": now,
+    }
+    return MemoryPlan.objects.get_or_create(pk=plan_id, defaults=defaults)[0]
+
+
+def _merge(write: LedgerWrite, principal: Principal, plan: MemoryPlan, merge: _Merge) -> None:
+    """Merge what says the same, or note why not; in the wording that stays, so nothing has to be embedded."""
+    item = _add_item(plan, merge)
+    text = {item.pk: Embedded.of_row(merge.sources[0])}
+    merging = Merging.of(write, principal, plan, {item.pk: item}, text, looked_at=False)
+    merging.merge_item(item)
+    if item.merged_id:
+        memories_relate(write, plan.user_id, [item.merged_id])
+    plan.looked_at += [memory.pk for memory in merge.sources]
+    plan.save(update_fields=["looked_at"])
+
+
+def _add_item(plan: MemoryPlan, merge: _Merge) -> MemoryPlanItem:
+    kept = merge.sources[0]
+    subject = next((memory.subject for memory in merge.sources if memory.subject), "")
+    item = MemoryPlanItem.objects.create(
+        user_id=plan.user_id,
+        plan=plan,
+        position=plan.items.count(),
+        kind=kept.kind,
+        category=kept.category,
+        subject=subject,
+        topics=_topics(merge.sources),
+        content=kept.content,
+        importance=max(memory.importance for memory in merge.sources),
+        tokens_before=sum(memory.tokens for memory in merge.sources),
+        tokens_after=line_tokens(memory_line(kept.pk, timezone.now(), subject, kept.content)),
+    )
+    MemoryPlanSource.objects.bulk_create(
+        MemoryPlanSource(
+            user_id=plan.user_id, item=item, position=position, memory_id=memory.pk, version=memory.version
+        )
+        for position, memory in enumerate(merge.sources)
+    )
+    ComparedPair.objects.filter(pk__in=merge.pairs).update(verdict=Verdict.SETTLED)
+    return item
+
+
+def _topics(sources: Sequence[Memory]) -> list[str]:
+    topics: Mapping[str, None] = dict.fromkeys(topic for memory in sources for topic in memory.topics)
+    return list(topics)[:MOST_TOPICS]

@@ -1,0 +1,335 @@
+"""Consolidation: what was noted twice becomes one memory, nothing else does, and one press takes it back."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from accounts.actions import preferences_set
+from accounts.queries import principal_for_person
+from assistant.recall.turn import prepare_turn
+from conversations.actions import conversation_create
+from journal.models import JobRun, ModelUse, OperationEvent
+from language.base import Compared, ModelUnavailable, Usage
+from memories import actions
+from memories.consolidation import candidate_pairs
+from memories.models import ComparedPair, Memory, MemoryPlan
+from memories.policy.alike import is_worth_asking, may_be_one, says_the_same
+from memories.tasks import consolidate, consolidate_due
+
+from .duplicates import APART, DUPLICATES
+from .plans import standing
+from .rows import remember
+from .state import check, now
+
+pytestmark = pytest.mark.django_db
+
+SAME_DOG, DOG = "The user's dog is called Rufus.", "The user has a dog named Rufus."
+TEA, SAME_TEA = "The user drinks green tea.", "The user is drinking green tea."
+ODD, SAME_ODD = "The user is fond of long walks.", "The user is partial to long walks."
+OTHERS = tuple(f"The user owns boat number {number}." for number in range(20))
+APARTS = [pair for pairs in APART.values() for pair in pairs]
+
+
+class Model:
+    """Says of pairs what ``says`` holds, else ``verdict``; each call uses 100 tokens."""
+
+    name, offline = "scripted", False
+
+    def __init__(self):
+        self.says, self.verdict, self.asked, self.failures, self.meanwhile = {}, "different", [], 0, None
+
+    def same_fact(self, pairs):
+        self.asked.append(list(pairs))
+        if self.meanwhile:
+            self.meanwhile()
+        if self.failures:
+            self.failures -= 1
+            raise ModelUnavailable("away")
+        return Compared(tuple(self.says.get(pair, self.verdict) for pair in pairs), Usage(90, 10))
+
+
+@pytest.fixture
+def model(monkeypatch):
+    made = Model()
+    monkeypatch.setattr("memories.actions.consolidating.get_model", lambda: made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _near(settings):
+    settings.MEMORY_FALLBACK_LOW_SIMILARITY = 0.5
+    settings.CONSOLIDATE_MOST_ARCHIVED = 1.0
+
+
+def embedded(person, *contents, **columns):
+    memories = remember(person, *contents, **columns)
+    assert actions.memories_index() == len(memories)
+    return [now(memory) for memory in memories]
+
+
+def run(person):
+    """One day's run for a person; the job that it was."""
+    consolidate_due()
+    job = JobRun.objects.filter(kind="consolidate", user_id=person.pk).latest("created_at")
+    consolidate(str(job.pk))
+    job.refresh_from_db()
+    return job
+
+
+def contents(person):
+    return sorted(Memory.objects.filter(user=person, state="active").values_list("content", flat=True))
+
+
+# --- 003, 4: what may be one --------------------------------------------------------------------------------------
+
+
+def test_no_pair_that_differs_in_a_particular_is_merged_whatever_a_model_says():
+    """209 pairs: a number, a date, a name, a denial, a unit, a person."""
+    assert len(APARTS) >= 200
+    wrong = [pair for one, other in APARTS for pair in ((one, other), (other, one)) if may_be_one(*pair)]
+    assert wrong == []
+
+
+def test_of_true_duplicates_four_in_five_are_merged_offline():
+    assert len(DUPLICATES) >= 100
+    found = [pair for pair in DUPLICATES if says_the_same(*pair)]
+    assert len(found) >= 0.8 * len(DUPLICATES)
+
+
+def test_of_true_duplicates_95_in_100_are_merged_with_a_model():
+    """One that knows them: no filter before it, and no rule after it, stands in the way of more than 5 in 100."""
+    asked = [pair for pair in DUPLICATES if is_worth_asking(*pair) and may_be_one(*pair)]
+    assert len(asked) >= 0.95 * len(DUPLICATES)
+
+
+def test_measurable_reduction_in_duplicates(owner, model):
+    """Both corpora in one person's memory, with a model that takes every pair of either for the same: none is lost."""
+    model.says = {pair: "same" for one, other in [*APARTS, *DUPLICATES] for pair in ((one, other), (other, one))}
+    kept = embedded(owner, *dict.fromkeys(text for pair in APARTS[::8] for text in pair))
+    twice = embedded(owner, *dict.fromkeys(text for pair in DUPLICATES[::10] for text in pair))
+    for day in range(2):
+        with time_machine.travel(timezone.now() + timedelta(days=day, hours=day)):
+            run(owner)
+    assert Memory.objects.filter(pk__in=[memory.pk for memory in kept], state="archived").count() == 0
+    assert Memory.objects.filter(pk__in=[memory.pk for memory in twice], state="archived").count() >= 0.95 * len(twice)
+    check(owner)
+
+
+# --- 003, 4: the run ----------------------------------------------------------------------------------------------
+
+
+def test_merges_keep_both_histories_and_one_press_reverts_them(owner, me):
+    dogs, teas = embedded(owner, DOG, SAME_DOG), embedded(owner, TEA, SAME_TEA)
+    before = standing(owner)
+    job = run(owner)
+    assert (job.state, job.result["merged"], job.result["asked"]) == ("done", 2, False)
+    assert contents(owner) == [DOG, SAME_TEA]
+    assert {(now(each).state, now(each).deleted_why) for each in [*dogs, *teas]} == {("archived", "merged")}
+    plan = MemoryPlan.objects.get()
+    assert (plan.state, plan.strategy, plan.items.count()) == ("applied", "consolidate", 2)
+    check(owner)
+    actions.optimize_revert(me, plan.pk)
+    assert standing(owner)[0] == before[0]
+    check(owner)
+
+
+def test_what_the_person_took_apart_stays_apart(owner, me):
+    embedded(owner, DOG, SAME_DOG)
+    run(owner)
+    actions.optimize_revert(me, MemoryPlan.objects.get().pk)
+    with time_machine.travel(timezone.now() + timedelta(days=15)):
+        assert run(owner).result["merged"] == 0
+    assert contents(owner) == sorted([DOG, SAME_DOG])
+
+
+def test_what_nobody_reviewed_is_not_reviewed_by_being_merged(owner):
+    one, _ = embedded(owner, DOG, SAME_DOG)
+    run(owner)
+    assert Memory.objects.get(user=owner, state="active").reviewed_at is None
+    assert now(one).state == "archived"
+
+
+def test_a_run_that_would_archive_more_than_a_fifth_stops_and_asks(owner, me, settings):
+    settings.CONSOLIDATE_MOST_ARCHIVED = 0.2
+    embedded(owner, DOG, SAME_DOG, *OTHERS[:7])
+    job = run(owner)
+    assert (job.result["merged"], job.result["asked"]) == (0, True)
+    plan = MemoryPlan.objects.get()
+    assert (plan.state, plan.expires_at - plan.created_at) == ("preview", timedelta(days=7))
+    assert len(contents(owner)) == 9
+    actions.optimize_discard(me, plan.pk)
+    with time_machine.travel(timezone.now() + timedelta(days=2)):
+        assert run(owner).result["asked"] is False  # No is no.
+    with time_machine.travel(timezone.now() + timedelta(days=4)):
+        embedded(owner, TEA, SAME_TEA, *OTHERS[7:])
+        assert run(owner).result["merged"] == 1
+    check(owner)
+
+
+def test_what_was_asked_is_merged_when_the_person_says_so(owner, me, settings):
+    settings.CONSOLIDATE_MOST_ARCHIVED = 0.2
+    embedded(owner, DOG, SAME_DOG)
+    run(owner)
+    actions.optimize_apply(me, MemoryPlan.objects.get().pk)
+    assert contents(owner) == [DOG]
+
+
+def test_whoever_reviews_before_is_asked(owner, me):
+    preferences_set(me, review="before")
+    embedded(owner, DOG, SAME_DOG, reviewed_at=timezone.now())
+    assert run(owner).result["asked"] is True
+    assert len(contents(owner)) == 2
+
+
+def test_nothing_runs_while_memory_is_off(owner, me):
+    embedded(owner, DOG, SAME_DOG)
+    preferences_set(me, has_memory=False)
+    assert run(owner).result == {"stopped": "memory_off"}
+    assert len(contents(owner)) == 2
+
+
+def test_the_pool_is_what_changed_in_72_hours_weighs_3_or_is_used_most(owner, job):
+    old = timezone.now() - timedelta(days=10)
+    embedded(owner, DOG, SAME_DOG, updated_at=old, created_at=old)
+    Memory.objects.update(updated_at=old)
+    assert candidate_pairs(job, owner.pk, 50) == []
+    for columns in ({"updated_at": timezone.now() - timedelta(hours=71)}, {"importance": 3}, {"needs_check": True}):
+        Memory.objects.filter(content=DOG).update(**columns)
+        assert len(candidate_pairs(job, owner.pk, 50)) == 1
+        Memory.objects.update(updated_at=old, importance=2, needs_check=False)
+    actions.memories_used([Memory.objects.get(content=DOG).pk], timezone.now())
+    assert len(candidate_pairs(job, owner.pk, 50)) == 1
+
+
+def test_pre_filters_need_no_model(owner, job, model, settings):
+    """Too far apart in time, as vectors, in words; about somebody else, of another category, set apart."""
+    settings.MEMORY_FALLBACK_LOW_SIMILARITY = 0.0
+    old = timezone.now() - timedelta(days=91)
+    embedded(
+        owner,
+        {"content": DOG, "created_at": old},
+        SAME_DOG,
+        {"content": TEA, "subject": "Ana"},
+        {"content": SAME_TEA, "subject": "Ben"},
+        {"content": "The user plays chess.", "category": "interests"},
+        {"content": "The user plays the chess.", "category": "event"},
+        {"content": "The user lives in Porto.", "field": "city"},
+        "The user's home is in Porto.",
+    )
+    assert {
+        frozenset({pair.kept.content, pair.dropped.content}) for pair in candidate_pairs(job, owner.pk, 50)
+    } == set()
+
+
+def test_pairs_go_to_the_model_in_batches_and_are_not_asked_again_for_14_days(owner, model):
+    texts = [f"The user walks route {number} past the lake." for number in range(6)]
+    embedded(owner, *texts)
+    run(owner)
+    assert [len(batch) for batch in model.asked] == [10, 5]
+    with time_machine.travel(timezone.now() + timedelta(days=13)):
+        Memory.objects.update(updated_at=timezone.now())
+        run(owner)
+        assert len(model.asked) == 2
+    with time_machine.travel(timezone.now() + timedelta(days=15)):
+        Memory.objects.update(updated_at=timezone.now())
+        run(owner)
+        assert len(model.asked) == 4
+
+
+def test_a_person_has_50_pairs_a_day(owner, model, settings):
+    settings.CONSOLIDATE_PAIRS_PER_DAY = 12
+    embedded(owner, *[f"The user walks route {number} past the lake." for number in range(6)])
+    run(owner)
+    assert ComparedPair.objects.count() == 12
+    JobRun.objects.all().delete()
+    run(owner)
+    assert ComparedPair.objects.count() == 12
+    JobRun.objects.all().delete()
+    with time_machine.travel(timezone.now() + timedelta(hours=25)):
+        run(owner)
+    assert ComparedPair.objects.count() == 15
+
+
+def test_daily_runtime_is_bounded(owner, model, settings):
+    settings.CONSOLIDATE_MINUTES = 0
+    embedded(owner, DOG, SAME_DOG)
+    assert run(owner).result["stopped"] == "minutes"
+    assert ComparedPair.objects.count() == 0
+
+
+def test_the_budget_of_the_deployment_counts_what_the_model_used(owner, model, settings):
+    settings.UPKEEP_TOKENS_PER_DAY = 100
+    embedded(owner, *[f"The user walks route {number} past the lake." for number in range(6)])
+    assert run(owner).result["stopped"] == "tokens"
+    use = ModelUse.objects.get()
+    assert (use.calls, use.input_tokens, use.output_tokens, len(model.asked)) == (1, 90, 10, 1)
+    JobRun.objects.all().delete()
+    with time_machine.travel(timezone.now() + timedelta(days=1)):
+        run(owner)
+    assert len(model.asked) == 2
+
+
+def test_a_model_that_is_away_changes_nothing_and_is_asked_again(owner, model):
+    model.failures = 1
+    model.says[(ODD, SAME_ODD)] = model.says[(SAME_ODD, ODD)] = "same"
+    embedded(owner, ODD, SAME_ODD)
+    job = run(owner)
+    assert (job.state, job.error_code, len(contents(owner))) == ("waiting", "ModelUnavailable", 2)
+    assert OperationEvent.objects.get(op="consolidate").status == "error"
+    with time_machine.travel(timezone.now() + timedelta(minutes=5)):
+        consolidate_due()
+        consolidate(str(job.pk))
+    assert contents(owner) == [SAME_ODD]
+
+
+def test_what_changed_while_the_model_was_asked_is_left(owner, me, model):
+    memories = embedded(owner, ODD, SAME_ODD)
+    model.verdict = "same"
+    model.meanwhile = lambda: actions.memory_update(me, memories[0].pk, "The user is fond of short walks.")
+    run(owner)
+    assert contents(owner) == sorted([SAME_ODD, "The user is fond of short walks."])
+
+
+def test_what_is_at_odds_waits_for_the_person(owner, model):
+    model.verdict = "contradicts"
+    memories = embedded(owner, "The user walks route 1 past the lake.", "The user walks route 2 past the lake.")
+    Memory.objects.update(needs_check=False)
+    run(owner)
+    assert sum(now(memory).needs_check for memory in memories) == 1
+    assert len(contents(owner)) == 2
+
+
+def test_each_person_has_a_run_a_day_and_people_are_spread_over_it(owner, stranger, settings):
+    settings.CONSOLIDATE_PEOPLE = 1
+    for person in (owner, stranger):
+        embedded(person, DOG, SAME_DOG)
+    assert [actions.consolidations_due() for _ in range(3)] == [1, 1, 0]
+    with time_machine.travel(timezone.now() + timedelta(hours=25)):
+        JobRun.objects.update(state="done", finished_at=timezone.now())
+        assert actions.consolidations_due() == 1
+
+
+def test_conversations_that_run_meanwhile_tell_the_merged_truth(owner):
+    embedded(owner, DOG, SAME_DOG)
+    principal = principal_for_person(owner.pk)
+    talk = conversation_create(principal)
+    first = prepare_turn(principal, talk.pk, "Hello", format="text", save=True).text
+    assert DOG in first
+    assert SAME_DOG in first
+    run(owner)
+    told = prepare_turn(principal_for_person(owner.pk), talk.pk, "And now?", format="text").text
+    assert SAME_DOG not in told
+    assert DOG in told
+
+
+def test_a_job_of_somebody_who_is_gone_ends(owner):
+    embedded(owner, DOG, SAME_DOG)
+    consolidate_due()
+    job = JobRun.objects.get(kind="consolidate")
+    owner.is_active = False
+    owner.save()
+    consolidate(str(job.pk))
+    job.refresh_from_db()
+    assert (job.state, job.error_code) == ("failed", "gone")
