@@ -1,14 +1,15 @@
-"""What says again what is withheld: later turns of the assistant, and what was said elsewhere."""
+"""What says again what is withheld: later turns of the assistant, and what was said, titled or kept elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.contrib.postgres.search import SearchQuery
+from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 from pgvector.django import CosineDistance
 
@@ -16,9 +17,10 @@ from accounts.principals import Principal
 from language.base import Vectors
 from retrieval.text import SIMPLE, detect_config, list_words
 
-from .models import Message, Withheld
+from .models import Conversation, Message, Withheld
 from .passages import Original, Span
-from .querysets import MessageQuerySet
+
+Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 AGAIN_SIMILARITY = 0.79
 """From this cosine similarity on, a short message that shares a word with a statement may say the same.
@@ -38,13 +40,18 @@ FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.num
 
 @dataclass(frozen=True, slots=True)
 class SaidAgain:
-    """A message that says the same elsewhere, and the words of it that do. ``surely``: in the same words."""
+    """What says the same elsewhere: a message, a title, a memory, a fact or a place's notes.
 
-    message_id: UUID
-    conversation_id: UUID
-    index: int
+    ``object_id`` is that of the row, for a title that of its conversation. ``index`` is a message's. ``quote`` holds
+    the words that do; ``surely``: in the same words.
+    """
+
+    object_type: str
+    object_id: str
     quote: str
     surely: bool
+    conversation_id: UUID | None = None
+    index: int | None = None
 
 
 class Said:
@@ -54,6 +61,7 @@ class Said:
         found = detect_config(" ".join(texts))
         self.config = "english" if found == SIMPLE else found
         *said, named = self.stems([*texts, " ".join(names)])
+        self.names = named
         self.each = [words for words in (each - named for each in said) if words]
         self.words = frozenset().union(*self.each)
 
@@ -71,8 +79,8 @@ class Said:
         stems = self.stems([texts[pk].words(span) for pk, span in places])
         return ((pk, span, words) for (pk, span), words in zip(places, stems, strict=True))
 
-    def in_part(self, rows: MessageQuerySet) -> MessageQuerySet:
-        """Those of the messages that hold a word which begins as one of these does."""
+    def in_part(self, rows: Rows) -> Rows:
+        """Those of the rows, which have search vectors, that hold a word which begins as one of these does."""
         query = " | ".join(f"'{word}':*" for word in sorted(self.words))
         # They are stemmed already, and the vectors of all languages are searched alike.
         return rows.filter(search=SearchQuery(query, config="simple", search_type="raw")) if query else rows.none()
@@ -84,6 +92,10 @@ class Said:
     def is_said_by(self, words: frozenset[str]) -> bool:
         """Whether a sentence says one of them."""
         return any(_is_same(each, words) for each in self.each)
+
+    def is_all_of(self, words: frozenset[str]) -> bool:
+        """Whether a statement says one of them and nothing else."""
+        return words - self.names in self.each
 
 
 def _gives_away(said: frozenset[str], words: frozenset[str]) -> bool:
@@ -101,6 +113,25 @@ def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:
     return shared >= 2 and (shared >= 0.6 * len(said) or shared >= 0.6 * len(words))
 
 
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is looked for elsewhere: the words, the vector of the statement, and the cause (type and id) it comes by."""
+
+    said: Said
+    cause: tuple[str, object]
+    vector: Vectors | None
+    embedding_model: str
+
+
+Search = Callable[[Principal, Sought], Iterable[SaidAgain]]
+_searches: list[Search] = []
+
+
+def says_again(search: Search) -> None:
+    """Have a room looked through for what says the same as something that is not to be kept."""
+    _searches.append(search)
+
+
 def said_again(
     principal: Principal,
     cause: tuple[str, object],
@@ -110,29 +141,31 @@ def said_again(
     *,
     names: Iterable[str] = (),
 ) -> list[SaidAgain]:
-    """Where the person's conversations say again what a statement says that is not to be kept; the latest first.
+    """Where else is said what a statement says that is not to be kept: messages, titles, then what rooms keep.
 
     In the words of the statement or of what was withheld because of it (``cause``: its type and id), or in meaning.
-    ``names`` don't count as words. At most 20 are found, in five statements.
+    ``names`` don't count as words. At most 20 messages and titles are found, the latest first, and as many in each room
+    that is looked through.
     """
     rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
     withheld = list(rows.values_list("message_id", "text"))
     said = Said([statement, *(text for _, text in withheld)], ["user", *names])
-    return _elsewhere(principal, said, vector, embedding_model, {message_id for message_id, _ in withheld})
+    sought = Sought(said, cause, vector, embedding_model)
+    talked = [*_in_messages(principal, sought, {pk for pk, _ in withheld}), *_in_titles(principal, said)]
+    return talked[:MOST_OFFERED] + [each for search in _searches for each in search(principal, sought)]
 
 
-def _elsewhere(
-    principal: Principal, said: Said, vector: Vectors | None, embedding_model: str, but: Collection[UUID]
-) -> list[SaidAgain]:
+def _in_messages(principal: Principal, sought: Sought, but: Collection[UUID]) -> list[SaidAgain]:
+    said = sought.said
     rows = Message.objects.visible_to(principal).filter(declined=False, role__in=["user", "assistant"])
     rows = rows.exclude(pk__in=but)
     by_words = said.in_part(rows).order_by("-at").values_list("pk", flat=True)[:_MOST_LOOKED_AT]
     near: set[UUID] = set()
-    if vector is not None:
+    if sought.vector is not None:
         short = rows.alias(length=Length("content")).filter(
-            embedding_model=embedding_model, length__lte=SHORT_CHARACTERS
+            embedding_model=sought.embedding_model, length__lte=SHORT_CHARACTERS
         )
-        distance = CosineDistance("embedding", vector)
+        distance = CosineDistance("embedding", sought.vector)
         nearest = short.order_by(distance).annotate(distance=distance).values_list("pk", "distance")[:MOST_OFFERED]
         near = {pk for pk, apart in nearest if 1 - apart >= AGAIN_SIMILARITY}
     wanted = rows.filter(Q(pk__in=[*by_words, *near])).only("conversation_id", "index", "content").order_by("-at")
@@ -144,5 +177,14 @@ def _elsewhere(
         known = offered.get(pk)
         if (surely or (pk in near and words & said.words)) and (known is None or surely > known.surely):
             row = found[pk]
-            offered[pk] = SaidAgain(pk, row.conversation_id, row.index, texts[pk].words(span), surely)
-    return list(offered.values())[:MOST_OFFERED]
+            quote = texts[pk].words(span)
+            offered[pk] = SaidAgain("message", str(pk), quote, surely, row.conversation_id, row.index)
+    return list(offered.values())
+
+
+def _in_titles(principal: Principal, said: Said) -> list[SaidAgain]:
+    rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0)
+    rows = said.in_part(rows.alias(search=SearchVector("title", config=said.config))).order_by("-last_message_at")
+    titles = dict(rows.values_list("pk", "title")[:_MOST_LOOKED_AT])
+    pairs = zip(titles.items(), said.stems(list(titles.values())), strict=True)
+    return [SaidAgain("title", str(pk), title, True, pk) for (pk, title), words in pairs if said.is_said_by(words)]

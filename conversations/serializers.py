@@ -118,10 +118,13 @@ class ChunkSerializer(serializers.ModelSerializer[ConversationChunk]):
 
 
 class PassageSerializer(ExactSerializer):
-    """Where something was said, and the words that say it; without them all of the message is meant."""
+    """Where something was said, and the words that say it; without them all of the message is meant.
+
+    The index null means the conversation's title.
+    """
 
     conversation = serializers.UUIDField(source="conversation_id")
-    index = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+    index = serializers.IntegerField(min_value=0, max_value=2**31 - 1, allow_null=True)
     quote = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
 
 
@@ -149,9 +152,15 @@ class WithheldPassagesSerializer(serializers.Serializer[Any]):
 
 
 class AlsoSaidSerializer(serializers.Serializer[Any]):
-    """Where else the same was said; not ``surely``, but perhaps, where only the meaning is near."""
+    """What says the same elsewhere; not ``surely``, but perhaps, where only the meaning is near.
 
-    conversation = serializers.UUIDField(source="conversation_id")
-    index = serializers.IntegerField()
+    A message (with its conversation and index) and the title of a conversation (index null) are withheld by
+    `POST withheld/`; a memory and a fact are rejected, and the notes of a place changed, at their own addresses.
+    """
+
+    object_type = serializers.ChoiceField(choices=["message", "title", "memory", "fact", "place"])
+    object = serializers.CharField(source="object_id")
+    conversation = serializers.UUIDField(source="conversation_id", allow_null=True)
+    index = serializers.IntegerField(allow_null=True)
     quote = serializers.CharField()
     surely = serializers.BooleanField()

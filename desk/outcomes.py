@@ -24,7 +24,7 @@ Typed = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AlsoSaid:
-    """Where else was said what is not to be kept, each place with the title of its conversation.
+    """What else says what is not to be kept, each with the address where it stands and how that is called.
 
     ``where`` says in how many places, ``address`` takes the form that withholds them, ``page`` shows them.
     """
@@ -32,7 +32,7 @@ class AlsoSaid:
     address: str
     page: str
     where: str
-    said: Sequence[tuple[SaidAgain, str]]
+    said: Sequence[tuple[SaidAgain, str, str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,8 +154,8 @@ class FactReject(_Decision):
     def post(self, request: Request, fact_id: UUID) -> Response:
         """Refuse a fact. It leaves every prompt and does not come back by itself.
 
-        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells where the
-        same was said besides: `POST withheld/` withholds that too.
+        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells what else
+        says the same: `POST withheld/` withholds messages and titles, memories and facts are rejected in turn.
         """
         principal = self.caller(request)
         body = RejectSerializer(data=request.data)

@@ -14,6 +14,7 @@ class FactsConfig(AppConfig):
             follows_refusals,
             follows_withholding,
         )
+        from conversations.echoes import says_again  # noqa: PLC0415
         from journal.undo import undoable  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
@@ -23,8 +24,10 @@ class FactsConfig(AppConfig):
             facts_resting_on,
         )
         from .actions.undoing import facts_put_back, legacies_of_facts  # noqa: PLC0415
+        from .queries import facts_say_again  # noqa: PLC0415
 
         follows_refusals(facts_follow_refusal)
+        says_again(facts_say_again)
         follows_withholding(facts_follow_withholding)
         doubted_by("fact", facts_resting_on)
         undoable("fact", facts_put_back, ledgers=legacies_of_facts)

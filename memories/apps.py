@@ -11,6 +11,7 @@ class MemoriesConfig(AppConfig):
     def ready(self) -> None:
         """Tell undo how what this room keeps is put back."""
         from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are there only now
+        from conversations.echoes import says_again  # noqa: PLC0415
         from journal.undo import revertible, undoable  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
@@ -21,7 +22,9 @@ class MemoriesConfig(AppConfig):
             memories_follow_withholding,
             memories_resting_on,
         )
+        from .queries import memories_say_again  # noqa: PLC0415
 
+        says_again(memories_say_again)
         follows_withholding(memories_follow_withholding)
         follows_refusals(memories_follow_refusal)
         doubted_by("memory", memories_resting_on)

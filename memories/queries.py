@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,18 +10,21 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.postgres.search import SearchVector
 from django.db.models.functions import Left
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
-from conversations.echoes import SaidAgain, said_again
+from conversations.echoes import MOST_OFFERED, SaidAgain, Sought, said_again
+from conversations.echoes import Said as WithheldWords
 from conversations.models import Conversation, Message
+from conversations.passages import Original
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Ledger
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
-from .models import Memory
+from .models import Memory, Place
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
@@ -164,9 +168,27 @@ def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:
 
 
 def also_said(principal: Principal, memory_id: str) -> list[SaidAgain]:
-    """Where else the person said what a memory says that they don't want kept."""
+    """What else says what a memory says that the person doesn't want kept."""
     memory = Memory.objects.visible_to(principal).filter(pk=memory_id).first()
     if memory is None:
         return []
     text = Embedded.of_row(memory)
     return said_again(principal, ("memory", memory.pk), memory.content, text.vector, text.embedding_model)
+
+
+def memories_say_again(principal: Principal, sought: Sought) -> list[SaidAgain]:
+    """Memories and places that say the same as something that is not to be kept."""
+    rows = Memory.objects.visible_to(principal).present()
+    return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
+
+
+def _places_say_again(principal: Principal, said: WithheldWords) -> list[SaidAgain]:
+    words = SearchVector("name", "notes", config=said.config)
+    rows = said.in_part(Place.objects.visible_to(principal).present().alias(search=words)).order_by("-updated_at")
+    found = rows.only("name", "notes")[:MOST_OFFERED]
+    texts = {row.pk: Original(f"{row.name}.\n{row.notes}") for row in found}
+    saying: dict[UUID, list[str]] = defaultdict(list)
+    for pk, span, each in said.in_sentences(texts):
+        if said.is_said_by(each):
+            saying[pk].append(texts[pk].words(span))
+    return [SaidAgain("place", str(pk), " ".join(quotes), surely=True) for pk, quotes in saying.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -14,9 +14,11 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from conversations.echoes import MOST_OFFERED, SaidAgain
 from journal.models import Change
 from retrieval.prepared import Statement as Prepared
 from retrieval.prepared import VectorArray, put_together
+from retrieval.search import nearest
 from retrieval.text import list_query_words
 
 from .policy import fingerprints
@@ -24,6 +26,7 @@ from .policy.resembling import RESEMBLES, resembles
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
+    from conversations.echoes import Sought
 
     from .models import Candidate, Doubt, Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
     from .wording import Embedded
@@ -126,6 +129,28 @@ class StatementQuerySet(models.QuerySet[Row]):
             found = found.filter(search_text__contains=word)
         return found
 
+    def saying_again(self, sought: Sought, object_type: str, *columns: str) -> list[SaidAgain]:
+        """Those that say the same as what is not to be kept, in its words or in meaning; at most 20.
+
+        ``columns`` hold words beside the content. Surely the same is only what has no other words: "plays the cello"
+        and "has a daughter who plays the cello" are two statements.
+        """
+        said = sought.said
+        rows = self.exclude(pk=str(sought.cause[1])) if sought.cause[0] == object_type else self.all()
+        near: set[Any] = set()
+        if sought.vector is not None:
+            at_least = settings.MEMORY_LINK_MIN_SIMILARITY
+            near = {hit.id for hit in nearest(rows, sought.vector, sought.embedding_model, MOST_OFFERED, at_least)}
+        by_words = said.in_part(rows).order_by("-updated_at").values_list("pk", flat=True)[:_MOST_NAMED]
+        found = list(rows.filter(pk__in=[*by_words, *near]).values_list("pk", "content", *columns))
+        contents = said.stems([content for _, content, *_ in found])
+        besides = said.stems([" ".join(_flat(more)) for _, _, *more in found])
+        offered = []
+        for (pk, content, *_), words, beside in zip(found, contents, besides, strict=True):
+            if said.is_said_by(words) or said.is_said_by(beside) or (pk in near and words & said.words):
+                offered.append(SaidAgain(object_type, str(pk), content, said.is_all_of(words)))
+        return sorted(offered, key=lambda each: not each.surely)[:MOST_OFFERED]
+
     def without_vectors(self) -> Self:
         """Without the columns that only searches read."""
         return self.defer("embedding", "search", "search_text")
@@ -137,6 +162,11 @@ class StatementQuerySet(models.QuerySet[Row]):
     def due_for_purge(self, now: datetime) -> Self:
         """Those whose time in the archive is over."""
         return self.filter(purge_at__lte=now)
+
+
+def _flat(values: Iterable[str | Sequence[str]]) -> Iterator[str]:
+    for value in values:
+        yield from [value] if isinstance(value, str) else value
 
 
 class DoubtQuerySet(models.QuerySet["Doubt"]):

@@ -41,23 +41,36 @@ def follows_withholding(follow: Follow) -> None:
     _follows.append(follow)
 
 
-def words_withhold(write: LedgerWrite, user_id: UUID, cause: Cause, quotes: Iterable[tuple[UUID, str]]) -> None:
+def words_withhold(
+    write: LedgerWrite,
+    user_id: UUID,
+    cause: Cause,
+    quotes: Iterable[tuple[UUID, str]],
+    titled: Collection[UUID] = (),
+) -> None:
     """Take the sentences that hold quotations out of their messages, and what the assistant said of it later.
 
     A quotation that its message does not hold takes the whole message, and so does an empty one. Titles and quotations
-    that say it go along. Rooms that follow are told, also where there is no message.
+    that say it go along, and the titles of the conversations of which messages are named as ``titled``. Rooms that
+    follow are told, also where there is no message.
     """
     by_message: dict[UUID, list[str]] = defaultdict(list)
     for message_id, quote in quotes:
         by_message[message_id].append(quote)
     with write.apart():
-        taken = _withhold(write, user_id, cause, by_message) if by_message else set()
+        taken = _withhold(write, user_id, cause, by_message, titled) if by_message or titled else set()
         for follow in _follows:
             follow(write, user_id, taken, cause)
 
 
-def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, by_message: Mapping[UUID, Sequence[str]]) -> set[UUID]:
-    texts = Texts.around(user_id, by_message)
+def _withhold(
+    write: LedgerWrite,
+    user_id: UUID,
+    cause: Cause,
+    by_message: Mapping[UUID, Sequence[str]],
+    titled: Collection[UUID],
+) -> set[UUID]:
+    texts = Texts.around(user_id, {*by_message, *titled})
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
     said = Said([each for each in texts.words(spans) if each], texts.names)
     first = texts.first_in_each(spans)
@@ -66,10 +79,12 @@ def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, by_message: Mappi
     spans |= texts.echoes(said, first)
     taken = texts.taken
     wanted = {pk: texts.taken_from(pk, each, cause, taken[pk]) for pk, each in spans.items()}
-    for pk, title in texts.titles(said, first).items():
-        wanted[pk].add(Taken("title", title, 0, texts.originals["title", title].whole.end, cause.type, cause.id))
+    titles = {pk: str(texts.messages[pk].conversation_id) for pk in titled if pk in texts.messages}
+    for pk, title in [*titles.items(), *texts.titles(said, first).items()]:
+        whole = texts.originals["title", title].whole
+        wanted.setdefault(pk, set()).add(Taken("title", title, 0, whole.end, cause.type, cause.id))
     texts.put(write, {pk: taken[pk] | each for pk, each in wanted.items()})
-    return set(wanted)
+    return set(spans)
 
 
 def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
@@ -137,10 +152,10 @@ def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Ite
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where words were said."""
+    """Where words were said; without an index the conversation's title is meant."""
 
     conversation_id: UUID
-    index: int
+    index: int | None
     quote: str
 
 
@@ -154,17 +169,23 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
     if not 0 < len(places) <= MOST_PASSAGES:
         raise Refused(f"Withhold between 1 and {MOST_PASSAGES} passages at once.", code="too_many")
     with ledger_write(principal.actor, user_id) as write:
-        wanted = [Q(conversation_id=each.conversation_id, index=each.index) for each in places]
+        # A title goes with the first message of its conversation.
+        wanted = [Q(conversation_id=each.conversation_id, index=each.index or 0) for each in places]
         rows = Message.objects.visible_to(principal).filter(reduce(or_, wanted))
         found = {(row.conversation_id, row.index): row.pk for row in rows.only("conversation_id", "index")}
-        if any((each.conversation_id, each.index) not in found for each in places):
+        if any((each.conversation_id, each.index or 0) not in found for each in places):
             raise NotFound("There is no such message.")
         quotes: dict[Cause, list[tuple[UUID, str]]] = defaultdict(list)
+        titled: dict[Cause, list[UUID]] = defaultdict(list)
         for each in places:
-            pk = found[each.conversation_id, each.index]
-            quotes[cause or Cause(Withheld.Cause.MESSAGE, str(pk))].append((pk, each.quote))
-        for because, pairs in quotes.items():
-            words_withhold(write, user_id, because, pairs)
+            pk = found[each.conversation_id, each.index or 0]
+            because = cause or Cause(Withheld.Cause.MESSAGE, str(pk))
+            if each.index is None:
+                titled[because].append(pk)
+            else:
+                quotes[because].append((pk, each.quote))
+        for because in {**quotes, **titled}:
+            words_withhold(write, user_id, because, quotes[because], titled[because])
         ids = list(dict.fromkeys(found.values()))
         write.result("message", *ids, status_code=201)
     return ids

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID
 
@@ -17,8 +19,11 @@ from conversations.actions import Cause, Place, passages_withhold, withheld_give
 from conversations.echoes import SaidAgain
 from conversations.models import Conversation, Withheld
 from facts import queries as facts
-from journal.exceptions import NotFound
+from facts.actions import fact_reject
+from journal.exceptions import Conflict, NotFound
 from memories import queries as memories
+from memories.actions import memory_reject, place_withhold
+from statements.models import Refusal
 
 from ..outcomes import AlsoSaid, Done, undoable
 from ..page import PageRequest, came_from, for_person, neighbours_of
@@ -61,22 +66,34 @@ def _give_back(principal: Principal, withheld_id: UUID) -> Done:
 @require_POST
 @for_person
 def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str) -> HttpResponse:
-    """Withhold, with something that is not to be kept, where else it was said: what was chosen of that."""
-    chosen = set(request.POST.getlist("message"))
-    found = [each for each in _said_again(principal, noun, pk) if str(each.message_id) in chosen]
+    """Withhold, with something that is not to be kept, what else says it: what was chosen of that."""
+    chosen = set(request.POST.getlist("also"))
+    found = [each for each in _said_again(principal, noun, pk) if f"{each.object_type}-{each.object_id}" in chosen]
     back = came_from(request, reverse("withheld-list"))
     if not found:
         messages.success(request, "Nothing more was withheld.")
         return redirect(back)
 
     def change() -> Done:
-        places = [Place(each.conversation_id, each.index, each.quote) for each in found]
-        passages_withhold(principal, places, Cause(noun, pk))
+        places = [Place(each.conversation_id, each.index, each.quote) for each in found if each.conversation_id]
+        if places:
+            passages_withhold(principal, places, Cause(noun, pk))
+        for each in found:
+            if refuse := _REFUSE.get(each.object_type):
+                with suppress(Conflict):  # It may have gone along with another of them.
+                    refuse(principal, each)
         return Done("Withheld", f"Withheld in {_places(len(found))} more.")
 
     done = undoable(principal, change)
     messages.success(request, done.text, extra_tags=done.undo)
     return redirect(back)
+
+
+_REFUSE: Mapping[str, Callable[[Principal, SaidAgain], object]] = {
+    "memory": lambda principal, each: memory_reject(principal, each.object_id, Refusal.DONT_KEEP),
+    "fact": lambda principal, each: fact_reject(principal, UUID(each.object_id), Refusal.DONT_KEEP),
+    "place": lambda principal, each: place_withhold(principal, UUID(each.object_id), each.quote),
+}
 
 
 def with_also_said(principal: Principal, done: Done, noun: str, pk: str) -> Done:
@@ -86,19 +103,30 @@ def with_also_said(principal: Principal, done: Done, noun: str, pk: str) -> Done
 
 
 def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
-    """Where else was said what a fact or a memory says; None when it was nowhere."""
+    """What else says what a fact or a memory says; None when nothing does."""
     found = _said_again(principal, noun, pk)
     if not found:
         return None
     talks = Conversation.objects.visible_to(principal).filter(pk__in={each.conversation_id for each in found})
     titles = dict(talks.values_list("pk", "title"))
-    said = [(each, titles.get(each.conversation_id, "")) for each in found]
+    said = [_where(each, titles) for each in found]
     return AlsoSaid(
         reverse("withhold-also", args=[noun, pk]),
         f"{reverse('withheld-list')}?about={noun}-{pk}",
         _places(len(found)),
         said,
     )
+
+
+def _where(each: SaidAgain, titles: Mapping[UUID, str]) -> tuple[SaidAgain, str, str]:
+    """What says it, with the address where it stands and how that is called."""
+    if each.conversation_id is not None:
+        address, title = reverse("conversation-page", args=[each.conversation_id]), titles.get(each.conversation_id)
+        named = f"“{title}”" if title else "a conversation"
+        if each.index is None:
+            return each, address, "the title of a conversation"
+        return each, f"{address}?at={each.index + 1}#m{each.index + 1}", f"in {named}, message {each.index + 1}"
+    return each, reverse(f"{each.object_type}-page", args=[each.object_id]), f"a {each.object_type}"
 
 
 def _said_again(principal: Principal, noun: str, pk: str) -> list[SaidAgain]:

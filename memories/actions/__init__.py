@@ -8,7 +8,15 @@ from .many import Related, memories_relate
 from .merging import optimize_apply, optimize_revert
 from .moderating import memory_open, memory_quarantine, memory_refuse, memory_release
 from .optimizing import optimize_discard, optimize_plan, plan_make, plans_tidy
-from .places import place_add, place_edit, place_mention, place_remove, place_restore, places_purge
+from .places import (
+    place_add,
+    place_edit,
+    place_mention,
+    place_remove,
+    place_restore,
+    place_withhold,
+    places_purge,
+)
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
 from .recording import record_archive, record_update
 from .showing import disclosures_trim, memories_note_shown, memories_show, memories_used
@@ -68,6 +76,7 @@ __all__ = [
     "place_mention",
     "place_remove",
     "place_restore",
+    "place_withhold",
     "places_purge",
     "plan_make",
     "plans_tidy",

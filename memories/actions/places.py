@@ -16,6 +16,7 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.scope import working_for
 from conversations.models import Message
+from conversations.passages import Original
 from journal.actions import LedgerWrite, forget, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 
@@ -121,6 +122,20 @@ def place_edit(
         row = store_place(write, row, user_id, values)
         write.result("place", row.pk)
     return PlaceChanged(row)
+
+
+def place_withhold(principal: Principal, place: UUID, quote: str) -> PlaceChanged:
+    """Take the sentences that hold a quotation out of a place's notes; remove the place where its name says it.
+
+    Raises as editing and removing do.
+    """
+    row = _present(Place.objects.visible_to(principal), place, None)
+    if row.name.casefold() in quote.casefold():
+        return place_remove(principal, place, version=row.version)
+    notes = Original(row.notes)
+    spans = [span for span in notes.sentences() if notes.words(span) in quote]
+    left = " ".join(piece.strip() for piece in notes.pieces(spans))
+    return place_edit(principal, place, notes=left.strip(), version=row.version)
 
 
 def place_remove(principal: Principal, place: UUID, *, version: int | None = None) -> PlaceChanged:

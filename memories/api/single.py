@@ -179,8 +179,8 @@ class MemoryReject(ChangesMemory):
     def post(self, request: Request, memory_id: str) -> Response:
         """Refuse a memory: it can't be learned again. Needs a session or a key with the scope admin.
 
-        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells where the
-        same was said besides: `POST withheld/` withholds that too.
+        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells what else
+        says the same: `POST withheld/` withholds messages and titles, memories and facts are rejected in turn.
         """
         principal = self.caller(request)
         body = RejectMemorySerializer(data=request.data)

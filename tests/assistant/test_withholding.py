@@ -42,6 +42,7 @@ from journal.models import Change, Export, ExportPart, Ledger
 from journal.undo import undo
 from language.backends import get_embedder
 from language.base import ModelUnavailable
+from memories import queries
 from memories.actions import (
     memories_decide,
     memory_add,
@@ -51,6 +52,7 @@ from memories.actions import (
     memory_update,
     optimize_apply,
     optimize_plan,
+    place_add,
     proposal_reject,
 )
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
@@ -606,14 +608,71 @@ def test_what_was_said_elsewhere_is_offered_and_withheld_at_one_press(owner, api
     client = api(owner)
     answer = client.post(f"/api/v1/memories/{memory.pk}/reject/", {"reason": "dont_keep"}, format="json")
     also = [{"conversation": str(elsewhere.pk), "index": 0, "quote": "My orchestra lets me play the cello alone."}]
-    found = [{**each, "surely": True} for each in also]
-    assert answer.json()["also_said"] == found
+    (found,) = answer.json()["also_said"]
+    message = str(elsewhere.messages.get(index=0).pk)
+    assert found == {**also[0], "object_type": "message", "object": message, "surely": True}
     made = client.post("/api/v1/withheld/", {"passages": also}, format="json")
     assert record(elsewhere) == [MARK, "Splendid.", "I play chess, too."]
     memory_restore(me(owner), memory.pk)
     assert record(elsewhere)[0] == MARK
     assert client.delete(f"/api/v1/withheld/{made.json()['withheld'][0]['id']}/").status_code == 204
     assert record(elsewhere)[0] == "My orchestra lets me play the cello alone."
+
+
+def also_kept(person, memory):
+    """What is offered elsewhere, by what it is: its words, and whether they are surely the same."""
+    return {each.object_type: (each.quote, each.surely) for each in queries.also_said(me(person), memory.pk)}
+
+
+def test_titles_memories_own_facts_and_notes_of_places_that_say_the_same_are_offered(owner, member, legacy):
+    memory, again = remember(
+        owner, "The user plays the cello in an orchestra.", "In an orchestra the user plays the cello."
+    )
+    talk = say(owner, "Hello.", title="Playing the cello in an orchestra")
+    factories.LegacyFactFactory(user=owner, legacy=legacy, content="Lina heard her play the cello in an orchestra.")
+    factories.LegacyFactFactory(user=member, legacy=legacy, content="She played the cello in an orchestra, too.")
+    place_add(me(owner), "hall", "Town hall", "Near the river. Plays the cello there in an orchestra.")
+    place_add(me(owner), "pool", "Pool", "Swims there.")
+    remember(owner, "The user likes tea.")
+    assert also_kept(owner, memory) == {
+        "title": (talk.title, True),
+        "memory": (again.content, True),
+        "fact": ("Lina heard her play the cello in an orchestra.", False),
+        "place": ("Plays the cello there in an orchestra.", True),
+    }
+
+
+def test_what_is_chosen_of_it_goes_at_one_press_and_comes_back_by_one_undo(owner, legacy, client):
+    memory, again = remember(owner, "The user plays the cello in an orchestra.", "The user plays cello.")
+    talk = say(owner, "Hello.", title="Playing the cello in an orchestra")
+    fact = factories.LegacyFactFactory(user=owner, legacy=legacy, content="Lina heard him play cello in an orchestra.")
+    hall = place_add(me(owner), "hall", "Town hall", "Near the river. Plays the cello in an orchestra.").place
+    stage = place_add(me(owner), "stage", "Cello stage of the orchestra").place
+    client.force_login(owner)
+    dont_keep(owner, memory)
+    offered = queries.also_said(me(owner), memory.pk)
+    keys = [f"{each.object_type}-{each.object_id}" for each in offered]
+    page = client.get("/withheld/", {"about": f"memory-{memory.pk}"}).content.decode()
+    assert all(f'value="{key}"' in page for key in keys)
+    pressed = client.post(f"/withheld/also/memory/{memory.pk}/", {"also": keys}, follow=True)
+    for row in (again, talk, fact, hall, stage):
+        row.refresh_from_db()
+    assert (again.state, talk.title, fact.state) == ("rejected", MARK, "rejected")
+    assert (hall.notes, stage.deleted_at is None) == ("Near the river.", False)
+    (undo_address,) = [each.extra_tags for each in pressed.context["messages"]]
+    client.post(undo_address)
+    for row in (again, talk, fact, hall, stage):
+        row.refresh_from_db()
+    assert (again.state, talk.title, fact.state) == ("active", "Playing the cello in an orchestra", "active")
+    assert (hall.notes, stage.deleted_at) == ("Near the river. Plays the cello in an orchestra.", None)
+
+
+def test_a_title_is_withheld_over_rest_by_the_index_null(owner, api):
+    talk = say(owner, "Hello.", title="My divorce")
+    body = {"passages": [{"conversation": str(talk.pk), "index": None}]}
+    assert api(owner).post("/api/v1/withheld/", body, format="json").status_code == 201
+    talk.refresh_from_db()
+    assert talk.title == MARK
 
 
 def test_a_memory_without_a_message_behind_it_offers_where_it_was_said(owner, api):
