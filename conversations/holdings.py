@@ -5,9 +5,20 @@ from django.db.models import Q
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
 from retrieval.text import prepare
 
-from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message, Withheld
+from .models import (
+    Checkpoint,
+    CheckpointWrite,
+    Conversation,
+    ConversationChunk,
+    ConversationImport,
+    ImportPart,
+    Message,
+    Withheld,
+)
 from .policy import heading
 from .querysets import OPEN_IMPORTS
+
+_PLACE = {"thread": "", "namespace": "", "checkpoint_id": ""}
 
 
 def _import_ended(upload: ConversationImport, language: str) -> None:
@@ -63,6 +74,36 @@ HOLDINGS = (
         terms=("written_by",),
         made=SEARCHED,
         remake=_chunk_found,
+    ),
+    Holding(
+        model=Checkpoint,
+        kind="checkpoints",
+        owner="user_id",
+        words={
+            "data": b"",
+            "metadata": {},
+            "channels": [],
+            "thread": "",
+            "namespace": "",
+            "checkpoint_id": "",
+            "parent_id": "",
+        },
+        terms=("type",),
+    ),
+    Holding(
+        model=CheckpointWrite,
+        kind="checkpoint_writes",
+        owner="user_id",
+        words={
+            "data": b"",
+            "thread": "",
+            "namespace": "",
+            "checkpoint_id": "",
+            "task_id": "",
+            "task_path": "",
+            "channel": "",
+        },
+        terms=("type",),
     ),
     # In no export: what the person does not want kept is in none.
     Holding(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from accounts.principals import Principal
 
     from .models import (  # noqa: F401 - named in the generic bases
+        Checkpoint,
+        CheckpointWrite,
         Conversation,
         ConversationChunk,
         ConversationImport,
@@ -214,3 +216,39 @@ class WithheldQuerySet(models.QuerySet["Withheld"]):
 
 def _apart(now: datetime) -> Q:
     return Q(declined=True) | Q(held_until__gt=now) | Q(memory_off=True)
+
+
+Kept = TypeVar("Kept", bound=models.Model)
+
+
+class _OfAgent(models.QuerySet[Kept]):
+    """What an agent keeps of its own work, for one person."""
+
+    def visible_to(self, principal: Principal) -> Self:
+        """All for staff; the person's own; for an agent those that it wrote."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
+
+    def written_by(self, principal: Principal) -> Self:
+        """Those that the principal writes: a person's are no agent's."""
+        return self.visible_to(principal).filter(agent_id=principal.agent_id)
+
+
+class CheckpointQuerySet(_OfAgent["Checkpoint"]):
+    """States of threads."""
+
+    def states(self) -> Self:
+        """The simple ones."""
+        return self.filter(version__isnull=False)
+
+    def of_graphs(self) -> Self:
+        """Those of graphs."""
+        return self.filter(version__isnull=True)
+
+
+class CheckpointWriteQuerySet(_OfAgent["CheckpointWrite"]):
+    """What tasks of graphs wrote."""

@@ -1,17 +1,26 @@
-"""Shapes of conversations, messages and chunks over REST."""
+"""Shapes of conversations, messages and chunks over REST, and of the states of agents' work."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+from collections.abc import Mapping
 from typing import Any
 
+import orjson
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 
-from web.json import ExactSerializer
+from web.json import NEWEST, ExactSerializer
 
-from .actions import NewMessage
+from .actions import Blob, NewMessage
 from .actions.withholding import MOST_PASSAGES
-from .models import Conversation, ConversationChunk, Message, Withheld
+from .models import Checkpoint, CheckpointWrite, Conversation, ConversationChunk, Message, Withheld
+
+MOST_WRITES = 500
+MOST_NAMES = 100
 
 
 class ConversationSerializer(ExactSerializer, serializers.ModelSerializer[Conversation]):
@@ -164,3 +173,205 @@ class AlsoSaidSerializer(serializers.Serializer[Any]):
     index = serializers.IntegerField(allow_null=True)
     quote = serializers.CharField()
     surely = serializers.BooleanField()
+
+
+# --- The states of agents' work ---------------------------------------------------------------------------------------
+
+
+@extend_schema_field({"description": "Any JSON."})
+class _AnyJson(serializers.JSONField):
+    """Any JSON. Null is such a value, and no lack of one."""
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        """Take null for what it is."""
+        return (True, None) if data is None else super().validate_empty_values(data)
+
+
+class AgentQuerySerializer(ExactSerializer):
+    """Whose thread it is."""
+
+    agent = serializers.UUIDField(
+        required=False, default=None, help_text="For the person: the agent whose thread it is. An agent has its own."
+    )
+
+
+class ThreadSerializer(serializers.Serializer[Any]):
+    """A thread. ``version`` is that of its newest simple state, null where only graphs have states there."""
+
+    thread = serializers.CharField()
+    agent: Any = serializers.UUIDField(source="agent_id", allow_null=True)
+    version = serializers.IntegerField(allow_null=True)
+    at = serializers.DateTimeField()
+    states = serializers.IntegerField()
+
+
+class NewStateSerializer(ExactSerializer):
+    """A state, any JSON, and the version that the caller loaded: 0 for none."""
+
+    state = _AnyJson()
+    version = serializers.IntegerField(min_value=0, max_value=NEWEST, required=False)
+
+
+class SavedStateSerializer(serializers.Serializer[Any]):
+    """A state that was saved."""
+
+    thread = serializers.CharField()
+    version = serializers.IntegerField()
+    at = serializers.DateTimeField()
+
+
+class StateSerializer(SavedStateSerializer):
+    """A state."""
+
+    state = _AnyJson()
+
+
+def shown_state(state: Checkpoint) -> dict[str, Any]:
+    """A simple state as the serializer shows it."""
+    told = SavedStateSerializer({"thread": state.thread, "version": state.version, "at": state.at}).data
+    return {**told, "state": orjson.loads(bytes(state.data))}
+
+
+class BlobSerializer(ExactSerializer):
+    """Bytes in base64, and what sort of bytes their writer says they are."""
+
+    type = serializers.CharField(max_length=40)
+    base64 = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+def read_blob(sent: Mapping[str, str]) -> Blob:
+    """The bytes that were sent. Raises ValidationError for what is not base64."""
+    try:
+        return Blob(sent["type"], base64.b64decode(sent["base64"], validate=True))
+    except (binascii.Error, ValueError) as error:
+        raise ValidationError({"blob": ["This is not base64."]}) from error
+
+
+def _blob(row: Checkpoint | CheckpointWrite) -> dict[str, str]:
+    return {"type": row.type, "base64": base64.b64encode(row.data).decode()}
+
+
+class NewGraphStateSerializer(ExactSerializer):
+    """A state of a graph, under the graph's own ids. ``channels`` names those whose values stand in the blob."""
+
+    thread = serializers.CharField(max_length=255, trim_whitespace=False)
+    namespace = serializers.CharField(
+        max_length=255, required=False, default="", allow_blank=True, trim_whitespace=False
+    )
+    checkpoint_id = serializers.CharField(max_length=100)
+    parent_id = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    metadata = serializers.DictField(required=False, default=dict)
+    channels = serializers.ListField(
+        child=serializers.CharField(max_length=255), max_length=10_000, required=False, default=list
+    )
+    blob = BlobSerializer()
+
+    def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Refuse what the database can't hold."""
+        if b"\\u0000" in orjson.dumps(value):
+            raise ValidationError("The metadata holds a NUL, which can't be stored.")
+        return value
+
+
+class GraphWriteSerializer(ExactSerializer):
+    """What a task wrote to a channel, the ``index``-th of what it wrote; below 0 it takes another's place."""
+
+    index = serializers.IntegerField(min_value=-100, max_value=NEWEST)
+    channel = serializers.CharField(max_length=255)
+    blob = BlobSerializer()
+
+
+class GraphWritesSerializer(ExactSerializer):
+    """What a task wrote after a state."""
+
+    thread = serializers.CharField(max_length=255, trim_whitespace=False)
+    namespace = serializers.CharField(
+        max_length=255, required=False, default="", allow_blank=True, trim_whitespace=False
+    )
+    checkpoint_id = serializers.CharField(max_length=100)
+    task_id = serializers.CharField(max_length=100)
+    task_path = serializers.CharField(max_length=255, required=False, default="", allow_blank=True)
+    writes = serializers.ListField(child=GraphWriteSerializer(), max_length=MOST_WRITES)
+
+
+class WriteSerializer(serializers.Serializer[Any]):
+    """What a task wrote after a state."""
+
+    task_id = serializers.CharField()
+    task_path = serializers.CharField()
+    index = serializers.IntegerField()
+    channel = serializers.CharField()
+    blob = BlobSerializer()
+
+    def to_representation(self, write: CheckpointWrite) -> dict[str, Any]:
+        """As plain values: a blob may have a megabyte."""
+        return {
+            "task_id": write.task_id,
+            "task_path": write.task_path,
+            "index": write.index,
+            "channel": write.channel,
+            "blob": _blob(write),
+        }
+
+
+class GraphStateSerializer(serializers.Serializer[Any]):
+    """A state of a graph, with what was written to it in the order in which it counts."""
+
+    thread = serializers.CharField()
+    namespace = serializers.CharField()
+    checkpoint_id = serializers.CharField()
+    parent_id = serializers.CharField()
+    metadata = serializers.DictField()
+    blob = BlobSerializer()
+    writes = WriteSerializer(many=True)
+
+    def to_representation(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+        """As plain values: a blob may have a megabyte."""
+        state: Checkpoint = shown["state"]
+        return {
+            "thread": state.thread,
+            "namespace": state.namespace,
+            "checkpoint_id": state.checkpoint_id,
+            "parent_id": state.parent_id,
+            "metadata": state.metadata,
+            "blob": _blob(state),
+            "writes": WriteSerializer(shown["writes"], many=True).data,
+        }
+
+
+class GraphQuerySerializer(serializers.Serializer[Any]):
+    """Which states are wanted."""
+
+    thread = serializers.CharField(
+        max_length=255, required=False, trim_whitespace=False, help_text="Only those of this thread."
+    )
+    namespace = serializers.CharField(
+        max_length=255,
+        required=False,
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="Only those of this namespace; a blank one is the graph's own.",
+    )
+    checkpoint_id = serializers.CharField(max_length=100, required=False, help_text="Only those with this id.")
+    before = serializers.CharField(max_length=100, required=False, help_text="Only those with a lower id.")
+    metadata = serializers.CharField(required=False, help_text="JSON: keys and values that the metadata has.")
+
+
+class CopyGraphSerializer(ExactSerializer):
+    """A thread and the name of its copy."""
+
+    thread = serializers.CharField(max_length=255, trim_whitespace=False)
+    to = serializers.CharField(max_length=255, trim_whitespace=False)
+
+
+class PruneGraphsSerializer(ExactSerializer):
+    """Threads, and what to leave of them."""
+
+    threads = serializers.ListField(child=serializers.CharField(max_length=255), max_length=MOST_NAMES)
+    strategy = serializers.ChoiceField(choices=["keep_latest", "delete"], required=False, default="keep_latest")
+
+
+class DeleteRunsSerializer(ExactSerializer):
+    """Runs of graphs."""
+
+    runs = serializers.ListField(child=serializers.CharField(max_length=255), max_length=MOST_NAMES)

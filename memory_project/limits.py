@@ -6,6 +6,9 @@ env = environ.Env()
 
 MESSAGE_MAX_CHARACTERS = 32_000
 MESSAGES_PER_REQUEST = 500
+# The state of an agent's work as JSON, and how many of a thread's simple ones are kept.
+CHECKPOINT_MAX_BYTES = 1_000_000
+CHECKPOINT_STATES = 10
 SUMMARY_THRESHOLD_MESSAGES = 30
 SUMMARY_BATCH_MESSAGES = 20
 WINDOW_MESSAGES = 20

@@ -57,6 +57,17 @@ BODIES = {
     "PATCH memory": {"importance": 5},
     "POST memory-revert": {"number": 1},
     "POST memory-query": {"query": "hens"},
+    "PUT thread": {"state": {"step": 2}},
+    "PUT graph-states": {"thread": "t1", "checkpoint_id": "2", "blob": {"type": "json", "base64": "e30="}},
+    "PUT graph-writes": {
+        "thread": "t1",
+        "checkpoint_id": "1",
+        "task_id": "task",
+        "writes": [{"index": 0, "channel": "c", "blob": {"type": "json", "base64": "e30="}}],
+    },
+    "POST graph-copy": {"thread": "t1", "to": "t2"},
+    "POST graphs-prune": {"threads": ["t1"]},
+    "POST graphs-delete-runs": {"runs": ["r1"]},
     "POST places": {"place_id": "gym", "name": "Gym"},
     "PATCH place": {"name": "Old home"},
     "POST place-mentions": {"message": "{message}"},
@@ -118,7 +129,12 @@ def rows(api, owner, member, stranger, legacy, agent):
     waiting = factories.MemoryFactory(user=owner, agent=agent, content="The user hates fog.")
     client.patch(f"{API}me/preferences/", {"review": "after"}, format="json")
     asked = member_invite(principal_for_person(stranger.pk), factories.LegacyFactory(owner=stranger).pk, "owner")
+    client.put(f"{API}checkpoints/t1/", {"state": {"step": 1}}, format="json")
+    blob = {"type": "json", "base64": "e30="}
+    for number in ("1", "2"):
+        client.put(f"{API}graph-checkpoints/", {"thread": "t1", "checkpoint_id": number, "blob": blob}, format="json")
     return {
+        "thread": "t1",
         "legacy_id": legacy.pk,
         "invitation_id": member_invite(principal_for_person(owner.pk), legacy.pk, "nobody").invitation.pk,
         "code": asked.code,

@@ -72,7 +72,7 @@ class Pages(_Strict, PageNumberPagination):
     page_size_query_param = PER_PAGE
     max_page_size = 100
     last_page_strings = ()
-    own = ("page",)
+    own: tuple[str, ...] = ("page",)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any] | None:
         """One page. Raises ValidationError for what is no number of a page, NotFound for one beyond the last."""

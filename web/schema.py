@@ -63,6 +63,7 @@ _PATH = {
     "proposal_id": "The proposal's id.",
     "reply_id": "The reply's id, from the header `Keepsake-Reply` of the answer that began it.",
     "withheld_id": "The id of the words, from `GET withheld/`.",
+    "thread": "The name of the thread: 1 to 255 printable characters without a slash.",
     "receipt": "The receipt, from the answer to `POST erase/`.",
 }
 _SCHEMAS: dict[str, Any] = {

@@ -1,9 +1,21 @@
 """Changes to conversations.
 
 The record itself in ``record``; vectors, chunks and staff's reading in ``derived``; what people take out of the record
-in ``withholding``; what they say in talk not to keep in ``hearing``.
+in ``withholding``; what they say in talk not to keep in ``hearing``; the states of agents' work in ``checkpoints``.
 """
 
+from .checkpoints import (
+    Blob,
+    GraphState,
+    GraphWrite,
+    checkpoint_save,
+    graph_copy,
+    graph_save,
+    graph_write,
+    graphs_delete_runs,
+    graphs_prune,
+    thread_delete,
+)
 from .derived import chunk_open, chunk_rewrite, chunk_write, message_open, messages_index
 from .hearing import LIVE, Heard, follows_refusals, refusals_heard
 from .record import (
@@ -33,13 +45,17 @@ from .withholding import (
 
 __all__ = [
     "LIVE",
+    "Blob",
     "Cause",
+    "GraphState",
+    "GraphWrite",
     "Heard",
     "NewMessage",
     "Pin",
     "Place",
     "as_said",
     "check_messages",
+    "checkpoint_save",
     "chunk_open",
     "chunk_rewrite",
     "chunk_write",
@@ -51,6 +67,11 @@ __all__ = [
     "conversation_told",
     "follows_refusals",
     "follows_withholding",
+    "graph_copy",
+    "graph_save",
+    "graph_write",
+    "graphs_delete_runs",
+    "graphs_prune",
     "message_open",
     "messages_append",
     "messages_index",
@@ -58,6 +79,7 @@ __all__ = [
     "messages_read_now",
     "passages_withhold",
     "refusals_heard",
+    "thread_delete",
     "withheld_erase",
     "withheld_give_back",
     "words_give_back",

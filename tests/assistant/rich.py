@@ -11,7 +11,7 @@ from accounts.actions import preferences_set
 from accounts.models import ExternalIdentity
 from accounts.queries import principal_for_person
 from assistant.takeout.export_actions import export_begin, export_parts, run_export
-from conversations.actions import chunk_write
+from conversations.actions import Blob, GraphState, GraphWrite, checkpoint_save, chunk_write, graph_save, graph_write
 from conversations.models import ConversationImport
 from facts.actions import fact_edit, fact_set_visibility
 from facts.models import FactEvidence, FactLink
@@ -56,6 +56,10 @@ def rich_person(marker="marker", **values):
     person = UserFactory(display_name=f"Rich {marker}", email=f"{marker}@example.org", **values)
     me = principal_for_person(person.pk)
     preferences_set(me, time_zone="Europe/Zurich", recall_record=False)
+    checkpoint_save(me, f"thread {marker}", {"step": marker})
+    kept = Blob("text", marker.encode())
+    graph_save(me, GraphState(marker, "", "first", "", {"said": marker}, [marker], kept))
+    graph_write(me, marker, [GraphWrite(0, marker, kept)], namespace="", checkpoint_id="first", task_id="task")
     ExternalIdentity.objects.create(user=person, issuer="backend", external_id=f"{marker}-{person.username}")
     agent = AgentKeyFactory(agent=AgentFactory(owner=person, name=f"Agent {marker}")).agent
     GrantFactory(user=person, agent=agent, sources=["facts"])

@@ -1,4 +1,4 @@
-"""REST for conversations: open, list, append, read."""
+"""REST for conversations: open, list, append, read. That of the states of agents' work is in ``checkpoints``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from accounts.principals import Principal
 from web.idempotency import WritesOnce
 from web.pagination import Cursor
 
-from . import actions
-from .models import Conversation, ConversationChunk, Message, Withheld
-from .querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet, WithheldQuerySet
-from .serializers import (
+from .. import actions
+from ..models import Conversation, ConversationChunk, Message, Withheld
+from ..querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet, WithheldQuerySet
+from ..serializers import (
     AppendSerializer,
     ChunkSerializer,
     ConversationSerializer,
@@ -30,6 +30,7 @@ from .serializers import (
     WithheldSerializer,
     WithholdSerializer,
 )
+from . import checkpoints
 
 
 class Conversations(WritesOnce[Principal], ListAPIView):
@@ -175,4 +176,5 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/chunks/", Chunks.as_view(), name="chunks"),
     path("withheld/", WithheldList.as_view(), name="withheld"),
     path("withheld/<uuid:withheld_id>/", WithheldDetail.as_view(), name="withheld-detail"),
+    *checkpoints.urlpatterns,
 ]

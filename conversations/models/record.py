@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import Agent, Legacy, User
 from retrieval.fields import Searchable
 
-from .querysets import (
+from ..querysets import (
     OPEN_IMPORTS,
     ChunkQuerySet,
     ConversationQuerySet,
