@@ -177,6 +177,8 @@ class Plan:
 
     def _add(self, new: NewMemory, *, consent: bool, quotes: tuple[Quote, ...], insist: bool = True) -> None:
         admitted, held_back = self._admitted(new)
+        if admitted.kind == Kind.PROCEDURAL and not consent:
+            raise NotTaken("Steps are remembered when the user asks for it in so many words.", "procedure")
         words = list_words(admitted.content)
         if any(isinstance(step, Adding) and list_words(step.new.content) == words for step in self.steps) or any(
             isinstance(step, Rewording) and list_words(step.content) == words for step in self.steps
@@ -189,7 +191,8 @@ class Plan:
     def _admitted(self, new: NewMemory) -> tuple[NewMemory, str]:
         try:
             admitted, held_back = admit_new(self.principal, new, self.now)
-            check_form(admitted.content, longest=LONGEST_EXTRACTED)
+            if admitted.kind != Kind.PROCEDURAL:
+                check_form(admitted.content, longest=LONGEST_EXTRACTED)
         except Refused as error:
             raise NotTaken(error.detail, _why(error)) from error
         self._check_masked(admitted.content)

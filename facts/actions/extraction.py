@@ -18,7 +18,7 @@ from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
 from language.gates import is_masked, mask_sensitive
 from statements.models import Suppression
-from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_third_person
+from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_extracted
 from statements.querysets import Against
 from statements.wording import Embedded, Wording
 
@@ -240,7 +240,7 @@ def _gated(user_id: UUID, candidate: FactCandidate) -> tuple[FactCandidate, Admi
     """The candidate with its content in stored form and what the gates say, or None when one refuses it."""
     try:
         admitted = admit(candidate.content, own_word=False, longest=LONGEST_EXTRACTED)
-        check_third_person(admitted.content)
+        check_extracted(admitted.content)
         if is_masked(admitted.content):
             raise Gated("What it tells is the secret that was masked.")
     except Gated:

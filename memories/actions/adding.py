@@ -140,7 +140,7 @@ def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewM
     filed = writing.clean(principal, new, now)
     admitted = admit(filed.content, own_word=own_word, longest=writing.longest(filed.kind))
     if not own_word and not admitted.held_back:
-        writing.check_voice(admitted.content)
+        writing.check_worded(admitted.content, filed.kind)
     return writing.with_field(principal, replace(filed, content=admitted.content)), admitted.held_back
 
 

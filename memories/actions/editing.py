@@ -197,6 +197,8 @@ def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     memory = change.memory
     if memory.field and filing.get("subject"):
         raise Refused("A field is about the person: it has no subject.", code="bad_field")
+    if "category" in filing and writing.bound(memory.kind, filing["category"]) != memory.kind:
+        raise Refused("What is no list of steps can't become one by being filed otherwise.", code="bad_kind")
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:

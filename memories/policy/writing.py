@@ -14,9 +14,9 @@ from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
 from language.base import Vectors
 from language.gates import find_instructions
-from retrieval.text import SIMPLE, detect_config, list_words
-from statements.policy import admit
-from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters, check_third_person
+from retrieval.text import list_words
+from statements.policy import admit, check_extracted, check_statement, check_steps
+from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters
 
 from ..models import Kind, Memory
 from ..records import NewMemory
@@ -26,14 +26,13 @@ State = Memory.State
 Why = Memory.DeletedWhy
 
 LONGEST_PROCEDURE = 4_000
+PROCEDURES = "procedural"
+"""The category of procedures, and of nothing else."""
 MOST_TOPICS = 20
 LARGEST_METADATA = 4_096
 DEEPEST_METADATA = 8
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
 """Fields of which a person can have several at once."""
-
-_READ_AS_ENGLISH = frozenset({"english", SIMPLE})
-"""Short English texts are often too short to be sure of."""
 
 RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
 
@@ -123,7 +122,7 @@ def admitted(content: str, kind: str, *, own_word: bool) -> str:
     if passed.held_back:
         raise Gated(passed.held_back)
     if not own_word:
-        check_voice(passed.content)
+        check_worded(passed.content, kind)
     return passed.content
 
 
@@ -135,17 +134,30 @@ def admitted_from_model(content: str) -> str:
     passed = admit(content, own_word=False, longest=LONGEST_EXTRACTED)
     if passed.held_back:
         raise Gated(passed.held_back)
-    check_voice(passed.content)
-    return passed.content
+    return check_extracted(passed.content)
 
 
-def check_voice(content: str) -> None:
-    """Raise Gated (422) for what is not the person's own word and speaks as somebody or to somebody, in English.
+def check_worded(content: str, kind: str) -> None:
+    """Raise Gated (422) for what is not the person's own word and lacks the form of a statement, or of steps.
 
-    Nothing puts it in the third person: who "I" is, only its writer knows.
+    Nothing mends it: who "I" or "he" is, only its writer knows.
     """
-    if detect_config(content) in _READ_AS_ENGLISH:
-        check_third_person(content)
+    if kind == Kind.PROCEDURAL:
+        check_steps(content, longest=LONGEST_PROCEDURE)
+    else:
+        check_statement(content)
+
+
+def bound(kind: str, category: str) -> str:
+    """The kind of what is filed under a category: steps stand under ``procedural``, and nothing else does.
+
+    Raises Refused (400 ``bad_kind``).
+    """
+    if category == PROCEDURES and kind == Kind.SEMANTIC:
+        return Kind.PROCEDURAL
+    if (kind == Kind.PROCEDURAL) != (category == PROCEDURES):
+        raise Refused(f"Steps, and nothing else, are filed under {PROCEDURES}.", code="bad_kind")
+    return kind
 
 
 def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
@@ -163,9 +175,11 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
         check_characters(getattr(new, name))
         _check_length(name, getattr(new, name), most)
     own_word = principal.speaks_as_person
+    category = must_file_under(principal, new.category)
     return replace(
         new,
-        category=must_file_under(principal, new.category),
+        category=category,
+        kind=bound(new.kind, category),
         subject=clean_subject(new.subject, own_word=own_word),
         topics=clean_topics(new.topics, own_word=own_word),
         metadata=clean_metadata(new.metadata),

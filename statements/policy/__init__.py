@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from accounts.policy import REASON_CHARACTERS, check_sensitive
 from language.gates import find_instructions
 
+from .constraints import check_extracted, check_statement, check_steps, numbered, steps_of
 from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person, fingerprint, fingerprints
 from .urgency import urgency
 
@@ -16,12 +17,17 @@ __all__ = [
     "SHORTEST",
     "Admitted",
     "admit",
+    "check_extracted",
     "check_form",
+    "check_statement",
+    "check_steps",
     "check_third_person",
     "clean_reason",
     "fingerprint",
     "fingerprints",
+    "numbered",
     "reason_to_hold_back",
+    "steps_of",
     "urgency",
 ]
 

@@ -180,7 +180,7 @@ def test_what_it_says_again_is_known(me, owner, add, record):
 
 
 def test_a_job_files_for_the_person_whatever_the_category(owner, record):
-    assert record(PORTO, {}, category="procedural").outcome == "created"
+    assert record("1. Open the valve. 2. Wait a minute.", {}, category="procedural").outcome == "created"
 
 
 def test_uses_of_nothing_are_no_statement(django_assert_num_queries):

@@ -26,12 +26,13 @@ from benchmarks.evaluation import (
     parse_cases,
     reading,
     turns_as_json,
+    writing,
 )
 from benchmarks.evaluation.figures import METRICS
 from conversations.imports import ImportFileError, read_text
 from journal.progress import Progress
-from language.backends import get_embedder
-from language.base import EmbedderUnavailable
+from language.backends import get_embedder, get_model
+from language.base import EmbedderUnavailable, LanguageError
 from retrieval.weights import PARTS
 
 CACHE = "evaluate-cache/vectors.sqlite3"
@@ -47,15 +48,18 @@ class Command(BaseCommand):
         "of the messages that answer them are found. The database is left as it was. Vectors are kept in var/, so a "
         "second run is quick. With 'reading', read the conversations of a folder and print what "
         "was found, missed, and came out besides. An expected statement counts as found when one that came out for its "
-        "message has 60% of its words; whether what came out besides is wrong is for a person to judge."
+        "message has 60% of its words; whether what came out besides is wrong is for a person to judge. "
+        "With 'writing', have the model extract from the same folder and tell how many items have the right form."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.add_argument("form", choices=["locomo", "beam", "reading"])
+        parser.add_argument("form", choices=["locomo", "beam", "reading", "writing"])
         parser.add_argument("file", type=Path, metavar="FILE", help="the file, or the folder of conversations to read")
         parser.add_argument(
-            "--why", action="store_true", help="with 'reading': how many clauses were dropped by which reason"
+            "--why",
+            action="store_true",
+            help="with 'reading': how many clauses were dropped by which reason; with 'writing': the refused items",
         )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures here as JSON")
         parser.add_argument(
@@ -69,6 +73,9 @@ class Command(BaseCommand):
         """Run the evaluation. Raises CommandError (exit code 1) when the file can't be evaluated."""
         if options["form"] == "reading":
             self._read(options["file"], why=options["why"])
+            return
+        if options["form"] == "writing":
+            self._write(options["file"], why=options["why"])
             return
         out: Path | None = options["json"]
         if out and not out.parent.is_dir():
@@ -110,6 +117,19 @@ class Command(BaseCommand):
         if why:
             for reason, count in sum((judged.dropped for _, judged in talks), Counter[str]()).most_common():
                 self.stdout.write(f"  {count:4}  {reason}")
+
+    def _write(self, folder: Path, *, why: bool) -> None:
+        try:
+            found = writing.written_by(get_model(), reading.talks_of(folder))
+        except (reading.ReadingFileError, LanguageError, OSError, UnicodeDecodeError) as error:
+            raise CommandError(str(error)) from error
+        share = 100 * found.passed / found.items if found.items else 0.0
+        self.stdout.write(f"{found.passed} of {found.items} items ({share:.0f}%) of {get_model().name} pass at first.")
+        for reason, count in found.reasons.most_common():
+            self.stdout.write(f"  {count:4}  {reason}")
+        if why:
+            for content, reason in found.refused:
+                self.stdout.write(f"  {content}  ({reason})")
 
     def _measure(self, form: str, path: Path, measured: Measure) -> dict[str, Any]:
         cases = parse_cases(form, read_text(path))

@@ -1,0 +1,226 @@
+"""The form of a statement that an agent or a model words: one thing, said of somebody, that stands by itself.
+
+Each rule names what is wrong in words that its writer can act on. The person's own words are never asked. No database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from journal.exceptions import Gated
+from retrieval.text import SIMPLE, detect_config
+
+from .form import LONGEST, LONGEST_EXTRACTED, check_form, check_third_person
+
+MOST_SENTENCES = 2
+
+_READ_AS_ENGLISH = frozenset({"english", SIMPLE})
+"""Short English texts are often too short to be sure of."""
+
+_QUOTED = re.compile(r"\"[^\"]+\"|“[^”]*”|«[^»]*»|`[^`]*`")
+_LETTERS = re.compile(r"[^\W_]")
+_NOTHING = re.compile(
+    r"\W*(?:none|null|nil|n/?a|nan|undefined|unknown|empty|nothing(?: new)?|string|no information|not (?:applicable|"
+    r"specified|provided|available|mentioned)|(?:there (?:is|was) )?(?:no|nothing)\b.{0,30}"
+    r"\b(?:to (?:remember|store|note)|(?:was |were )?found|information|facts|memories))(?:\W+(?:null|n/?a|none))*\W*",
+    re.IGNORECASE,
+)
+_QUESTION_MARK = re.compile(r"[?？؟⁇][\s\"'”»)\]]*$")
+_INVERTED = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|would|should|shall|may|might) "
+    r"(?:the|there|an?|user|he|she|it|they|this|that|[a-z]+['’]s)\b"
+    r"|(?:wh(?:at|o|ere|en|y|ich|ose)|how)\b.{0,40}?\b(?:is|are|was|were|do|does|did|has|have|can|will|would|should) "
+    r"(?:the|user)\b(?!.*\b(?:is|are|was|were|remains|matters|depends)\b)",
+    re.IGNORECASE,
+)
+_INSIDE_QUESTION = re.compile(r"\bprefers? (?:what|which) kind\b", re.IGNORECASE)
+_LEADING = (
+    r"(?:(?:yesterday|today|apparently|currently|also|now|sometimes|usually|then|later|in [A-Z]\w+|on [A-Z]\w+),? )?"
+)
+_PRONOUN_FIRST = re.compile(
+    rf"{_LEADING}(?:(?:he|she|they)(?:['’](?:s|d|ll|ve|re))?|his|her|hers|him|them|their|theirs|its|these|those|"
+    r"er|sie|elle|ella|él|hij|zij|lui|lei)\b",
+    re.IGNORECASE,
+)
+_IT_FIRST = re.compile(r"(?:it|this|that)(?:['’]s)?\b", re.IGNORECASE)
+_IT_OF_NOTHING = re.compile(
+    r"it (?:is|was|seems|took|takes|would be|will be|matters|helps)\b.*\b(?:user|that|to|for|whether)\b"
+    r"|(?:this|that) (?:\w+ )?(?:year|month|week|summer|winter|spring|autumn|morning|evening|day|is|was)?"
+    r" ?[\w ]*\buser\b",
+    re.IGNORECASE,
+)
+_BY_ITSELF = re.compile(r"that is (?:why|how|when)\b|it is called\b|this is\b|that was\b", re.IGNORECASE)
+_PREFACE = re.compile(
+    r"(?:sure|certainly|of course|okay|ok|great|got it|sorry|thank(?:s| you)|absolutely|alright|understood)\b\s*[!,.:]?"
+    r"|(?:here(?:['’]s| is| are)|based on|according to|in) (?:the |this )?(?:memor|conversation|talk|chat|message|what)"
+    r"|the (?:conversation|chat|dialogue)\b|(?:please )?remember (?:that|to)\b|please\b"
+    r"|(?:noted|memory (?:updated|saved|added|stored))\b",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(r"\b(?:let (?:me|us) know|told (?:me|us))\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:content|fact|facts|memory|memories|output|summary|note|answer|result|category|statement|insight|user_\w+|\w+_\w+)"
+    r"\s*[:=(]",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(
+    r"^\s*[\[{(]?\s*[\"'{\[]\w*|^\s*\"\w+\"\s*:|```|</?[a-z][\w|]*>|<\|.*?\|>|\*\*[^*]+\*\*|^#{1,6} |\{\{.*?\}\}"
+    r"|\\n|\\u[0-9a-f]{4}"
+)
+_PLACEHOLDER = re.compile(
+    r"\[(?![a-z ]+ removed\])[a-z][a-z ]*\]|\{[a-z][a-z_ ]*\}|\bTODO\b|\blorem ipsum\b"
+    r"|\b(?:is|are|email|named?) (?:undefined|NaN|null|None)\b"
+)
+_CUT = re.compile(
+    r"(?:[,:\-–]|\.\.\.|…|\b(?:and|or|but|the|a|an|in|at|of|to|with|from|by|for|is|are|was|called|named|likes|loves|hates|"
+    r"has|prefers|wants|because))[\s.]*$",
+    re.IGNORECASE,
+)
+_REPEATED = re.compile(r"\b(\w+(?: \w+)?)(?: \1\b){2,}|(\w)\2{9,}", re.IGNORECASE)
+_BULLET = re.compile(r"(?:^|\s)(?:[-*•]|\(?\d{1,2}[.)])\s+(?=\S)")
+_FIELDS = re.compile(r"\b[A-Z][a-z]+: [^,|;]+[|,;] [A-Z][a-z]+: ")
+_SENTENCES = re.compile(r"(?<=[^\W\d_]{2})[.!](?=\s+[^\W\d_a-z]|\s*$)|[。！]")
+_TITLES = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|etc|Jr|Sr)\.", re.IGNORECASE)
+_SUBJECTS = re.compile(r"(?:^|[,;] (?:and )?)(?:the user(?:['’]s)?|user(?:['’]s)?)\b", re.IGNORECASE)
+_FEW = 4
+_MOST_SUBJECTS = 2
+_MOST_PARTS = 2
+_SHORTEST_STEP = 2
+_NUMBER_INSIDE = re.compile(r"\s\d{1,2}[.)]\s+[^\W\d_]")
+_NO_IMPERATIVE = re.compile(
+    r"(?:the|a|an|user|users|he|she|it|they|i|you|we|this|that|these|those|there|his|her|their|its|my|your|our|is|are|"
+    r"was|were|has|have had|what|who|why|maybe|perhaps|likes?|prefers?|wants?)\b|\w{3,}ing\b(?! )"
+    r"|\w+ (?:is|are|was|were|has)\b"
+    r"|\w+ed\b(?<!eed)(?<!mbed) ",
+    re.IGNORECASE,
+)
+_ABBREVIATED = re.compile(r"[a-z]+[A-Z]")
+
+
+def check_statement(text: str, *, longest: int = LONGEST) -> str:
+    """Return a statement in its stored form. Raises Gated (422) with what is wrong with it.
+
+    In any script: the length, that it says something, and that it is no question, list, markup, label or placeholder.
+    In English also: the third person without a pronoun for somebody who isn't named, one thing at a time, whole.
+    """
+    text = check_form(text, longest=longest)
+    plain = _QUOTED.sub("Quoted", text)
+    for is_wrong, reason in _ANY_LANGUAGE:
+        if is_wrong(plain if reason is not _MARKED_UP else text):
+            raise Gated(reason)
+    if detect_config(text) in _READ_AS_ENGLISH:
+        check_third_person(text)
+        for is_wrong, reason in _ENGLISH:
+            if is_wrong(plain):
+                raise Gated(reason)
+    return text
+
+
+def check_steps(text: str, *, longest: int) -> str:
+    """Return steps in their stored form: "1. Open the valve. 2. …", numbered from 1, in the imperative.
+
+    Raises Gated (422) with what is wrong. What may stand before an imperative ("If it leaks, …") may, in English.
+    """
+    text = check_form(text, longest=longest)
+    steps = steps_of(text)
+    if not steps:
+        raise Gated('Steps are numbered from 1: "1. Open the valve. 2. Wait a minute."')
+    for number, step in enumerate(steps, start=1):
+        if len(step.split()) < _SHORTEST_STEP or len(step) > LONGEST_EXTRACTED or _REPEATED.search(step):
+            raise Gated(
+                f"Step {number} is no step: say in a sentence of at most {LONGEST_EXTRACTED} characters what to do."
+            )
+        if _is_question(step):
+            raise Gated(f"Step {number} is a question: say what to do.")
+        if detect_config(text) in _READ_AS_ENGLISH and _NO_IMPERATIVE.match(step):
+            raise Gated(f'Step {number} does not say what to do: begin with a verb, as in "Open the valve".')
+    return text
+
+
+def steps_of(text: str) -> list[str]:
+    """The steps of a text that is numbered from 1, without their numbers; none for any other text."""
+    steps: list[str] = []
+    rest = text.strip()
+    while rest:
+        begun = re.match(rf"{len(steps) + 1}[.)]\s+", rest)
+        if begun is None:
+            return []
+        ends = re.search(rf"\s(?={len(steps) + 2}[.)]\s)", rest[begun.end() :])
+        steps.append(rest[begun.end() :][: ends.start() if ends else None].strip())
+        rest = rest[begun.end() :][ends.start() :].strip() if ends else ""
+    return [] if any(_NUMBER_INSIDE.search(step) for step in steps) else steps
+
+
+def numbered(steps: Sequence[str]) -> str:
+    """Steps as one text, numbered from 1."""
+    return " ".join(f"{number}. {' '.join(step.split())}" for number, step in enumerate(steps, start=1))
+
+
+def check_extracted(text: str) -> str:
+    """The same for what our own extraction, insights and merges write: at most 280 characters."""
+    return check_statement(text, longest=LONGEST_EXTRACTED)
+
+
+def _says_nothing(text: str) -> bool:
+    return not _LETTERS.search(text) or bool(_NOTHING.fullmatch(text))
+
+
+def _is_question(text: str) -> bool:
+    return bool(_QUESTION_MARK.search(text))
+
+
+def _asks(text: str) -> bool:
+    return (bool(_INVERTED.match(text)) and not text.endswith(".")) or bool(_INSIDE_QUESTION.search(text))
+
+
+def _is_by_pronoun(text: str) -> bool:
+    if _PRONOUN_FIRST.match(text) or _BY_ITSELF.match(text):
+        return True
+    return bool(_IT_FIRST.match(text)) and not _IT_OF_NOTHING.match(text)
+
+
+def _is_several(text: str) -> bool:
+    whole = _TITLES.sub("Title", text)
+    parts = [part for part in re.split(r";|\|", whole) if part.strip()]
+    return (
+        len(_SENTENCES.findall(whole.rstrip(".! ") + ".")) > MOST_SENTENCES
+        or len(parts) > _MOST_PARTS
+        or len(_SUBJECTS.findall(whole)) > _MOST_SUBJECTS
+    )
+
+
+def _is_list(text: str) -> bool:
+    return bool(re.match(r"\s*[-*•]\s", text)) or len(_BULLET.findall(text)) > 1 or bool(_FIELDS.search(text))
+
+
+def _is_fragment(text: str) -> bool:
+    """Whether it is a few words that begin with a small letter, and not with a name such as iPhone."""
+    words = text.split()
+    return len(words) < _FEW and words[0][0].islower() and words[0].isascii() and not _ABBREVIATED.match(words[0])
+
+
+_MARKED_UP = "The text holds markup or data: write it as one plain sentence."
+_Rule = tuple[Callable[[str], object], str]
+_ANY_LANGUAGE: tuple[_Rule, ...] = (
+    (_says_nothing, "The text says nothing."),
+    (_MARKUP.search, _MARKED_UP),
+    (_PLACEHOLDER.search, "The text holds a placeholder that was not filled in."),
+    (_is_question, "The text is a question: write what is known as a statement."),
+    (_is_list, "The text is a list: write each thing as a statement of its own."),
+    (_REPEATED.search, "The text repeats itself."),
+    (
+        lambda text: detect_config(text) not in _READ_AS_ENGLISH and _PRONOUN_FIRST.match(text),
+        "The text begins with a pronoun: say who or what it is about.",
+    ),
+)
+_ENGLISH: tuple[_Rule, ...] = (
+    (_LABEL.match, "The text begins with a label: write the statement alone."),
+    (_asks, "The text is a question: write what is known as a statement."),
+    (_is_by_pronoun, "The text begins with a pronoun: say who or what it is about."),
+    (_PREFACE.match, "The text speaks about the conversation: write the statement alone."),
+    (_TOLD.search, "The text speaks about the conversation: write the statement alone."),
+    (_is_several, "The text says several things: write each as a statement of its own."),
+    (_CUT.search, "The text breaks off."),
+    (_is_fragment, "The text is a part of a sentence: say who or what it is about."),
+)

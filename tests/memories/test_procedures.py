@@ -1,0 +1,66 @@
+"""Procedural memory (003, 12): steps, bound to their category, made when asked for, recalled when asked for."""
+
+import pytest
+from django.utils import timezone
+
+from accounts.queries import principal_for_person
+from assistant.learn.plan import Plan
+from assistant.recall.query import Question, answer_question
+from journal.exceptions import Gated, NotAllowed, Refused
+from language.base import MemoryCandidate
+from memories import actions
+from memories.block import memory_block
+from tests import factories
+
+from .state import now
+
+pytestmark = pytest.mark.django_db
+
+STEPS = "1. Stop the worker. 2. Run the migrations. 3. Start the worker again."
+
+
+@pytest.fixture
+def executor(owner):
+    return factories.agent_principal(factories.AgentFactory(name="hands", owner=owner, role="executor"))
+
+
+def test_steps_are_filed_as_procedures_whichever_is_named(executor, me, add):
+    assert add(executor, STEPS, "procedural").memory.kind == "procedural"
+    with pytest.raises(Refused, match="Steps, and nothing else"):
+        add(me, STEPS, "context", kind="procedural")
+    with pytest.raises(NotAllowed):
+        add(executor, STEPS, "goals", kind="procedural")
+
+
+def test_what_is_no_steps_is_refused_of_agents_and_not_of_the_person(executor, me, add):
+    with pytest.raises(Gated, match="numbered from 1"):
+        add(executor, "x" * 3_900, "procedural", kind="procedural")
+    assert add(me, "Ask Ana how she does it.", "procedural").outcome == "created"
+
+
+def test_nothing_becomes_steps_by_being_filed_otherwise(me, add):
+    steps, other = add(me, STEPS, "procedural").memory, add(me, "The user keeps bees.").memory
+    for memory, category in ((steps, "context"), (other, "procedural")):
+        with pytest.raises(Refused):
+            actions.memory_amend(me, memory.pk, category=category)
+        assert now(memory).category == memory.category
+
+
+def test_excluded_from_default_context_and_fetched_by_agents_that_may_have_it(owner, me, bot, executor, add):
+    steps = add(me, STEPS, "procedural").memory
+    assert STEPS not in memory_block(principal_for_person(owner.pk)).text
+    question = "How are the migrations run?"
+    assert [each.id for each in answer_question(executor, Question(question)).results] == []
+    asked = answer_question(executor, Question(question, categories=("procedural",)))
+    assert [each.id for each in asked.results] == [steps.pk]
+    with pytest.raises(NotAllowed):
+        answer_question(bot, Question(question, categories=("procedural",)))
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+def test_created_only_on_explicit_trigger(job, explicit):
+    said = "Remember how I deploy: stop the worker, run the migrations, start the worker again."
+    plan = Plan(job, {0: said}, [], 3, timezone.now())
+    found = MemoryCandidate("procedural", STEPS, (0,), said, explicit=explicit)
+    assert plan.add_candidate(found) is explicit
+    assert plan.refused == ([] if explicit else ["procedure"])

@@ -1,0 +1,77 @@
+"""The form of what agents and models word: a corpus of good and bad candidates, and what each rule says."""
+
+import pytest
+
+from journal.exceptions import Gated
+from statements.policy import check_extracted, check_statement, check_steps, numbered, steps_of
+
+from .candidates import BAD, GOOD
+
+
+def refusal(text, check=check_extracted):
+    try:
+        check(text)
+    except Gated as error:
+        return str(error)
+    return ""
+
+
+def test_the_validator_is_right_about_95_in_100_candidates():
+    wrong = [text for text in GOOD if refusal(text)]
+    wrong += [text for texts in BAD.values() for text in texts if not refusal(text)]
+    total = len(GOOD) + sum(map(len, BAD.values()))
+    assert total >= 300
+    assert len(wrong) <= 0.05 * total, wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Is the user happy?", "question"),
+        ("He likes it.", "pronoun"),
+        ("I like tea.", "third person"),
+        ("The user likes tea. The user has a dog. Mia sings.", "several"),
+        ("{'content': 'tea'}", "markup"),
+        ("Nothing to remember.", "nothing"),
+        ("The user likes", "breaks off"),
+    ],
+)
+def test_each_refusal_says_what_is_wrong_and_quotes_nothing(text, said):
+    assert said in refusal(text)
+
+
+def test_agents_have_500_characters_and_what_is_extracted_280():
+    text = f"The user keeps a diary about {'bees and '.join(str(n) for n in range(30))}hens."
+    assert 280 < len(text) <= 500
+    assert refusal(text, check_statement) == ""
+    assert "280" in refusal(text)
+
+
+STEPS = "1. Open the valve. 2. Wait until the gauge shows 2.5 bar. 3. If it leaks, close the valve again."
+
+
+def test_steps_are_numbered_and_imperative():
+    assert check_steps(STEPS, longest=4_000) == STEPS
+    assert steps_of(STEPS)[1] == "Wait until the gauge shows 2.5 bar."
+    assert numbered(steps_of(STEPS)) == STEPS
+    assert check_steps("1. Ventil öffnen. 2. Eine Minute warten.", longest=4_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 3_900,
+        "Open the valve and wait.",
+        "2. Open the valve. 3. Wait a minute.",
+        "1. The user opens the valve. 2. Wait a minute.",
+        "1. Open the valve. 2. Is it leaking?",
+        "1. Open the valve. 3. Wait a minute.",
+        "1. Open. 2. Wait.",
+        f"1. Open {'the valve ' * 40}.",
+        f"1. {'x' * 200}",
+        "1. You open the valve.",
+        "1. Valves are dangerous things.",
+    ],
+)
+def test_what_is_no_list_of_steps_is_refused(text):
+    assert refusal(text, lambda steps: check_steps(steps, longest=4_000))
