@@ -21,17 +21,23 @@ from django.core.exceptions import ImproperlyConfigured
 UNRESTRICTED_BUT = frozenset({"procedural"})
 """What an agent without a role lacks: step lists are for agents that carry them out."""
 _GROUPS = ("system", "custom")
-_KEYS = {"name", "context", "rag_length", "aliases"}
+_KEYS = {"name", "context", "rag_length", "aliases", "unused_days", "forget_below"}
+_MOST_DAYS, _MOST_IMPORTANT = 3_650, 6
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One category: ``context`` is ``all`` or ``rag``; ``rag_length`` bounds its items in one recall."""
+    """One category: ``context`` is ``all`` or ``rag``; ``rag_length`` bounds its items in one recall.
+
+    Unused for ``unused_days`` (0: for ever), what weighs less than ``forget_below`` is archived; None: as settings say.
+    """
 
     name: str
     context: str
     rag_length: int
+    unused_days: int | None = None
+    forget_below: int | None = None
 
 
 @dataclass(frozen=True)
@@ -112,12 +118,17 @@ def _read_category(entry: Any, by_name: dict[str, Category], aliases: dict[str, 
     if not isinstance(length, int) or isinstance(length, bool) or length < 1:
         faults.append(f"the rag_length of {name} is not a positive whole number")
         length = 1
+    spans = {}
+    for key, most in (("unused_days", _MOST_DAYS), ("forget_below", _MOST_IMPORTANT)):
+        spans[key] = value = entry.get(key)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most):
+            faults.append(f"the {key} of {name} is not a whole number from 0 to {most}")
     if name in by_name:
         faults.append(f"{name} is there twice")
     if not isinstance(own_aliases, list) or not all(isinstance(a, str) and _NAME.fullmatch(a) for a in own_aliases):
         faults.append(f"the aliases of {name} are not a list of names")
         own_aliases = []
-    by_name[name] = Category(name, str(context), length)
+    by_name[name] = Category(name, str(context), length, **spans)
     for alias in own_aliases:
         if alias in aliases:
             faults.append(f"the alias {alias} is there twice")

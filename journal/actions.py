@@ -1,6 +1,7 @@
 """The one way in which anything is written: under the owner's ledger lock, with a revision, once per Idempotency-Key.
 
-``ledger_write`` is the transaction that every action of every room runs in. The rest is the log of operations.
+``ledger_write`` is the transaction that every action of every room runs in. The rest is the log of operations, and of
+what models used.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import F, Sum
 from django.utils import timezone
+
+from language.base import Usage
 
 from .exceptions import Gated, IdempotentReplay, NotFound
 from .ledgers import COUNTS, lock_ledgers
-from .models import Change, Erased, IdempotencyRecord, JobRun, Ledger, OperationEvent, UndoStep
+from .models import Change, Erased, IdempotencyRecord, JobRun, Ledger, ModelUse, OperationEvent, UndoStep
 from .records import Actor, IdempotencyClaim
 from .steps import Step, note_revisions, store_changes
 
@@ -233,6 +237,29 @@ def note_operation(
         category=category,
         sim=sim,
     )
+
+
+_ADD_USE = """
+INSERT INTO journal_modeluse AS known (day, purpose, calls, input_tokens, output_tokens)
+VALUES (%s, %s, 1, %s, %s)
+ON CONFLICT (day, purpose) DO UPDATE SET calls = known.calls + 1,
+    input_tokens = known.input_tokens + excluded.input_tokens,
+    output_tokens = known.output_tokens + excluded.output_tokens
+"""
+
+
+def note_model_use(purpose: str, usage: Usage) -> None:
+    """Count one call of a model that answered; rules that stand in for one use nothing and are not counted."""
+    if usage == Usage():
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_ADD_USE, [timezone.now().date(), purpose, usage.input_tokens, usage.output_tokens])
+
+
+def tokens_used_today(*purposes: str) -> int:
+    """Input and output tokens of today (UTC) for some purposes, of the whole deployment."""
+    rows = ModelUse.objects.filter(day=timezone.now().date(), purpose__in=purposes)
+    return rows.aggregate(tokens=Sum(F("input_tokens") + F("output_tokens")))["tokens"] or 0
 
 
 def trim() -> dict[str, int]:

@@ -24,6 +24,12 @@ def expire_memories() -> None:
     actions.memories_expire()
 
 
+@shared_task(name="memories.forget_unused")
+def forget_unused() -> None:
+    """Archive the memories that nobody used for long."""
+    actions.memories_forget_unused()
+
+
 @shared_task(name="memories.lapse")
 def lapse_proposals() -> None:
     """End the proposals that nobody decided about in time."""

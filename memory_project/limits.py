@@ -175,6 +175,13 @@ OPTIMIZE_PLANS_PER_DAY = 20
 # A batch asks the model once and embeds once, while its lease holds.
 OPTIMIZE_LEASE_SECONDS = 240
 OPTIMIZE_SLICE_SECONDS = 30
+# Memories that nobody used for so long, and that weigh less than this, are archived; categories.yaml may say otherwise.
+UNUSED_DAYS = env.int("UNUSED_DAYS", default=60)
+UNUSED_BELOW = env.int("UNUSED_BELOW", default=3)
+# What weighs this much and made room in the block is kept longer than the rest of it, and announced before it goes.
+IMPORTANT = 4
+EVICTED_IMPORTANT_DAYS = 60
+ANNOUNCE_DAYS = 14
 # Consolidation, once a day for each person: whose memories it looks at (changed lately, weighty, used most), which
 # pairs of them (as near as MEMORY_FALLBACK_LOW_SIMILARITY, not further apart in time), how many pairs a day and in one
 # call, for how long a pair is not compared again, and which part of a person's memories it may archive unasked.

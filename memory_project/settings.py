@@ -124,6 +124,7 @@ CELERY_BEAT_SCHEDULE = {
     "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
     "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},
     "tidy-plans": {"task": "memories.tidy_plans", "schedule": timedelta(minutes=2)},
+    "forget-unused": {"task": "memories.forget_unused", "schedule": crontab(minute=7, hour=4)},
     "consolidate-memories": {"task": "memories.consolidate_due", "schedule": crontab(minute=12)},
     "purge-memories": {"task": "memories.purge", "schedule": crontab(minute=27, hour=3)},
     "tidy-invitations": {"task": "accounts.tidy_invitations", "schedule": crontab(minute=47, hour=3)},

@@ -21,6 +21,7 @@ from accounts.principals import Principal
 from assistant.recall.search import QueryVector, find_memories
 from journal.exceptions import Refused
 from memories.actions import MOST_AT_ONCE
+from memories.lifecycle import leaving_soon
 from memories.models import Kind, Memory
 from memories.queries import block_fill
 from memories.querysets import MemoryQuerySet
@@ -113,6 +114,7 @@ def show_memories(
         "everything": view.unfiltered.query,
         "page": page,
         "groups": _groups(page, cards, counts_by_category(view.narrow(memories))),
+        "leaving": leaving_soon(principal),
         "near": _near(principal, view, memories) if page.number == 1 else [],
         "next": address + view.query,
         "adding": {**BLANK, **(refused.typed if refused else {})},

@@ -9,10 +9,10 @@ from .log import (
     JobRun,
     JobRunQuerySet,
     Ledger,
+    ModelUse,
     OperationEvent,
     UndoStep,
 )
-from .usage import ModelUse
 
 __all__ = [
     "ActorKind",

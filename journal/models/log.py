@@ -210,6 +210,25 @@ class OperationEvent(models.Model):
         return f"{self.node}.{self.op} {self.status}"
 
 
+class ModelUse(models.Model):
+    """What language models used in one day (UTC) for one purpose of work that runs by itself. Names nobody.
+
+    ``input_tokens`` counts what came out of the server's cache too.
+    """
+
+    day = models.DateField()
+    purpose = models.CharField(max_length=20)
+    calls = models.PositiveIntegerField(default=0)
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["day", "purpose"], name="model_use_once_per_day")]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} on {self.day:%Y-%m-%d}"
+
+
 class JobRun(models.Model):
     """A piece of background work: who holds it, how far it is, how it ended.
 

@@ -30,7 +30,7 @@ from .transitions import (
     memory_reject,
     memory_restore,
 )
-from .upkeep import memories_expire, memories_index
+from .upkeep import memories_expire, memories_forget_unused, memories_index
 
 __all__ = [
     "ADDED_AT_ONCE",
@@ -47,6 +47,7 @@ __all__ = [
     "memories_decline",
     "memories_delete",
     "memories_expire",
+    "memories_forget_unused",
     "memories_index",
     "memories_note_shown",
     "memories_relate",

@@ -39,6 +39,8 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
         "excess": excess,
         "now": now,
         "purge_at": now + timedelta(days=settings.ARCHIVE_DAYS),
+        "important": settings.IMPORTANT,
+        "purge_later": now + timedelta(days=settings.EVICTED_IMPORTANT_DAYS),
     }
     with connection.cursor() as cursor:
         cursor.execute(statement("evict"), values)

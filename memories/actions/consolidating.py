@@ -21,12 +21,11 @@ from accounts.models import User
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from journal.actions import LedgerWrite, ledger_write, note_operation
+from journal.actions import LedgerWrite, ledger_write, note_model_use, note_operation, tokens_used_today
 from journal.exceptions import NotFound
 from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
 from journal.models import JobRun, Ledger
 from journal.queue import enqueue
-from journal.usage import note_model_use, tokens_used_today
 from language.backends import get_model
 from language.base import Comparison, LanguageError
 from statements.wording import Embedded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
 from uuid import UUID
 
 import structlog
@@ -22,6 +23,7 @@ from statements.actions import PRESENT, Changed, embed_waiting, put_back, take_u
 from statements.models import Suppression
 from statements.wording import Embedded
 
+from ..lifecycle import unused_memories
 from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
@@ -65,6 +67,31 @@ def memories_expire() -> int:
         while done := _expire_batch(user_id):
             expired += done
     return expired
+
+
+def memories_forget_unused() -> int:
+    """Archive the memories that nobody used for long (``lifecycle.unused_memories``), as expired. Returns how many.
+
+    Each batch is a transaction of one person, in as many statements for many memories as for one.
+    """
+    forgotten = 0
+    lately = timezone.now() - timedelta(days=1)
+    people = Memory.objects.active().filter(created_at__lt=lately).order_by("user_id").values_list("user_id", flat=True)
+    for user_id in list(people.distinct()):
+        while done := _forget_batch(user_id):
+            forgotten += done
+    return forgotten
+
+
+def _forget_batch(user_id: UUID) -> int:
+    try:
+        with working_for(user_id, "memories.forget_unused") as job, ledger_write(job.actor, user_id) as write:
+            unused = unused_memories(user_id, timezone.now()).order_by("updated_at", "pk")
+            memories = list(narrow(unused)[:EXPIRE_BATCH])
+            archive_many(write, user_id, memories, Why.TTL, event="TTL", meta_of=lambda memory: {"unused": True})
+    except NotFound:
+        return 0  # The person was erased meanwhile, with all that is theirs.
+    return len(memories)
 
 
 def _expire_batch(user_id: UUID) -> int:

@@ -1,9 +1,8 @@
 """What is remembered about a person, how it changed and what waits for them."""
 
-from .compared import ComparedPair
 from .memory import MEMORY, Disclosure, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion
-from .plans import MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from .plans import ComparedPair, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .proposals import FieldSignal, Proposal, ProposalEvidence
 
 __all__ = [

@@ -5,7 +5,8 @@ WITH unpinned AS (
     WHERE user_id = %(user)s::uuid AND state = 'active' AND in_block AND NOT pinned AND id <> ALL (%(keep)s::text[])
 ), evicted AS (
     UPDATE memories_memory AS memory
-    SET state = 'archived', deleted_why = 'evicted', deleted_at = %(now)s, purge_at = %(purge_at)s, updated_at = %(now)s,
+    SET state = 'archived', deleted_why = 'evicted', deleted_at = %(now)s, 
+        purge_at = CASE WHEN memory.importance >= %(important)s THEN %(purge_later)s ELSE %(purge_at)s END, updated_at = %(now)s,
         active_rev = NULL, state_reason = ''
     FROM unpinned
     WHERE memory.id = unpinned.id AND unpinned.freed_before < %(excess)s

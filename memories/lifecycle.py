@@ -1,0 +1,74 @@
+"""Reads behind forgetting: what nobody has used for long, and what will soon be gone for good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Count, Exists, Min, OuterRef, Q
+from django.utils import timezone
+
+from accounts import categories
+from accounts.principals import Principal
+from journal.models import Ledger
+
+from .models import Memory, MemoryEvidence, MemoryUse
+from .querysets import MemoryQuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingSoon:
+    """Important memories that made room in the block and will be purged: how many, and when the first of them is."""
+
+    count: int
+    first_at: datetime
+
+
+def unused_memories(user_id: UUID, now: datetime) -> MemoryQuerySet:
+    """Active memories that were neither recalled, said again nor edited for as long as their category says.
+
+    Pinned ones and fields never are; nor is what weighs as much as the category says, or is in the block while that is
+    not over half its budget.
+    """
+    rows = Memory.objects.active().filter(user_id=user_id, pinned=False, field="")
+    full = settings.MEMORY_BLOCK_TOKENS / 2
+    if Ledger.objects.filter(pk=user_id, block_tokens__gt=full).exists():
+        return rows.filter(_of_categories(now))
+    return rows.filter(_of_categories(now), in_block=False)
+
+
+def _of_categories(now: datetime) -> Q:
+    """What is unused by the rule of each category; categories of one rule are asked for together."""
+    rules: dict[tuple[int, int], list[str]] = {}
+    known: Mapping[str, categories.Category] = categories.load().by_name
+    for category in known.values():
+        days = settings.UNUSED_DAYS if category.unused_days is None else category.unused_days
+        below = settings.UNUSED_BELOW if category.forget_below is None else category.forget_below
+        rules.setdefault((days, below), []).append(category.name)
+    unused = Q(pk__in=[])
+    for (days, below), names in rules.items():
+        if days:
+            unused |= Q(category__in=names, importance__lt=below) & _untouched(now - timedelta(days=days))
+    return unused | Q(importance__lt=settings.UNUSED_BELOW) & ~Q(category__in=list(known)) & _untouched(
+        now - timedelta(days=settings.UNUSED_DAYS)
+    )
+
+
+def _untouched(since: datetime) -> Q:
+    used = MemoryUse.objects.filter(memory=OuterRef("pk"), last_used_at__gt=since)
+    said = MemoryEvidence.objects.filter(version__memory=OuterRef("pk"), message__created_at__gt=since)
+    return Q(updated_at__lte=since, created_at__lte=since) & ~Exists(used) & ~Exists(said)
+
+
+def leaving_soon(principal: Principal) -> LeavingSoon | None:
+    """What the person is told before it goes: important memories that made room, and go within days."""
+    now = timezone.now()
+    within = now + timedelta(days=settings.ANNOUNCE_DAYS)
+    rows = Memory.objects.visible_to(principal).filter(
+        state="archived", deleted_why="evicted", importance__gte=settings.IMPORTANT, purge_at__range=(now, within)
+    )
+    found = rows.aggregate(count=Count("pk"), first_at=Min("purge_at"))
+    return LeavingSoon(found["count"], found["first_at"]) if found["count"] else None

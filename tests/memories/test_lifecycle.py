@@ -1,0 +1,139 @@
+"""What nobody uses is archived, can be fetched back, and goes for good later (003, 7)."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts import categories
+from accounts.queries import principal_for_person
+from memories import actions, tasks
+from memories.block import memory_block
+from memories.delta import memory_delta
+from memories.lifecycle import leaving_soon
+from memories.models import MemoryEvidence
+from tests import factories
+from tests.factories import rev_of
+
+from .rows import remember, reword
+from .state import changes, check, now
+
+pytestmark = pytest.mark.django_db
+
+LATER = timedelta(days=61)
+
+
+def forgotten(memories, at=LATER):
+    """Which of some memories were archived when so long has passed."""
+    with time_machine.travel(timezone.now() + at):
+        tasks.forget_unused()
+    return [memory for memory in memories if now(memory).state == "archived"]
+
+
+def test_unused_for_60_days_of_little_weight_not_pinned_and_no_field(owner):
+    memories = remember(
+        owner,
+        {"content": "Went to a fair.", "category": "event"},
+        {"content": "Weighs more.", "category": "event", "importance": 3},
+        {"content": "Is pinned.", "category": "event", "pinned": True},
+        {"content": "Lives in Porto.", "category": "event", "field": "city"},
+        {"content": "Stands in the block.", "category": "context"},
+    )
+    assert forgotten(memories, timedelta(days=59)) == []
+    assert forgotten(memories) == memories[:1]
+    gone = now(memories[0])
+    assert (gone.deleted_why, gone.purge_at - gone.deleted_at) == ("ttl", timedelta(days=30))
+    check(owner)
+
+
+def test_recalled_said_again_or_edited_is_used_and_a_block_that_was_shown_is_not(owner):
+    memories = remember(owner, *({"content": f"Saw film {n}.", "category": "event"} for n in range(4)))
+    recalled, said, edited, shown = memories
+    with time_machine.travel(timezone.now() + timedelta(days=30)):
+        actions.memories_used([recalled.pk], timezone.now())
+        message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
+        MemoryEvidence.objects.create(version=said.versions.get(), message=message, quote="film")
+        reword(edited, "Saw another film.", updated_at=timezone.now())
+        memory_block(principal_for_person(owner.pk))
+    assert forgotten(memories) == [shown]
+
+
+def test_what_the_block_carries_only_while_it_is_over_half_its_budget(owner, settings):
+    memories = remember(owner, "Stands in the block.")
+    assert forgotten(memories) == []
+    settings.MEMORY_BLOCK_TOKENS = memories[0].tokens
+    assert forgotten(memories) == memories
+
+
+def test_by_category_in_categories_yaml(owner, monkeypatch):
+    known = categories.load()
+    rules = {"event": {"unused_days": 10}, "history": {"unused_days": 0}, "knowledge": {"forget_below": 1}}
+    by_name = {
+        name: categories.Category(name, each.context, each.rag_length, **rules.get(name, {}))
+        for name, each in known.by_name.items()
+    }
+    monkeypatch.setattr(categories, "load", lambda: categories.Categories(by_name, known.aliases, known.allowlists))
+    memories = remember(owner, *({"content": f"Of {name}.", "category": name} for name in [*rules, "interests"]))
+    assert forgotten(memories, timedelta(days=11)) == memories[:1]
+    assert forgotten(memories) == [memories[0], memories[3]]
+
+
+def test_a_rule_that_is_none_is_a_fault():
+    own = {"categories": {"system": [{"name": "pets", "context": "rag", "unused_days": -1, "forget_below": True}]}}
+    _, faults = categories.parse(own)
+    assert [fault.split(" of ")[0] for fault in faults] == ["the unused_days", "the forget_below"]
+
+
+def test_a_dry_run_lists_and_changes_nothing(owner):
+    (memory,) = remember(owner, {"content": "Went to a fair.", "category": "event"})
+    out = StringIO()
+    with time_machine.travel(timezone.now() + LATER):
+        call_command("forget_unused", "--dry-run", stdout=out)
+        assert f"{owner.pk} {memory.pk} event 2" in out.getvalue()
+        assert "fair" not in out.getvalue()
+        assert now(memory).state == "active"
+        call_command("forget_unused", stdout=out)
+    assert "1 archived." in out.getvalue()
+    assert now(memory).state == "archived"
+
+
+def test_delta_surfaces_the_transition_once(owner):
+    memories = remember(owner, {"content": "Went to a fair.", "category": "event"})
+    before = rev_of(owner)
+    forgotten(memories)
+    told = memory_delta(principal_for_person(owner.pk), before)
+    assert told.count("archived: [event]") == 1
+    assert "fair" not in told
+    assert memory_delta(principal_for_person(owner.pk), rev_of(owner)) is None
+
+
+def test_restorable_until_the_purge_which_removes_it_after_purge_at(owner, me):
+    kept, gone = memories = remember(owner, *({"content": f"Saw film {n}.", "category": "event"} for n in range(2)))
+    assert forgotten(memories) == memories
+    with time_machine.travel(timezone.now() + timedelta(days=90)):
+        tasks.purge_memories()
+        assert actions.memory_restore(me, kept.pk).state == "active"
+        tasks.forget_unused()
+        assert now(kept).state == "active"
+    with time_machine.travel(timezone.now() + timedelta(days=92)):
+        tasks.purge_memories()
+    assert not type(gone).objects.filter(pk=gone.pk).exists()
+    assert changes(owner)[-1] == "PURGE"
+    check(owner)
+
+
+def test_what_made_room_and_was_important_goes_last_and_is_announced(owner, me, settings):
+    memories = remember(owner, {"content": "Is allergic to nuts.", "importance": 5}, "Keeps bees.")
+    settings.MEMORY_BLOCK_TOKENS = 30
+    factories.MemoryFactory(user=owner, content="The user keeps hens.")
+    weighty, light = (now(memory) for memory in memories)
+    assert {weighty.deleted_why, light.deleted_why} == {"evicted"}
+    assert weighty.purge_at - light.purge_at == timedelta(days=30)
+    assert leaving_soon(me) is None
+    with time_machine.travel(timezone.now() + timedelta(days=47)):
+        tasks.purge_memories()
+        soon = leaving_soon(me)
+        assert (soon.count, soon.first_at) == (1, weighty.purge_at)
