@@ -10,9 +10,10 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Sum
@@ -20,9 +21,10 @@ from django.utils import timezone
 
 from language.base import Usage
 
+from .cache import valkey
 from .exceptions import Gated, IdempotentReplay, NotFound
 from .ledgers import COUNTS, lock_ledgers
-from .models import Change, Erased, IdempotencyRecord, JobRun, Ledger, ModelUse, OperationEvent, UndoStep
+from .models import ActorKind, Change, Erased, IdempotencyRecord, JobRun, Ledger, ModelUse, OperationEvent, UndoStep
 from .records import Actor, IdempotencyClaim
 from .steps import Step, note_revisions, store_changes
 
@@ -39,6 +41,11 @@ class LedgerWrite:
     undoes: dict[tuple[str, str], int] = field(default_factory=dict)
     keeps_steps: bool = True
     record: IdempotencyRecord | None = None
+    operations: list[dict[str, Any]] = field(default_factory=list)
+
+    def operate(self, op: str, object_id: object, *, category: str = "", sim: float | None = None) -> None:
+        """Say what an operation of a caller came to, for the log of operations; jobs log theirs themselves."""
+        self.operations.append({"op": op, "object_id": str(object_id), "category": category, "sim": sim})
 
     def change(
         self,
@@ -151,6 +158,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         if moved:
             actions = {pk: values[0] + 1 for pk, values in before.items()}
             store_changes(write.changes, write.steps, actions, moved)
+        _operations_put_by(write)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
@@ -237,6 +245,77 @@ def note_operation(
         category=category,
         sim=sim,
     )
+
+
+_COUNT_OPERATION = """
+INSERT INTO journal_operationevent AS known (id, user_id, thread_id, node, op, status, object_id, category, count, at)
+VALUES (%s, %s, %s, %s, %s, %s, '', '', 1, %s)
+ON CONFLICT (id) DO UPDATE SET count = known.count + 1, at = excluded.at
+"""
+_HOURS = uuid.UUID("6f1d2f4e-0a53-4c8e-9b7e-2f6a5f0f3c11")
+
+
+def count_operation(node: str, op: str, status: str, *, user_id: uuid.UUID, thread_id: object, at: datetime) -> None:
+    """Log a read: one row for all of a conversation's in an hour, with how many there were."""
+    hour = at.astimezone(UTC).strftime("%Y-%m-%dT%H")
+    key = uuid.uuid5(_HOURS, f"{user_id} {thread_id} {node} {op} {status} {hour}")
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_OPERATION, [key, user_id, str(thread_id), node, op, status, at])
+
+
+OPERATIONS = "journal:operations"
+_OPERATIONS_AT_ONCE = 500
+_OPERATION_CHARACTERS = 20
+
+
+def _operations_put_by(write: LedgerWrite) -> None:
+    """Have what a person or an agent changed logged some seconds after it is committed. The cache away, it is lost."""
+    if write.actor.kind not in {ActorKind.PERSON, ActorKind.AGENT}:
+        return
+    told = {each["object_id"] for each in write.operations}
+    done = [
+        *write.operations,
+        *(
+            {"op": change.event.lower(), "object_id": change.object_id, "category": "", "sim": None}
+            for change in write.changes
+            if change.object_type in {"memory", "fact"} and change.object_id not in told
+        ),
+    ]
+    owner = next((pk for pk, ledger in write.ledgers.items() if ledger.kind == Ledger.Kind.USER), None)
+    if owner is None or not done:
+        return
+    thread = next((str(change.conversation_id) for change in write.changes if change.conversation_id), "")
+    written = orjson.dumps({"user": owner, "thread": thread, "at": timezone.now(), "done": done}).decode()
+    transaction.on_commit(lambda: valkey().put_by(OPERATIONS, written), robust=True)
+
+
+def operations_note() -> int:
+    """Write what was put by into the log of operations. Returns how many rows."""
+    noted = 0
+    with valkey().take_up(OPERATIONS, _OPERATIONS_AT_ONCE, seconds=60) as written, transaction.atomic():
+        put_by = [orjson.loads(each) for each in written]
+        there = {
+            str(pk)
+            for pk in Ledger.objects.filter(pk__in={each["user"] for each in put_by}).values_list("pk", flat=True)
+        }
+        # Of whoever was erased meanwhile nothing is written any more.
+        for each in (each for each in put_by if each["user"] in there):
+            rows = [
+                OperationEvent(
+                    user_id=each["user"],
+                    thread_id=each["thread"],
+                    node="hotpath",
+                    op=done["op"][:_OPERATION_CHARACTERS],
+                    status=OperationEvent.Status.OK,
+                    object_id=done["object_id"],
+                    category=done["category"],
+                    sim=done["sim"],
+                    at=datetime.fromisoformat(each["at"]),
+                )
+                for done in each["done"]
+            ]
+            noted += len(OperationEvent.objects.bulk_create(rows))
+    return noted
 
 
 _ADD_USE = """

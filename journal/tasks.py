@@ -5,6 +5,12 @@ from celery import shared_task
 from . import actions
 
 
+@shared_task(name="journal.note_operations")
+def note_operations() -> None:
+    """Log what was changed in the last seconds."""
+    actions.operations_note()
+
+
 @shared_task(name="journal.trim")
 def trim() -> None:
     """Delete expired operation events and idempotency records."""

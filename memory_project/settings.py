@@ -120,6 +120,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-exports": {"task": "assistant.sweep_exports", "schedule": timedelta(minutes=2)},
     "finish-idle": {"task": "assistant.finish_idle", "schedule": timedelta(minutes=5)},
     "purge": {"task": "facts.purge", "schedule": crontab(minute=17, hour=3)},
+    "note-operations": {"task": "journal.note_operations", "schedule": timedelta(seconds=5)},
     "note-shown": {"task": "memories.note_shown", "schedule": timedelta(seconds=5)},
     "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
     "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},

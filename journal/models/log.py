@@ -181,7 +181,10 @@ class UndoStep(models.Model):
 
 
 class OperationEvent(models.Model):
-    """What was attempted, reads, skips and failures included. Written off the request path, kept 90 days."""
+    """What was attempted, reads, skips and failures included. Written off the request path, kept 90 days.
+
+    ``count`` is how often: what was only shown is one row a conversation and hour. ``sim`` is the best neighbour's.
+    """
 
     class Status(models.TextChoices):
         OK = "ok"
@@ -197,6 +200,7 @@ class OperationEvent(models.Model):
     object_id = models.CharField(max_length=36, blank=True)
     category = models.CharField(max_length=50, blank=True)
     sim = models.FloatField(null=True)
+    count = models.PositiveIntegerField(default=1, db_default=1)
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -88,11 +88,16 @@ class Recording:
         here = Here(self, candidate, around, signal_agrees(self.principal, self.user_id, candidate))
         try:
             if not around.against.words:
-                return here.decide()
-            with self.changing_stored():
-                return here.decide()
+                outcome = here.decide()
+            else:
+                with self.changing_stored():
+                    outcome = here.decide()
         except Refused as error:
             return error
+        op = {"created": "create", "reinforced": "merge", "updated": "update"}.get(outcome.outcome, outcome.outcome)
+        sim = max((each.similarity for each in around.neighbours), default=None)
+        self.write.operate(op, outcome.memory.pk, category=outcome.memory.category, sim=sim)
+        return outcome
 
     @contextmanager
     def changing_stored(self) -> Iterator[None]:

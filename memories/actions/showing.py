@@ -17,7 +17,7 @@ from accounts.models import Agent, User
 from accounts.principals import Principal
 from accounts.scope import working_for
 from conversations.models import Conversation
-from journal.actions import note_operation
+from journal.actions import count_operation
 from journal.cache import valkey
 from journal.models import OperationEvent
 
@@ -129,7 +129,9 @@ def _note(shown: _Shown) -> None:
     if shown.agent:
         memories_used(shown.recalled, shown.at)
     status = OperationEvent.Status.OK if ids else OperationEvent.Status.SKIPPED
-    note_operation(NODE, OPERATIONS[shown.by], status, user_id=shown.user, thread_id=shown.conversation or "")
+    count_operation(
+        NODE, OPERATIONS[shown.by], status, user_id=shown.user, thread_id=shown.conversation or "", at=shown.at
+    )
 
 
 def memories_used(ids: Sequence[str], at: datetime) -> None:

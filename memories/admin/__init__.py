@@ -9,10 +9,11 @@ from .memories import (
     RelationAdmin,
 )
 from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
-from .plans import MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
+from .plans import ComparedPairAdmin, MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
 from .proposals import FieldSignalAdmin, ProposalAdmin, ProposalEvidenceAdmin
 
 __all__ = [
+    "ComparedPairAdmin",
     "DisclosureAdmin",
     "FieldSignalAdmin",
     "MemoryAdmin",

@@ -10,7 +10,7 @@ from unfold.decorators import display
 from accounts.admin import moderator
 from web.admin import linked
 
-from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .memories import OfPersonAdmin
 
 
@@ -120,3 +120,33 @@ class MemoryPlanSourceAdmin(_OfPlanAdmin):
 
     item_link = linked(MemoryPlanItem, "item_id", "item")
     memory_link = linked(Memory, "memory_id", "memory")
+
+
+@admin.register(ComparedPair)
+class ComparedPairAdmin(_OfPlanAdmin):
+    """Which pairs consolidation has compared, and what came of it."""
+
+    id_fields = ("user_id",)
+    memory_fields = ("kept_id", "dropped_id")
+    list_display = ["id", "kept_link", "dropped_link", "score", "verdict", "asked", "at", "person"]
+    list_filter = ["verdict", "asked", "at"]
+    fields = [
+        "kept_link",
+        "kept_version",
+        "dropped_link",
+        "dropped_version",
+        "score",
+        "verdict",
+        "asked",
+        "at",
+        "person",
+    ]
+    readonly_fields = ["kept_link", "dropped_link", "person"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ComparedPair]:
+        """All pairs: a moderator sees rows of everybody."""
+        moderator(request)
+        return ComparedPair.objects.all()
+
+    kept_link = linked(Memory, "kept_id", "kept")
+    dropped_link = linked(Memory, "dropped_id", "dropped")

@@ -697,7 +697,7 @@ def test_a_batch_that_breaks_off_is_noted_once(api, owner, agent, django_capture
         ask(api(agent), "boat")
         ask(api(agent), "the boat")
     noted = mock.Mock(side_effect=[None, OperationalError("a lock was waited for too long")])
-    with mock.patch("memories.actions.showing.note_operation", noted), pytest.raises(OperationalError):
+    with mock.patch("memories.actions.showing.count_operation", noted), pytest.raises(OperationalError):
         actions.memories_note_shown()
     assert not Disclosure.objects.exists()
     assert actions.memories_note_shown() == 2

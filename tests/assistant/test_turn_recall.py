@@ -344,7 +344,7 @@ def test_how_often_something_is_recalled_on_demand_is_recorded(
         api(agent).post("/api/v1/memories/query/", {"query": "beehive"})
     memories_note_shown()
     events = OperationEvent.objects.filter(user_id=owner.pk, node="context")
-    assert events.filter(op="turn").count() == 2
+    assert events.get(op="turn").count == 2
     recalls = events.filter(op="recall").order_by("category")
     assert list(recalls.values_list("category", "status")) == [("tool", "ok"), ("turn", "ok")]
     by_tool, by_turn = recalls

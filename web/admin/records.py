@@ -23,6 +23,7 @@ from journal.models import (
     JobRun,
     JobRunQuerySet,
     Ledger,
+    ModelUse,
     OperationEvent,
     UndoStep,
 )
@@ -156,7 +157,18 @@ class ErasedAdmin(RecordAdmin):
 class OperationEventAdmin(RecordAdmin):
     """The log of attempts, with what was skipped and what failed."""
 
-    list_display = ["at", "node", "op", "labelled_status", "user_id", "thread_id", "object_id", "category", "sim"]
+    list_display = [
+        "at",
+        "node",
+        "op",
+        "labelled_status",
+        "user_id",
+        "thread_id",
+        "object_id",
+        "category",
+        "sim",
+        "count",
+    ]
     list_filter = ["status", "at"]
     search_fields = ["user_id"]
     search_help_text = "The id of a person, a thread or an object"
@@ -167,6 +179,16 @@ class OperationEventAdmin(RecordAdmin):
     def labelled_status(self, event: OperationEvent) -> str:
         """How it ended."""
         return event.status
+
+
+@admin.register(ModelUse)
+class ModelUseAdmin(RecordAdmin):
+    """What language models used for work that runs by itself, a day and purpose at a time."""
+
+    list_display = ["day", "purpose", "calls", "input_tokens", "output_tokens"]
+    list_filter = ["purpose", "day"]
+    ordering = ["-day", "purpose"]
+    fields = ["day", "purpose", "calls", "input_tokens", "output_tokens"]
 
 
 class StandingFilter(SimpleListFilter):

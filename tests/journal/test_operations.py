@@ -1,0 +1,60 @@
+"""The log of operations (003, 14): one row an hour for what was only shown, one for each write, without any content."""
+
+import pytest
+import time_machine
+from django.db.models import Sum
+
+from journal import tasks
+from journal.models import OperationEvent
+from memories.tasks import note_shown
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+URL = "/api/v1/memories/"
+
+
+@pytest.fixture(autouse=True)
+def _drained():
+    tasks.note_operations()
+    note_shown()
+    OperationEvent.objects.all().delete()
+
+
+def test_block_reads_are_counted_per_conversation_and_hour(api, agent, owner):
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    with time_machine.travel("2026-11-20T10:05:00Z") as clock:
+        for minute in (5, 20, 50):
+            clock.move_to(f"2026-11-20T10:{minute:02}:00Z")
+            api(agent).get(f"{URL}context/", {"conversation": str(talk.pk)})
+        clock.move_to("2026-11-20T11:01:00Z")
+        api(agent).get(f"{URL}context/", {"conversation": str(talk.pk)})
+        note_shown()
+    rows = OperationEvent.objects.filter(node="context", op="block").order_by("at")
+    assert list(rows.values_list("count", flat=True)) == [3, 1]
+    assert {row.thread_id for row in rows} == {str(talk.pk)}
+
+
+def test_rest_writes_are_logged_with_sim_and_without_content(api, agent, owner, settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    settings.MEMORY_LINK_MIN_SIMILARITY = 0.3
+    for content in ("The user keeps bees at home.", "The user keeps hens at home."):
+        made = api(agent).post(URL, {"content": content, "category": "context", "insist": True}).json()
+    api(agent).put(f"{URL}{made['id']}/", {"content": "The user keeps ducks at home."})
+    api(agent).delete(f"{URL}{made['id']}/")
+    assert not OperationEvent.objects.filter(node="hotpath").exists()  # Not on the request's path.
+    tasks.note_operations()
+    first, second, update, delete = OperationEvent.objects.filter(node="hotpath").order_by("at")
+    assert [row.op for row in (first, second, update, delete)] == ["create", "create", "update", "delete"]
+    assert (first.sim, second.category, second.object_id) == (None, "context", made["id"])
+    assert second.sim > 0.3
+    tasks.note_operations()
+    assert OperationEvent.objects.filter(node="hotpath").count() == 4
+
+
+def test_basic_counts_by_op_and_node_over_time(api, agent, owner):
+    for content in ("The user keeps bees.", "The user keeps bees."):
+        api(agent).post(URL, {"content": content, "category": "context"})
+    tasks.note_operations()
+    counts = OperationEvent.objects.filter(user_id=owner.pk, node="hotpath").values("op").annotate(n=Sum("count"))
+    assert {row["op"]: row["n"] for row in counts} == {"create": 1, "merge": 1}
