@@ -14,6 +14,7 @@ import celery.concurrency.solo  # noqa: F401
 import django
 import kombu.transport.redis  # noqa: F401
 from django.apps import apps
+from django.conf import settings
 
 if not apps.ready:
     django.setup()
@@ -27,7 +28,11 @@ from assistant.learn import learning
 from assistant.learn import summarizing as actions
 from conversations import actions as conversations
 from conversations.actions import derived
+from memories.actions import bulk, consolidating, memories_consolidate, memories_forget_unused, upkeep
+from memories.models import MEMORY
 from memory_project.celery import app
+from statements.actions import statements_purge
+from statements.actions import upkeep as purging
 
 
 def append(conversation_id, user_id, batches, together):
@@ -82,6 +87,26 @@ def erase_and_stop_at(step, job_id, reached):
     """Erase everything of a person, and stand still for ever at one step of it."""
     with _after_some(whole_actions, *ERASURE_STEPS[step], reached):
         run_erasure(job_id)
+
+
+def upkeep_and_stop_at(step, job_id, reached):
+    """Look after memories, and stand still for ever at one step of it."""
+    settings.MEMORY_FALLBACK_LOW_SIMILARITY = 0.5
+    work, target, name, times = UPKEEP_STEPS[step]
+    with _after_some(target, name, times, reached):
+        work(job_id)
+
+
+UPKEEP_STEPS = {
+    "consolidation: nothing is compared": (memories_consolidate, consolidating, "_store", 0),
+    "consolidation: nothing is merged": (memories_consolidate, consolidating, "_plan", 0),
+    "consolidation: inside the second merge": (memories_consolidate, consolidating, "memories_relate", 1),
+    "consolidation: before the end": (memories_consolidate, consolidating, "finish_job", 0),
+    "archive: inside the transaction": (lambda _: memories_forget_unused(), bulk, "change_many", 0),
+    "archive: after a batch": (lambda _: memories_forget_unused(), upkeep, "archive_many", 1),
+    "purge: inside the transaction": (lambda _: statements_purge(MEMORY), purging, "forget", 0),
+    "purge: after a batch": (lambda _: statements_purge(MEMORY), purging, "erase", 1),
+}
 
 
 def _after_some(target, name, times, reached):

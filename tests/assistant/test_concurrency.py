@@ -3,9 +3,12 @@
 import io
 import json
 import signal
+from datetime import timedelta
+from io import StringIO
 
 import pytest
 from celery import current_app
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -19,10 +22,13 @@ from assistant.learn import summarizing as actions
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
-from journal.models import Erasure, JobRun
-from memories.models import Memory
+from journal.models import Change, Erasure, JobRun
+from memories.actions import consolidations_due, memories_consolidate, memories_forget_unused, memories_index
+from memories.models import MEMORY, Memory, MemoryPlanItem
+from statements.actions import statements_purge
 from tests import factories
 from tests.conversations.exports import chatgpt_talk
+from tests.memories.rows import remember
 
 from . import children
 from .consistency import faults, unfinished
@@ -304,3 +310,53 @@ def test_a_worker_killed_in_the_middle_of_an_import_is_replaced(processes, perso
     assert (upload.state, upload.outcome["new"], upload.outcome["new_messages"]) == ("done", 4, 480)
     assert not Message.objects.filter(embedding__isnull=True).exists()
     assert not ImportPart.objects.exists()
+
+
+@pytest.mark.parametrize("step", children.UPKEEP_STEPS)
+def test_upkeep_that_is_killed_is_finished_by_the_next_run(processes, person, step, settings):
+    """Nothing is lost, nothing is done twice, and the audit holds."""
+    settings.KEEPSAKE_EMBEDDER, settings.MEMORY_FALLBACK_LOW_SIMILARITY = "hashing", 0.5
+    long_ago = timezone.now() - timedelta(days=100)
+    pairs = [f"The user {said} {hobby}." for hobby in HOBBIES[:3] for said in ("likes", "really likes")]
+    remember(person, *pairs, *(f"The user owns a boat called {name.title()}." for name in HOBBIES))
+    unused = remember(
+        person,
+        *({"content": f"Went to fair {number}.", "category": "event"} for number in range(4)),
+        created_at=long_ago,
+        updated_at=long_ago,
+    )
+    gone = remember(
+        person,
+        *(f"Sold boat {number}." for number in range(4)),
+        state="archived",
+        deleted_why="person",
+        deleted_at=long_ago,
+        purge_at=long_ago,
+    )
+    memories_index()
+    Memory.objects.filter(pk__in=[memory.pk for memory in unused]).update(updated_at=long_ago)
+    consolidations_due()
+    current_app.control.purge()
+    job = JobRun.objects.get(kind="consolidate")
+
+    reached = CONTEXT.Event()
+    killed = processes.start(children.upkeep_and_stop_at, step, job.pk, reached)
+    assert reached.wait(PATIENCE_SECONDS)
+    killed.kill()
+    killed.join(10)
+    assert killed.exitcode == -signal.SIGKILL
+    call_command("audit", stdout=StringIO())
+    JobRun.objects.filter(pk=job.pk, state="running").update(lease_until=timezone.now())
+
+    for _ in range(2):  # What is done already is not done again.
+        memories_consolidate(job.pk)
+        memories_forget_unused()
+        statements_purge(MEMORY)
+        call_command("audit", stdout=StringIO())
+    active = Memory.objects.filter(user=person, state="active")
+    assert sorted(active.filter(content__contains="likes").values_list("content", flat=True)) == sorted(pairs[1::2])
+    assert MemoryPlanItem.objects.filter(state="applied").count() == 3
+    assert Memory.objects.filter(pk__in=[memory.pk for memory in unused], deleted_why="ttl").count() == 4
+    assert not Memory.objects.filter(pk__in=[memory.pk for memory in gone]).exists()
+    assert Change.objects.filter(event="PURGE").count() == 4
+    assert Change.objects.filter(event="TTL").count() == 4
