@@ -41,7 +41,8 @@ def _rooted(text: str) -> frozenset[str]:
 _STARTERS = frozenset(
     listed(
         """the a an user users in on at for since each every before after during when while if because as with without
-    from to by until both one two three there it this that these those and but most many some all no nobody everybody"""
+    from to by until both one two three there it this that these those and but most many some all no nobody
+    everybody"""
     )
 )
 _TENS = {word: str(10 * tens) for tens, word in enumerate(listed("thirty forty fifty sixty seventy eighty ninety"), 3)}
@@ -61,17 +62,17 @@ _DATES = _rooted(
 )
 _UNITS = _rooted(
     """second minute hour day week month quarter year decade s ms min h millisecond metre meter kilometre kilometer
-    centimetre mile inch foot feet yard cm mm km m gram kilo kilogram pound ton mg g kg lb microgram milligram
-    litre liter gallon cup glass teaspoon tablespoon spoon percent degree celsius fahrenheit euro franc dollar
-    yen pound cent kb mb gb tb µg μg mbit gbit lengths steps page daily weekly monthly yearly hourly annually
-    nightly"""
+    centimetre mile inch foot feet yard cm mm km m gram kilo kilogram pound ton mg g kg lb microgram
+    milligram ml cl dl litre liter gallon cup glass teaspoon tablespoon spoon percent degree celsius
+    fahrenheit euro franc dollar yen pound cent kb mb gb tb µg μg mbit gbit lengths steps page daily weekly
+    monthly yearly hourly annually nightly"""
 )
 _SAME_UNITS = {
     _root(word): _root(same)
     for pair in listed(
         """daily/day nightly/night hourly/hour weekly/week monthly/month yearly/year annually/year kilometer/kilometre
-    km/kilometre meter/metre centimeter/centimetre cm/centimetre kilo/kilogram kg/kilogram liter/litre min/minute
-    h/hour"""
+    km/kilometre meter/metre centimeter/centimetre cm/centimetre kilo/kilogram kg/kilogram liter/litre
+    min/minute h/hour"""
     )
     for word, same in [pair.split("/")]
 }
@@ -86,12 +87,12 @@ _PEOPLE = _rooted(
 _OPPOSITES = {
     word: side
     for pair in listed(
-        """older/younger elder/younger oldest/youngest early/late left/right left/left-out always/sometimes
-    always/rarely
-    more/less most/least before/after high/low big/small large/small long/short new/old rich/poor open/closed
-    buy/sell lend/borrow love/hate like/hate start/stop begin/end import/export import/delete up/down in/out
-    inside/outside public/private hot/cold light/dark full/empty full-time/part-time from/to arrive/leave
-    win/lose give/receive teach/learn above/below over/under upper/lower happy/sad good/bad best/worst"""
+        """older/younger elder/younger oldest/youngest eldest/youngest permits/forbids bought/sold early/late
+    left/right left/left-out always/sometimes always/rarely more/less most/least before/after high/low
+    big/small large/small long/short new/old rich/poor open/closed buy/sell lend/borrow love/hate like/hate
+    start/stop begin/end import/export import/delete up/down in/out inside/outside public/private hot/cold
+    light/dark full/empty full-time/part-time from/to arrive/leave win/lose give/receive teach/learn
+    above/below over/under upper/lower happy/sad good/bad best/worst"""
     )
     for word, side in (pair.split("/"), pair.split("/")[::-1])
 }
@@ -173,11 +174,9 @@ class _Particulars:
 
 
 def may_be_one(kept: str, dropped: str) -> bool:
-    """Whether nothing that is said exactly keeps two texts apart, if ``kept`` is to stand for both.
-
-    Every figure, name, moment and measure of the dropped one has to be in the kept one, both deny alike and are about
-    the same people. Names in another order are left to the grammar.
-    """
+    """Whether nothing that is said exactly keeps two texts apart, if ``kept`` is to stand for both. Every figure,
+    name, moment and measure of the dropped one has to be in the kept one, both deny alike and are about the
+    same people. Names in another order are left to the grammar."""
     one, other = _Particulars(kept), _Particulars(dropped)
     if other.figures - one.figures or one.denied != other.denied:
         return False

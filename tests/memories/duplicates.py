@@ -352,3 +352,67 @@ DUPLICATES = [
     ("The user is currently reading Dune.", "The user is reading Dune."),
     ("The user also speaks Dutch.", "The user speaks Dutch."),
 ]
+
+# --- Written after the rules were frozen, scored once: docs/upkeep.md has the figures ---
+
+UNSEEN_APART = _pairs("""
+    The user owns {three|thirteen} bicycles.
+    The user's router has {2|4} antennas.
+    The user bakes {a dozen|two dozen} rolls on Sundays.
+    The user's mortgage runs for {15|25} years.
+    The user finished {second|third} in the chess cup.
+    The user's flight lands at {14:05|15:04}.
+    The user renews the library card every {spring|winter}.
+    The user's review with HR is {next week|next month}.
+    The user adopted Minka in {late 2020|early 2020}.
+    The user is off work {before|after} Easter.
+    The user's physiotherapist is {Lena|Lara} Frei.
+    The user subscribes to {Die Zeit|Der Spiegel}.
+    {Bob|Rob} repaired the user's roof.
+    The user's favourite café is {Adrianos|Einstein}.
+    The user prefers {Kotlin|Swift} for mobile apps.
+    The user {misses|doesn't miss} the old flat.
+    The user has {finished|not finished} the tax return.
+    The user {still|no longer} takes antibiotics.
+    The user's landlord {permits|forbids} pets.
+    The user is {employed|unemployed}.
+    The user is {rarely|often} ill.
+    The user's rucksack holds 30 {litres|kilograms}.
+    The user's garden is 12 {metres|feet} wide.
+    The user gets paid every two {weeks|months}.
+    The user's dose is 5 {ml|mg} at night.
+    The user's {sister-in-law|sister} runs a bakery.
+    The user's {piano teacher|driving instructor} is strict.
+    The user's {eldest|youngest} child is shy.
+    {Eva's|The user's} thesis won a prize.
+    The user sold the boat {to|for} Tom.
+    {Tom owes Eva|Eva owes Tom} an apology.
+    The user lives {above|opposite} a bakery.
+    The user plays the {violin|viola}.
+    The user is {vegan|vegetarian}.
+    The user sits on the {left|right} side of the office.
+    The user {bought|sold} a cottage in Wales.
+""")
+
+UNSEEN_DUPLICATES = [
+    ("The user loves gardening.", "The user really loves gardening."),
+    ("The user's brother is named Jonas.", "Jonas is the user's brother."),
+    ("The user moved to Zug in 2019.", "In 2019 the user moved to Zug."),
+    ("The user is working on a novel.", "The user works on a novel."),
+    ("The user has an old Saab.", "The user owns an old Saab."),
+    ("The user doesn't like loud offices.", "The user does not like loud offices."),
+    ("The user's dog died in March.", "In March the user's dog died."),
+    ("The report was written by Eva.", "Eva wrote the report."),
+    ("The user wants to learn sailing.", "The user would like to learn sailing."),
+    ("The user has three grandchildren.", "The user has 3 grandchildren."),
+    ("The office of the user is in Oslo.", "The user's office is in Oslo."),
+    ("The user swims on Tuesdays and Fridays.", "On Tuesdays and Fridays the user swims."),
+    ("The user likes dark chocolate.", "The user enjoys dark chocolate."),
+    ("The user's mum was a nurse.", "The user's mother was a nurse."),
+    ("The user is employed by the city of Bern.", "The user works for the city of Bern."),
+    ("The user suffers from migraines.", "The user has migraines."),
+    ("The user is keen on photography.", "The user is very keen on photography."),
+    ("The user rides a bicycle to work.", "The user cycles to work."),
+    ("The user's son goes to kindergarten.", "The user's son attends kindergarten."),
+    ("The user starts work at eight.", "The user begins work at 8."),
+]

@@ -359,3 +359,79 @@ BAD = {
         "The user keeps a diary " + "in which the weather is noted " * 10,
     ],
 }
+
+# --- Written after the rules were frozen, scored once: docs/upkeep.md has the figures ---
+
+UNSEEN_GOOD = _lines("""
+    The user's sourdough starter is seven years old.
+    Lena leads the user's physiotherapy on Thursdays.
+    The user quit the gym because it was overcrowded.
+    The user's brother-in-law repairs clocks in Zug.
+    The user shares a studio with two painters.
+    The user learned to sail as a teenager on Lake Zurich.
+    At work the user is known for careful reviews.
+    The user keeps receipts in a shoebox.
+    The user agreed to chair the parents' council until June.
+    The user cannot stand the smell of fish.
+    The user compared three insurers and chose the cheapest.
+    Every winter the user goes skiing in Arosa.
+    The user's Wi-Fi drops whenever the microwave runs.
+    The user's novel has 300 pages so far.
+    The user hopes that Eva recovers soon.
+    The user trusts Dr. Frei more than any other doctor.
+    The user subscribes to "What If?".
+    The user's favourite quote is "I think, therefore I am".
+    The user has bought tickets for the 8 p.m. show.
+    The user's granddaughter calls the user "Nonno".
+    Der Benutzer spielt seit 2010 Geige.
+    Le chat de l'utilisateur est noir.
+    El perro del usuario es viejo.
+    Il gatto dell'utente dorme molto.
+    After the move, the user lost touch with Bob.
+    Because of the migraine the user avoids bright light.
+    The user's code of conduct forbids gifts over 50 francs.
+    Eva, Tom and the user founded a choir in 2016.
+    The user once met Roger Federer in a bakery.
+    Its own band name, "Its", amuses the user.
+""")
+
+UNSEEN_BAD = {
+    "all": _lines("""
+        Isn't the user tired of travelling?
+        Could it be that the user moved?
+        How does the user commute?
+        Whose boat is it?
+        She hates mornings.
+        They sold the cottage.
+        Theirs is a red bike.
+        Last year he broke a leg.
+        I'd rather not say.
+        We're planning a trip to Wales.
+        You should call Eva.
+        My cat is called Minka.
+        As your assistant, I noted the allergy.
+        I've updated the memory.
+        Understood! The user likes tea.
+        Here are the facts: the user sails.
+        From the conversation it is clear that the user sails.
+        The user sails; the user skis; the user swims.
+        The user sails. Eva skis. Tom swims.
+        1) sails 2) skis 3) swims
+        - sails
+        {"fact": "sails"}
+        <fact>The user sails.</fact>
+        fact_1: The user sails
+        The user's favourite sport is
+        The user moved to Zug because
+        The user ... ...
+        null
+        No memories.
+        Nothing was learned.
+        [user] likes sailing
+        The user's dog is named {dog_name}.
+        haha haha haha haha
+        sails often
+        ### Sailing
+        The assistant suggested sailing.
+    """),
+}
