@@ -174,9 +174,11 @@ class _Particulars:
 
 
 def may_be_one(kept: str, dropped: str) -> bool:
-    """Whether nothing that is said exactly keeps two texts apart, if ``kept`` is to stand for both. Every figure,
-    name, moment and measure of the dropped one has to be in the kept one, both deny alike and are about the
-    same people. Names in another order are left to the grammar."""
+    """Whether nothing that is said exactly keeps two texts apart, if ``kept`` is to stand for both.
+
+    Every figure, name, moment and measure of the dropped one has to be in the kept one, both deny alike and are about
+    the same people. Names in another order are left to the grammar.
+    """
     one, other = _Particulars(kept), _Particulars(dropped)
     if other.figures - one.figures or one.denied != other.denied:
         return False
