@@ -90,7 +90,7 @@ class Asker:
 
 
 TAGS = {
-    operation["operationId"]: {"import": "import_"}.get(operation["tags"][0], operation["tags"][0])
+    operation["operationId"]: {"import": "import_"}.get(operation["tags"][0], operation["tags"][0].replace("-", "_"))
     for methods in contract().document["paths"].values()
     for operation in methods.values()
 }
@@ -134,6 +134,7 @@ def test_it_reads_every_answer(ask, ask_as_agent, ask_as_person, ask_as_member, 
     walk_plans(ask)
     walk_places(ask, message)
     walk_proposals(ask, ask_as_agent)
+    walk_checkpoints(ask)
     walk_imports(ask)
     walk_my_data(ask)
     assert sorted(TAGS.keys() - answered) == []
@@ -267,6 +268,25 @@ def walk_places(ask, message):
     assert ask("places_restore_create", **of).deleted_at is None
     assert ask("places_retrieve", **of).conversations == 1
     assert ask("places_list").count == 1
+
+
+def walk_checkpoints(ask):
+    for version in (0, 1):
+        saved = ask("checkpoints_update", {"state": {"step": version}, "version": version}, thread="t1")
+        assert saved.version == version + 1
+    assert ask("checkpoints_retrieve", thread="t1").state == {"step": 1}
+    assert len(ask("checkpoints_history_list", thread="t1")) == 2
+    blob = {"type": "json", "base64": "e30="}
+    ask("graph_checkpoints_update", {"thread": "t1", "checkpoint_id": "1", "blob": blob})
+    wrote = {"thread": "t1", "checkpoint_id": "1", "task_id": "task"}
+    ask("graph_checkpoints_writes_update", wrote | {"writes": [{"index": 0, "channel": "c", "blob": blob}]})
+    ask("graph_checkpoints_copy_create", {"thread": "t1", "to": "t2"})
+    states = ask("graph_checkpoints_list").results
+    assert [(each.thread, each.writes[0].channel) for each in states] == [("t1", "c"), ("t2", "c")]
+    ask("graph_checkpoints_prune_create", {"threads": ["t1"], "strategy": "keep_latest"})
+    ask("graph_checkpoints_delete_runs_create", {"runs": ["run1"]})
+    assert ask("checkpoints_list").count == 2
+    ask("checkpoints_destroy", thread="t1")
 
 
 def walk_proposals(ask, ask_as_agent):
