@@ -16,7 +16,16 @@ from journal.exceptions import Refused
 from web.admin import ReasonForm, button, linked, opened
 
 from . import actions
-from .models import Conversation, ConversationChunk, ConversationImport, ImportPart, Message, Withheld
+from .models import (
+    Checkpoint,
+    CheckpointWrite,
+    Conversation,
+    ConversationChunk,
+    ConversationImport,
+    ImportPart,
+    Message,
+    Withheld,
+)
 
 IMPORT_COLOURS = {
     "storing": "info",
@@ -230,3 +239,37 @@ class WithheldAdmin(OwnedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Withheld]:
         """All of them, without the words."""
         return super().get_queryset(request).defer("text", "digest")
+
+
+class _AgentStateAdmin(OwnedAdmin):
+    """What agents keep of their own work: whose, by whom, of which thread. Nobody but the agent reads the bytes."""
+
+    legacy_field = ""
+    id_fields = ("pk", "user_id", "agent_id")
+    list_select_related = ["user", "agent"]
+    ordering = ["-pk"]
+    readonly_fields = ["person"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """All of them, without the bytes."""
+        return super().get_queryset(request).visible_to(moderator(request)).defer("data")
+
+
+@admin.register(Checkpoint)
+class CheckpointAdmin(_AgentStateAdmin):
+    """The states of agents' threads."""
+
+    list_display = ["id", "person", "agent", "thread", "namespace", "version", "at"]
+    fields = ["id", "person", "agent", "thread", "namespace", "checkpoint_id", "parent_id", "version", "type", "at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Checkpoint]:
+        """All states, without what agents note beside them."""
+        return super().get_queryset(request).defer("metadata")
+
+
+@admin.register(CheckpointWrite)
+class CheckpointWriteAdmin(_AgentStateAdmin):
+    """What tasks of graphs wrote between two states."""
+
+    list_display = ["id", "person", "agent", "thread", "checkpoint_id", "task_id", "index"]
+    fields = ["id", "person", "agent", "thread", "namespace", "checkpoint_id", "task_id", "index", "channel", "type"]

@@ -79,6 +79,8 @@ GROUPS: list[tuple[str, list[Entry]]] = [
             ("Replies", "smart_toy", "assistant_reply", ""),
             ("Imports", "upload_file", "conversations_conversationimport", ""),
             ("Uploads", "attach_file", "conversations_importpart", ""),
+            ("States of agents", "save", "conversations_checkpoint", ""),
+            ("Writes between states", "edit_note", "conversations_checkpointwrite", ""),
         ],
     ),
     (
