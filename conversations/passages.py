@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from language.offline.sentences import split_sentences
+from language.reading.sentences import split_sentences
 
 MARK = "[withheld]"
 """What stands in the place of words that were taken out."""

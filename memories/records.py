@@ -104,16 +104,12 @@ class WritePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that may be remembered now: what was prepared, by which policy, and where it was said.
-
-    ``heard`` is all of the message that says it, which may tell what was wrong before.
-    """
+    """Something that may be remembered now: what was prepared, by which policy, and where it was said."""
 
     prepared: PreparedMemory
     policy: WritePolicy
     conversation_id: UUID | None = None
     said: Sequence[Said] = ()
-    heard: str = ""
 
 
 @dataclass(frozen=True, slots=True)

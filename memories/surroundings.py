@@ -13,6 +13,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS
 
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from language.reading.compare import Saying
 from retrieval.prepared import SHAPES, Statement, VectorArray, put_together
 from statements.policy import fingerprints
 from statements.querysets import Against, suppressed
@@ -20,7 +21,7 @@ from statements.wording import Embedded
 
 from .models import MEMORY, Memory
 from .policy import writing
-from .policy.bands import Neighbour
+from .policy.bands import Neighbour, Thresholds
 from .querysets import statement
 from .records import NewMemory
 
@@ -60,7 +61,7 @@ def read_surroundings(
     for position, role, similarity, suppression, rejected, seen, *row in _found(principal, user_id, statements, but):
         here, (new, text) = around[position - 1], statements[position - 1]
         if role == "suppressed":
-            here.against.take(text.content, suppression, similarity, rejected)
+            here.against.take(text.saying, suppression, similarity, rejected)
             continue
         memory = Memory.from_db(DEFAULT_DB_ALIAS, [column.attname for column in _COLUMNS], row)
         here.memories[memory.pk] = memory
@@ -80,6 +81,18 @@ def read_surroundings(
     for here in around:
         here.neighbours.sort(key=nearest_first)
     return around
+
+
+def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]) -> None:
+    """Compare statements with what is near them now, so that under the lock only what came in between is read.
+
+    Reading takes milliseconds a statement. Call it before the lock.
+    """
+    known: dict[str, Saying] = {}
+    for (new, text), around in zip(statements, read_surroundings(principal, user_id, statements), strict=True):
+        for neighbour in around.neighbours:
+            if neighbour.is_comparable(Thresholds.of(new.field)):
+                text.saying.to(known.setdefault(neighbour.content, Saying(neighbour.content)))
 
 
 def nearest_first(neighbour: Neighbour) -> tuple[float, str]:

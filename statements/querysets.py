@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from conversations.echoes import MOST_OFFERED, SaidAgain
 from journal.models import Change
+from language.reading.compare import Saying
 from retrieval.prepared import Statement as Prepared
 from retrieval.prepared import VectorArray, put_together
 from retrieval.search import nearest
@@ -57,7 +58,7 @@ class Against:
         """Why what somebody else than the person says has to wait for them; empty when it need not."""
         return RESEMBLES if self else text.doubt
 
-    def take(self, said: str, suppression: int, similarity: float | None, rejected: str | None) -> None:
+    def take(self, said: Saying, suppression: int, similarity: float | None, rejected: str | None) -> None:
         """Take a row of ``suppressed`` about what was ``said``."""
         if similarity is None:
             self.words.append(suppression)
@@ -219,7 +220,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
             "suppressed_at_least": settings.SUPPRESSION_SIMILARITY,
         }
         for position, *row in _matching(kind, legacy_id is not None).run(values):
-            found[position - 1].take(texts[position - 1].content, *row)
+            found[position - 1].take(texts[position - 1].saying, *row)
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import kind_of
+from language.reading.compare import Saying
 from language.tokens import count_tokens
 from retrieval.text import Prepared, prepare
 
@@ -88,13 +90,22 @@ class Wording:
         row.embedding_model = self.embedding_model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Embedded:
-    """A content in its stored form and its vector by the model that is named, None while the embedder is away."""
+    """A content in its stored form and its vector by the model that is named, None while the embedder is away.
+
+    ``said`` is the message that says it, which may tell what was wrong before.
+    """
 
     content: str
     vector: Vectors | None
     embedding_model: str
+    said: str = ""
+
+    @cached_property
+    def saying(self) -> Saying:
+        """The content as it is compared with others: parsed once, before a lock if it is asked before."""
+        return Saying(self.content, self.said)
 
     @property
     def meaning(self) -> Vectors | None:

@@ -21,8 +21,7 @@ from journal.exceptions import Refused
 from journal.models import OperationEvent
 from language.backends import get_embedder
 from language.base import Comparison, EmbedderUnavailable, LanguageModel, MemoryCandidate
-from language.offline.explicit import says_yes
-from language.reading.compare import compare
+from language.reading.refusals import says_yes
 from memories import queries
 from memories.actions import (
     memories_relate,
@@ -113,10 +112,10 @@ def make_ready(
         elif isinstance(step, Rewording):
             ready.append(ReadyRewording(step, next(texts)))
         else:
-            text = next(texts)
+            text = replace(next(texts), said=said[step.quotes[0].index])
             prepared = prepare_new(principal, user_id, step.new, text, written_by=model.name, held_back=step.held_back)
             ready.append(ReadyAddition(step, prepared))
-    return _judged(principal, user_id, model, ready, said) if decides else ready
+    return _judged(principal, user_id, model, ready, decides=decides)
 
 
 def _content(step: Adding | Rewording) -> str:
@@ -136,31 +135,28 @@ def _embedded(contents: Sequence[str]) -> list[Embedded]:
 
 
 def _judged(
-    principal: Principal, user_id: UUID, model: LanguageModel, ready: Sequence[Ready], said: Mapping[int, str]
+    principal: Principal, user_id: UUID, model: LanguageModel, ready: Sequence[Ready], *, decides: bool
 ) -> list[Ready]:
-    """Ask the model once what each new statement is to the wordings near it, where their grammar doesn't tell."""
-    compared: list[tuple[ReadyAddition, list[str]]] = []
+    """Compare each new statement with the wordings near it, and ask the model once where their grammar doesn't tell."""
+    told: dict[int, dict[str, Comparison]] = {}
+    earlier: list[ReadyAddition] = []
+    unsure: list[tuple[dict[str, Comparison], str, str]] = []
     for each in ready:
         if isinstance(each, ReadyAddition) and not each.step.held_back and each.step.new.kind == Kind.SEMANTIC:
-            earlier = [other for other, _ in compared]
-            compared.append((each, _surroundings(principal, user_id, each, earlier)))
-    verdicts = [
-        {} if model.offline else {other: compare(other, content, heard) for other in others}
-        for others, content, heard in (
-            (others, each.prepared.text.content, said[each.step.quotes[0].index]) for each, others in compared
-        )
+            text, others = each.prepared.text, _surroundings(principal, user_id, each, earlier)
+            verdicts = told[id(each)] = {other: text.saying.to(other) for other in others}
+            unsure += [(verdicts, other, text.content) for other in others if verdicts[other] == "different"]
+            earlier.append(each)
+    if not decides:
+        return list(ready)
+    if unsure and not model.offline:
+        answers = model.same_fact([(other, content) for _, other, content in unsure]).verdicts
+        for (verdicts, other, _), answer in zip(unsure, answers, strict=True):
+            verdicts[other] = answer
+    return [
+        replace(each, verdicts=told[id(each)]) if isinstance(each, ReadyAddition) and id(each) in told else each
+        for each in ready
     ]
-    unsure = [
-        (told, (other, each.prepared.text.content))
-        for (each, _), told in zip(compared, verdicts, strict=True)
-        for other, verdict in told.items()
-        if verdict == "different"
-    ]
-    answers = model.same_fact([pair for _, pair in unsure]).verdicts if unsure else ()
-    for (told, (other, _)), answer in zip(unsure, answers, strict=True):
-        told[other] = answer
-    judged = {id(each): replace(each, verdicts=told) for (each, _), told in zip(compared, verdicts, strict=True)}
-    return [judged.get(id(each), each) for each in ready]
 
 
 def _surroundings(
@@ -289,7 +285,6 @@ class PlanWriter:
                 policy,
                 conversation_id=self.conversation.pk,
                 said=said,
-                heard=self.messages[ready.step.quotes[0].index].content,
             )
             if outcome.outcome in {"created", "proposed", "quarantined"}:
                 self.remembered.append(outcome.memory.pk)

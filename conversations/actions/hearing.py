@@ -32,8 +32,8 @@ class Heard:
     """What a message asks not to be kept.
 
     ``passages`` are sentences with the ids of their messages, the first of which was said at ``since``. ``named``: what
-    it names them by, for what is known from elsewhere; not where it came in with an import. ``held``: messages about
-    which the person was being asked.
+    it names them by, for what is known from elsewhere; not where it came in with an import. ``denied``: whether that
+    is a denial, where it is a clause. ``held``: messages about which the person was being asked.
     """
 
     message_id: UUID
@@ -43,6 +43,7 @@ class Heard:
     since: datetime
     named: frozenset[str] = frozenset()
     whole: bool = False
+    denied: bool | None = None
     held: frozenset[UUID] = frozenset()
 
     @property
@@ -97,6 +98,7 @@ def refusals_in(
                 min((each.created_at for each, _ in meant), default=now),
                 refusal.named if is_live else frozenset(),
                 refusal.whole,
+                refusal.denied,
                 frozenset(each.pk for each, _ in meant if _is_held(each, now)),
             )
         )

@@ -16,25 +16,27 @@ from language.base import (
     ToolAnswer,
     ToolRequest,
 )
-from language.offline.choosing import choose
-from language.offline.compare import sense_of
-from language.offline.condensing import condense
-from language.offline.lexicon.words import listed
-from language.offline.reading import lines_of
-from language.offline.replying import reply
-from language.offline.summary import episodes, summarise
 from language.reading.candidates import fact_candidates, memory_candidates
+from language.reading.choosing import choose
 from language.reading.compare import compare
+from language.reading.condensing import condense
+from language.reading.parse import parse
+from language.reading.refusals import content_words
+from language.reading.replying import reply
 from language.reading.statements import read
-
-_QUESTION = listed("what where when which whom whose why how do does did you me i about tell know")
+from language.reading.summary import episodes, summarise
 
 
 def select(question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
     """The ids of those that share a word with the question, in their order; of all when none does, at most ``most``."""
-    wanted = sense_of(question).bag - _QUESTION
-    sharing = [passage.id for passage in passages if wanted & sense_of(passage.text).bag]
+    wanted = _words(question)
+    sharing = [passage.id for passage in passages if wanted & _words(passage.text)]
     return tuple((sharing or [passage.id for passage in passages])[:most])
+
+
+def _words(text: str) -> set[str]:
+    parsed = parse(text)
+    return set(content_words(parsed.words)) if parsed is not None else set()
 
 
 class OfflineModel:
@@ -50,14 +52,13 @@ class OfflineModel:
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Summarise a batch and list what its user messages say; never raises."""
-        lines = lines_of(request.messages)
         reading = read(request)
         return Extraction(
-            summary=summarise(request, lines),
+            summary=summarise(request, reading),
             model=self.name,
             facts=fact_candidates(reading, request),
             memories=memory_candidates(reading, request),
-            episodes=episodes(request, lines),
+            episodes=episodes(reading),
         )
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:

@@ -11,20 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from language.reading.parse import Parsed, Word
-from language.reading.stems import DATES, activity, is_activity, listed, stem, stem_of
+from language.reading.stems import DATES, activity, is_activity, stem, stem_of
+from language.reading.words import listed
 
 Tense = Literal["present", "past", "future"]
 
 
-_DROPPED = frozenset(
-    listed(
-        """a an the 's ’s also really very truly quite simply just still now currently already actually nowadays
-        presently anymore both usually generally instead well"""
-    )
+_DROPPED = listed(
+    """a an the 's ’s also really very truly quite simply just still now currently already actually nowadays
+        presently anymore both usually generally instead well indeed"""
 )
-_MODIFIERS = frozenset(listed("amod compound nummod nmod quantmod advmod npadvmod det predet appos"))
+_MODIFIERS = listed("amod compound nummod nmod quantmod advmod npadvmod det predet appos")
 _OBJECTS = {"dobj": "obj", "dative": "to", "attr": "is", "acomp": "is", "oprd": "name", "xcomp": "is"}
-_AT_TIMES = frozenset(listed("on in at to for"))
+_AT_TIMES = listed("on in at to for")
 _LIKING = frozenset({"like", "love", "hate", "dislike", "prefer"})
 _STOPPING = frozenset({"stop", "quit", "cease", "give up"})
 _STATES = {
@@ -68,18 +67,19 @@ class Claim:
     mood: str = ""
 
     def key(self) -> object:
-        """What is equal for two claims that say the same: "A is B" is "B is A", and "works as" is "is"."""
+        """What is equal for two claims that say the same: "A is B" and "B is A", "works as" and "is"."""
         roles = self.roles
+        not_now = self.denied or self.over
         if self.verbs == ("work",) and any(role == "as" for role, _ in roles):
             roles = frozenset(("is" if role == "as" else role, thing) for role, thing in roles)
             rest = frozenset(role for role in roles if role[0] != "is")
             told = frozenset(thing for role, thing in roles if role == "is")
-            return frozenset({self.who, told}), ("be",), rest, self.denied, self.over, self.tense, self.mood
+            return frozenset({self.who, told}), ("be",), rest, not_now, self.tense, self.mood
         if self.verbs == ("be",):
             told = frozenset(thing for role, thing in roles if role == "is")
             rest = frozenset(role for role in roles if role[0] != "is")
-            return frozenset({self.who, told}), self.verbs, rest, self.denied, self.over, self.tense, self.mood
-        return self.who, self.verbs, roles, self.denied, self.over, self.tense, self.mood
+            return frozenset({self.who, told}), self.verbs, rest, not_now, self.tense, self.mood
+        return self.who, self.verbs, roles, not_now, self.tense, self.mood
 
 
 def claims_of(parsed: Parsed) -> tuple[Claim, ...]:

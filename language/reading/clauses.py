@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from language.offline.lexicon.words import NOT_NAMES, listed
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
+from language.reading.words import NOT_NAMES, listed
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
 SAY = listed(
@@ -140,7 +140,7 @@ def _further(parsed: Parsed, head: Word) -> Iterator[Word]:
             if any(each.dep == "mark" for each in parsed.children(child)):
                 continue
             low, high = sorted((child.index, head.index))
-            comma = any(word.text in _MARKS for word in parsed.words[low:high])
+            comma = any(word.text in _MARKS or word.low == "so" for word in parsed.words[low:high])
             beside = (
                 child.index < head.index
                 or child.dep == "parataxis"

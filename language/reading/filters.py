@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from language.offline.lexicon.words import PETS, listed
 from language.reading.clauses import DOUBT, SAY, Clause, is_finite, subject_of
 from language.reading.normalise import MASK
 from language.reading.parse import Word
 from language.reading.people import Person
+from language.reading.words import PETS, listed
 
 _HEDGES = listed(
     """maybe perhaps probably possibly presumably supposedly apparently allegedly rumour rumor rumours rumors
@@ -63,6 +63,22 @@ _LONE = listed(
 )
 _EMPTY = listed("do try be have get go come happen seem let mean manage know think make take")
 _OBJECTS = listed("dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp")
+
+
+_STEERS_A_MODEL = re.compile(
+    r"\b(?:ignore|disregard|override|bypass|forget)\b.{0,30}\b(?:previous|prior|above|earlier|all|your|these|"
+    r"those|any)\b.{0,30}"
+    r"\b(?:instructions?|rules?|prompts?|guidelines?|directions?|messages?|constraints?|polic(?:y|ies))\b|"
+    r"\bsystem prompt\b|\byou are now\b|\bdeveloper mode\b|\bjailbreak|<\|[a-z_]+\|>|\bact as (?:an?|if|my|the)\b|"
+    r"\bpretend (?:to be|you are|that you)\b|\broleplay\b|\bnew instructions?\s*:|\[/?inst\]|\breveal (?:your|"
+    r"the) (?:prompt|instructions)\b",
+    re.IGNORECASE,
+)
+
+
+def steers(message: str) -> bool:
+    """Whether a message tries to steer a model rather than to tell something."""
+    return bool(_STEERS_A_MODEL.search(message))
 
 
 def doubts_before(sentence: str) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from language.offline.lexicon.words import (
+from language.reading.normalise import MASK
+from language.reading.parse import Parsed, Word
+from language.reading.words import (
     FEMALE_NAMES,
     KIN,
     KIN_GENDER,
@@ -14,8 +16,6 @@ from language.offline.lexicon.words import (
     TITLES,
     listed,
 )
-from language.reading.normalise import MASK
-from language.reading.parse import Parsed, Word
 
 ONE_EACH = listed("mother father grandmother grandfather husband wife boss girlfriend boyfriend")
 """Kin of whom people mostly have one at a time, so that "my dad" is enough to know him again."""

@@ -5,19 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from language.offline.lexicon.topics import (
+from language.reading.clauses import Clause
+from language.reading.parse import Word
+from language.reading.people import Person
+from language.reading.words import (
+    FAMILY,
     HOBBY_NOUNS,
     HOBBY_VERBS,
     IDENTITIES,
     INSTRUMENTS,
+    KIN,
+    KIN_PLURALS,
+    LANGUAGES,
+    NATIONALITIES,
     OCCUPATIONS,
     PERSON_NOUNS,
+    PETS,
+    REGIONS,
     TRAITS,
+    listed,
 )
-from language.offline.lexicon.words import FAMILY, KIN, KIN_PLURALS, LANGUAGES, NATIONALITIES, PETS, REGIONS, listed
-from language.reading.clauses import Clause
-from language.reading.parse import Word
-from language.reading.people import Person
 
 FACT_CATEGORIES = {
     "preference": "preference", "hobby": "hobby", "habit": "habit", "personality": "personality",

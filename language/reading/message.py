@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from language.offline.lexicon.words import KIN, listed
 from language.reading.asked import Asked
 from language.reading.clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
 from language.reading.dates import dated
@@ -18,6 +17,7 @@ from language.reading.parse import Parsed, Word, parse
 from language.reading.people import PRONOUNS, Person
 from language.reading.telling import Statement, Teller
 from language.reading.wording import Unclear, Wording
+from language.reading.words import ENGLISH, KIN, listed
 
 _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
 _TELLING = listed(
@@ -26,12 +26,6 @@ _TELLING = listed(
 _TOGETHER = frozenset({"meet", "marry", "divorce", "separate"})
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
-ENGLISH = listed(
-    """the a an and or but of to in on at for from with by as is are was were be been am do does did have has had
-    not i he she it we they you my his her our their me him us them this that who which when where what so very
-    never always every all would could will can about after before into out up there if then too also just more
-    most some any no only i'm don't"""
-)
 
 
 class _Dropped(Exception):
@@ -180,16 +174,7 @@ class MessageReader(Teller):
         if reason:
             raise _Dropped(reason)
         sense = clause.sense()
-        if about.role == "user" and owner.role == "user" and not explicit and not thing and passing(sense):
-            raise _Dropped("of the moment")
-        if (
-            about.role == "other"
-            and clause.head.tag == "VBG"
-            and clause.head.lemma in {"come", "go", "make", "do", "get", "look", "try"}
-        ):
-            raise _Dropped("of the moment")
-        if about.role == "user" and thing and not explicit and not lasting_thing(clause):
-            raise _Dropped("of the moment")
+        is_passing = not explicit and self._is_passing(sense, about, owner, thing=thing)
         named = {word.index for word in clause.parsed.subtree(clause.subject)} if clause.subject is not None else set()
         content = [
             word
@@ -198,12 +183,25 @@ class MessageReader(Teller):
         ]
         if says_too_little(sense, owner, content):
             raise _Dropped("says too little")
-        clause, sentence = self._worded(clause, owner if not thing else None, about, elided=elided)
+        try:
+            clause, sentence = self._worded(clause, owner if not thing else None, about, elided=elided)
+        except Unclear:
+            if is_passing:
+                raise _Dropped("of the moment") from None
+            raise
         kind = kind_of(clause.sense(), sentence, about) or ("asked" if explicit else "")
         self.died = owner if kind == "death" else None
         if about.role == "legacy" and owner.role == "other" and kind != "health":
             kind = "relationship"
-        return self._statement(about, sentence, kind, *self._span(clause.words()), explicit=explicit)
+        statement = self._statement(about, sentence, kind, *self._span(clause.words()), explicit=explicit)
+        return replace(statement, passing=is_passing)
+
+    def _is_passing(self, clause: Clause, about: Person, owner: Person, *, thing: bool) -> bool:
+        """Whether a clause tells of just now; of others only where they come or go."""
+        if about.role == "user":
+            return not lasting_thing(clause) if thing else owner.role == "user" and passing(clause)
+        moving = clause.head.lemma in {"come", "go", "make", "do", "get", "look", "try"}
+        return about.role == "other" and clause.head.tag == "VBG" and moving
 
     def _worded(self, clause: Clause, person: Person | None, about: Person, *, elided: bool) -> tuple[Clause, str]:
         """The sentence, leaving out asides that can't be told. Raises Unclear if what can't be is the point."""

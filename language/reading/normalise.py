@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from language.offline.lexicon.words import listed
+from language.reading.words import listed
 
 MASK = "Xquote"
 """A quotation stands in the text as this with a letter behind it: one name, as a parser sees it."""

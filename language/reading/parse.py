@@ -10,7 +10,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -158,7 +158,35 @@ def _read(pipeline: Language, text: str) -> Parsed:
         for each in doc
     )
     sentences = ((each.start, each.end) for each in doc.sents)
+    words = tuple(_mended(words))
     return Parsed(text, words, tuple(each for each in sentences if each[1] - each[0] <= MOST_WORDS))
+
+
+def _mended(words: Sequence[Word]) -> Iterator[Word]:
+    """The words, with verbs that the pipeline takes for something else: "I like tea", "the flight leaves on Friday"."""
+    verbs: dict[int, str] = {}
+    for word in words:
+        head = words[word.head]
+        if head.head != head.index:
+            continue
+        if head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
+            verbs[head.index] = "VBP"
+        elif head.tag == "NNS" and head.low.endswith("s") and word.dep == "compound" and word.tag == "NN":
+            dated = any(
+                each.dep == "pobj" and each.entity in {"DATE", "TIME"} for each in words[head.index : head.index + 5]
+            )
+            after = words[head.index + 1] if head.index + 1 < len(words) else head
+            if dated and after.dep == "prep":
+                verbs[head.index] = "VBZ"
+    for word in words:
+        if word.index in verbs:
+            yield replace(word, pos="VERB", tag=verbs[word.index], lemma=word.low.removesuffix("s"))
+        elif word.head in verbs and word.dep in {"compound", "pobj"}:
+            yield replace(word, dep="nsubj" if word.dep == "compound" else "dobj")
+        elif verbs.get(word.head) == "VBZ" and word.dep in {"poss", "det", "amod"}:
+            yield replace(word, head=word.head - 1)
+        else:
+            yield word
 
 
 def _pipeline() -> Language:

@@ -8,14 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from language.offline.lexicon.words import (
-    KIN,
-    KIN_GENDER,
-    NAMING_KIN,
-    NOT_NAMES,
-    TITLES,
-    listed,
-)
 from language.reading.kin import (
     ONE_EACH,
     given_name,
@@ -28,6 +20,14 @@ from language.reading.kin import (
 )
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
+from language.reading.words import (
+    KIN,
+    KIN_GENDER,
+    NAMING_KIN,
+    NOT_NAMES,
+    TITLES,
+    listed,
+)
 
 Role = Literal["legacy", "user", "other"]
 
@@ -36,7 +36,8 @@ PRONOUNS = {
     "she": "f", "her": "f", "hers": "f", "herself": "f",
 }  # fmt: skip
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
-_OF_PEOPLE = frozenset(["allergic", "diabetic", "pregnant", "married", "engaged"])
+_OF_PEOPLE = listed("allergic diabetic pregnant married engaged")
+_CONDITIONS = listed("asthma diabetes epilepsy dementia cancer arthritis migraines allergies adhd autism eczema")
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _NAME_ENDS = frozenset({"'s", "’s"})
 
@@ -161,7 +162,11 @@ class Cast:
         words = parsed.words
         if word.low in KIN and word.tag not in {"NNS", "NNPS"} and word.pos in {"NOUN", "PROPN"}:
             return self._kin(parsed, word, who)
-        human = word.dep == "nsubj" and any(each.low in _OF_PEOPLE for each in parsed.children(parsed.head(word)))
+        known = next((one for one in self.others if one.name == word.text), None)
+        if known is not None and word.dep in _SUBJECTS:
+            return known
+        told = parsed.children(parsed.head(word))
+        human = word.dep == "nsubj" and any(each.low in (_OF_PEOPLE | _CONDITIONS) for each in told)
         plain = word.pos != "PROPN" and not (
             human and word.pos == "NOUN" and not parsed.children(word) and word.tag == "NN"
         )
@@ -193,7 +198,6 @@ class Cast:
                 and who[before.index] is not self.legacy
             )
             return None if strange or other else self.legacy
-        known = next((one for one in self.others if one.name == word.text), None)
         if known is not None:
             return known
         if (

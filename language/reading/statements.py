@@ -11,16 +11,16 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from language.base import ExtractionRequest, Utterance
-from language.offline.modality import is_instruction
-from language.offline.sentences import own_words
 from language.reading.asked import find_asked
-from language.reading.filters import doubts_before
-from language.reading.message import ENGLISH, MessageReader
+from language.reading.filters import doubts_before, steers
+from language.reading.message import MessageReader
 from language.reading.normalise import is_casual, mend
 from language.reading.parse import parse
 from language.reading.people import Cast
 from language.reading.refusals import Turn, hear, may_refuse
+from language.reading.sentences import own_words
 from language.reading.telling import Statement
+from language.reading.words import ENGLISH
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-zà-ÿ]{2,}\b")
 _NEVER_MIND = re.compile(
@@ -33,10 +33,21 @@ _MOST_POINTING_BACK = 8
 
 @dataclass(slots=True)
 class Reading:
-    """What a batch says, in the order it is said, and how many clauses were dropped by which reason."""
+    """What a batch says, in the order it is said, and how many clauses were dropped by which reason.
+
+    ``passing`` is what holds only just now: not to be learned, but of the talk. ``refused`` is what the user asked
+    somewhere in the batch not to keep, and ``passages`` the words of each message that were meant.
+    """
 
     statements: list[Statement] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
+    passing: list[Statement] = field(default_factory=list)
+    refused: list[Statement] = field(default_factory=list)
+    passages: dict[int, list[str]] = field(default_factory=dict)
+
+    def withheld(self, index: int) -> list[str]:
+        """The words of a message that the user asked not to keep."""
+        return self.passages.get(index, [])
 
 
 def read(request: ExtractionRequest) -> Reading:
@@ -77,20 +88,23 @@ class _Reader:
             else:
                 batches.append(said)
             self.reply = ""
-        return Reading([one for batch in batches for one in batch if not self._refused(one)], self.dropped)
+        said = [one for batch in batches for one in batch]
+        refused = [one for one in said if self._refused(one)]
+        kept = [one for one in said if not self._refused(one)] if refused else said
+        passing = [one for one in kept if one.passing]
+        self.dropped.update(["refused"] * len(refused) + ["of the moment"] * len(passing))
+        return Reading([one for one in kept if not one.passing], self.dropped, passing, refused, self.refused)
 
     def _refused(self, statement: Statement) -> bool:
         """Whether the user asked somewhere in the batch that this be not kept."""
         said = statement.quote
-        refused = any(said in passage or passage in said for passage in self.refused.get(statement.index, ()))
-        self.dropped["refused"] += refused
-        return refused
+        return any(said in passage or passage in said for passage in self.refused.get(statement.index, ()))
 
     # --- a message ----------------------------------------------------------------------------------------------
 
     def _message(self, message: Utterance) -> list[Statement] | None:
         """What a message states; None if it only takes back the one before."""
-        if is_instruction(message.content):
+        if steers(message.content):
             self.dropped["order"] += 1
             return []
         text = own_words(message.content)
@@ -123,6 +137,7 @@ def _without_doubles(statements: list[Statement]) -> list[Statement]:
     kept = []
     for one in statements:
         named = re.search(r" (?:had|has) an? ([\w-]+) named (.+)\.$", one.content)
-        if not named or not any(f"{named[1]} {named[2]}" in other.content for other in statements):
+        others = [other for other in statements if not other.passing]
+        if not named or not any(f"{named[1]} {named[2]}" in other.content for other in others):
             kept.append(one)
     return kept

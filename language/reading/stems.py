@@ -5,37 +5,21 @@ from __future__ import annotations
 import re
 
 from language.reading.parse import Word
+from language.reading.words import KIN_WORDS, listed
 
-
-def listed(text: str) -> tuple[str, ...]:
-    """The words of a block of text."""
-    return tuple(text.split())
-
-
-_NUMERALS = {
-    word: str(number)
-    for number, word in enumerate(
-        listed(
-            """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-            seventeen eighteen nineteen twenty"""
-        )
-    )
-}
-_ORDINALS = {
-    word: f"{number}."
-    for number, word in enumerate(listed("first second third fourth fifth sixth seventh eighth ninth tenth"), start=1)
-}
+_FIRST_TEN = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_TO_TWENTY = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+_NUMERALS = {word: str(number) for number, word in enumerate(_TO_TWENTY.split())}
+_ORDINALS = {word: f"{number}." for number, word in enumerate(_FIRST_TEN.split(), start=1)}
 # Words of which either says what the other does, in a statement about a person.
-_ALIKE = {
+_ALIKE = {word: kin for kin in ("mother", "father", "grandmother", "grandfather") for word in KIN_WORDS[kin][1]} | {
     word: sense
     for sense, words in {
-        "mother": "mum mom mummy mama",
-        "father": "dad daddy papa",
-        "grandmother": "grandma granny nana",
-        "grandfather": "grandpa granddad grandad",
         "child": "kid",
-        "like": "enjoy",
-        "love": "adore",
+        "like": "enjoy love adore",
         "live": "reside",
         "begin": "start",
         "every": "each",
@@ -43,6 +27,9 @@ _ALIKE = {
     }.items()
     for word in words.split()
 }
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*")
+LIGHT = listed("user be have do a an the of to in on at for with by as 's and")
+"""Words by which no two statements are alike."""
 DATES = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
     r"|november|december|spring|summer|autumn|winter|morning|afternoon|evening|night|(?:1[5-9]|20)\d\d|\d\d?:\d\d"
@@ -76,3 +63,8 @@ def activity(word: Word) -> str:
     """What something done is compared by, whichever form it has: "swimming", "to swim"."""
     base = word.low[:-3] if word.low.endswith("ing") and len(word.low) > 6 else word.lemma.lower()
     return re.sub(r"([^aeiouls])\1$|e$", r"\1", base)
+
+
+def words_of(text: str) -> list[str]:
+    """The stems of a text's words, without its parse."""
+    return [stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(text.lower())]

@@ -17,7 +17,10 @@ from language.reading.people import PRONOUNS, Cast, Person
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a clause says of ``person``, as a sentence. ``quote`` is a verbatim part of the message ``index``."""
+    """What a clause says of ``person``, as a sentence. ``quote`` is a verbatim part of the message ``index``.
+
+    ``passing``: it holds only just now.
+    """
 
     person: Person
     content: str
@@ -25,6 +28,7 @@ class Statement:
     index: int
     quote: str
     explicit: bool = False
+    passing: bool = False
 
 
 class Teller:

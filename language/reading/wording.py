@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from language.offline.lexicon.words import listed
 from language.reading.clauses import SAY, Clause, subject_of, trimmed
 from language.reading.kin import before_name
 from language.reading.normalise import MASK, Mended
 from language.reading.parse import Word
 from language.reading.people import PRONOUNS, Cast, Person
+from language.reading.words import listed
 
 _POINTERS = listed("it its this that these those them they their theirs there here ones")
 _NOUNS = frozenset({"NOUN", "PROPN"})

@@ -20,6 +20,7 @@ from statements.wording import Embedded
 from .. import queries
 from ..policy import writing
 from ..records import Addition, Candidate, NewMemory, Outcome, PreparedMemory, Said, WritePolicy
+from ..surroundings import compare_ahead
 from .candidates import candidates_record
 from .inserting import IdTaken
 from .single import author
@@ -123,10 +124,12 @@ def _prepare(principal: Principal, user_id: UUID, additions: Sequence[Addition])
             continue
         assert isinstance(source, queries.Source)
         new, held_back = passed
-        prepared = prepare_new(principal, user_id, new, next(texts), written_by=written_by, held_back=held_back)
+        text = replace(next(texts), said=" ".join(said.quote for said in source.said))
+        prepared = prepare_new(principal, user_id, new, text, written_by=written_by, held_back=held_back)
         policy = WritePolicy(own_word=own_word, insist=each.insist)
-        heard = " ".join(said.quote for said in source.said)
-        candidates.append(Candidate(prepared, policy, source.conversation_id, source.said, heard))
+        candidates.append(Candidate(prepared, policy, source.conversation_id, source.said))
+    ready = [each.prepared for each in candidates if isinstance(each, Candidate)]
+    compare_ahead(principal, user_id, [(each.new, each.text) for each in ready])
     return candidates
 
 
@@ -163,16 +166,13 @@ def record_new(
     *,
     conversation_id: UUID | None = None,
     said: Sequence[Said] = (),
-    heard: str = "",
 ) -> Outcome:
     """Store what was prepared, or find it remembered already, inside a transaction that holds the person's ledger.
-
-    ``heard`` is the message that says it.
 
     Raises Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``external_id_exists``; without ``verdicts``
     ``subject_exists`` and ``similar_exists``).
     """
-    return _only(candidates_record(write, principal, [Candidate(prepared, policy, conversation_id, said, heard)]))
+    return _only(candidates_record(write, principal, [Candidate(prepared, policy, conversation_id, said)]))
 
 
 def _only(outcomes: Sequence[Outcome | Refused]) -> Outcome:

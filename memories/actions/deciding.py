@@ -71,8 +71,9 @@ class Here:
     def place(self, held_back: bool) -> Outcome:
         """Put it in the place of what held until now, beside what is near, or find it there already."""
         near, policy = self.neighbours(), self.policy
-        content, heard = self.candidate.prepared.wording.content, self.candidate.heard
-        band, inside = nearest_band(content, near, Thresholds.of(self.new.field), policy.verdicts, heard)
+        band, inside = nearest_band(
+            self.candidate.prepared.text.saying, near, Thresholds.of(self.new.field), policy.verdicts
+        )
         if band == Band.RECREATE and not held_back and (policy.verdicts is not None or not policy.insist):
             over = [memory for memory in map(self.read, inside) if memory.state in {State.ACTIVE, State.PROPOSED}]
             return self.create(near, doubtful=not over, instead_of=over)

@@ -18,7 +18,7 @@ from conversations.models import Withheld
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from language.base import EmbedderUnavailable
-from language.reading.refusals import beside, tells
+from language.reading.refusals import named, tells
 from statements.actions import PRESENT, Changed, embed_waiting, put_back, take_unindexed
 from statements.models import Suppression
 from statements.wording import Embedded
@@ -165,8 +165,6 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
 # --- What rests on something that has changed --------------------------------------------------------------------
 
 _IN_USE = [State.PROPOSED, State.ACTIVE]
-_MOST_BESIDE = 1
-"""So many words a memory may have beside those by which the person names it: "tea" is not "tea and coffee"."""
 
 
 def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
@@ -212,13 +210,9 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> 
 
 def _named(present: MemoryQuerySet, heard: Heard) -> list[Memory]:
     """The memories that a refusal names; of several that it may mean none, unless it means all."""
-    named = [(beside(memory.content, heard.named), memory) for memory in present.naming(heard.named)]
-    found = [(words, memory) for words, memory in named if words is not None]
-    least = min((words for words, _ in found), default=0)
-    nearest = [memory for words, memory in found if words == least]
-    if heard.whole:
-        return [memory for _, memory in found]
-    return nearest if len(nearest) == 1 and least <= _MOST_BESIDE else []
+    known = list(present.naming(heard.named))
+    told = [(each.content, each.subject) for each in known]
+    return [known[place] for place in named(heard.named, told, whole=heard.whole, denied=heard.denied)]
 
 
 def memories_resting_on(user_id: UUID, changed: Changed) -> Iterable[str]:

@@ -14,7 +14,8 @@ from functools import cached_property
 
 from language.base import Comparison
 from language.reading.compare import compare, shared_words
-from language.reading.stems import listed, stem
+from language.reading.stems import stem
+from language.reading.words import listed
 
 ENOUGH_SHARED = 0.2
 """Which part of their words two memories have to share, of those that matter, before anybody is asked about them."""
@@ -45,7 +46,10 @@ _STARTERS = frozenset(
     everybody"""
     )
 )
-_TENS = {word: str(10 * tens) for tens, word in enumerate(listed("thirty forty fifty sixty seventy eighty ninety"), 3)}
+_TENS = {
+    word: str(10 * tens)
+    for tens, word in enumerate(["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 3)
+}
 _ORDINALS = _rooted(
     """first second third fourth fifth sixth seventh eighth ninth tenth once twice hundred thousand million billion
     dozen half quarter double"""

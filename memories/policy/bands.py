@@ -15,8 +15,8 @@ from enum import IntEnum
 from django.conf import settings
 
 from language.base import Comparison
-from language.offline.lexicon.words import listed
-from language.reading.compare import compare
+from language.reading.compare import Saying
+from language.reading.words import listed
 
 from ..models import Memory
 
@@ -85,29 +85,29 @@ class Neighbour:
     similarity: float
     apart: bool = False
 
-    def band(
-        self, content: str, thresholds: Thresholds, verdicts: Mapping[str, Comparison] | None = None, said: str = ""
-    ) -> Band:
+    def band(self, new: Saying, thresholds: Thresholds, verdicts: Mapping[str, Comparison] | None = None) -> Band:
         """What a statement is to this memory, by ``verdicts`` on the memory's wording or else by how both are built.
 
-        ``said`` is the message that says it. They are read only where it matters: parsing takes some milliseconds. Of a
-        memory that is ``apart`` it may be unsure, but it is never taken for it.
+        They are read only where it matters: parsing takes some milliseconds. Of a memory that is ``apart`` it may be
+        unsure, but it is never taken for it.
         """
-        if self.apart or self.similarity < thresholds.check_low:
+        if not self.is_comparable(thresholds):
             return band(self.similarity, "different", thresholds)
-        verdict = (verdicts or {}).get(self.content) or compare(self.content, content, said)
-        return band(self.similarity, verdict, thresholds)
+        return band(self.similarity, (verdicts or {}).get(self.content) or new.to(self.content), thresholds)
+
+    def is_comparable(self, thresholds: Thresholds) -> bool:
+        """Whether it matters what the two say."""
+        return not self.apart and self.similarity >= thresholds.check_low
 
 
 def nearest_band(
-    content: str,
+    new: Saying,
     neighbours: Iterable[Neighbour],
     thresholds: Thresholds,
     verdicts: Mapping[str, Comparison] | None = None,
-    said: str = "",
 ) -> tuple[Band, list[Neighbour]]:
     """The greatest band that a statement falls in with any neighbour, and the neighbours in it, the nearest first."""
-    found = [(neighbour.band(content, thresholds, verdicts, said), neighbour) for neighbour in neighbours]
+    found = [(neighbour.band(new, thresholds, verdicts), neighbour) for neighbour in neighbours]
     greatest = max((each for each, _ in found), default=Band.NEW)
     inside = [neighbour for each, neighbour in found if each == greatest]
     return greatest, sorted(inside, key=lambda neighbour: -neighbour.similarity)

@@ -10,7 +10,7 @@ import re
 
 from django.conf import settings
 
-from language.reading.compare import compare, shared_words
+from language.reading.compare import Saying, shared_words
 from retrieval.text import list_words
 
 RESEMBLES = "This resembles something that was rejected before."
@@ -22,7 +22,7 @@ _FIGURES = re.compile(r"\d+")
 _INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
 
 
-def resembles(said: str, rejected: str | None, similarity: float) -> bool:
+def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
     """Whether something may mean what was rejected, by their cosine similarity, at least ``SUPPRESSION_SIMILARITY``.
 
     ``rejected`` is None when its text is gone: then as if they shared half of their words. Other figures or names, or a
@@ -30,11 +30,11 @@ def resembles(said: str, rejected: str | None, similarity: float) -> bool:
     """
     if rejected is None:
         return similarity >= _asked(_SHARED_UNKNOWN)
-    if not particulars_agree(rejected, said):
+    if not particulars_agree(rejected, said.content):
         return False
-    verdict = compare(rejected, said)
+    verdict = said.to(rejected)
     if verdict == "different":
-        return similarity >= _asked(shared_words(rejected, said))
+        return similarity >= _asked(shared_words(rejected, said.content))
     return verdict == "same"
 
 

@@ -10,7 +10,7 @@ from assistant.learn import actions as extraction
 from assistant.learn import summarizing
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import Message
-from language.offline.explicit import says_yes
+from language.reading.refusals import says_yes
 from memories.actions import memory_reject
 from memories.models import Memory
 from tests.factories import agent_principal

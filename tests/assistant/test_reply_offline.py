@@ -9,7 +9,7 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.models import Reply
 from language.base import ReplyRequest, Source
-from language.offline.replying import MOST_TOLD, NO_MODEL, NOTHING_FOUND, READ, reply
+from language.reading.replying import MOST_TOLD, NO_MODEL, NOTHING_FOUND, READ, reply
 from tests import factories
 from tests.conftest import with_key
 

@@ -8,7 +8,7 @@ import yaml
 from django.conf import settings
 
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.compare import compare
+from language.reading.compare import Saying, compare
 from memories.policy.bands import Band, Neighbour, Thresholds
 
 CORPUS = {
@@ -26,7 +26,7 @@ def bands():
         old, new = (embedder.embed_passages([row[side] for row in rows]) for side in (0, 1))
         cosines = np.sum(old * new, axis=1).tolist()
         return [
-            Neighbour("a", row[0], cosine).band(row[1], Thresholds.of(""), None, "".join(row[2:]))
+            Neighbour("a", row[0], cosine).band(Saying(row[1], "".join(row[2:])), Thresholds.of(""))
             for row, cosine in zip(rows, cosines, strict=True)
             if cosine >= settings.MEMORY_LINK_MIN_SIMILARITY
         ]

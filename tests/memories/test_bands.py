@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.compare import compare
+from language.reading.compare import Saying, compare
 from memories.policy.bands import Band, Neighbour, Thresholds, band, nearest_band
 from statements.policy.resembling import particulars_agree
 
@@ -76,23 +76,26 @@ class TestNeighbours:
     def test_the_grammar_judges_unless_a_model_did(self):
         known = Neighbour("a", "The user's favourite colour is green.", 0.85)
         new = "The user's favourite colour is red."
-        assert known.band(new, EASY) == Band.RECREATE
-        assert known.band(new, EASY, {}) == Band.RECREATE
-        assert known.band(new, EASY, {known.content: "different"}) == Band.UNSURE
-        assert known.band(new, EASY, {known.content: "same"}) == Band.UPDATE
+        assert known.band(Saying(new), EASY) == Band.RECREATE
+        assert known.band(Saying(new), EASY, {}) == Band.RECREATE
+        assert known.band(Saying(new), EASY, {known.content: "different"}) == Band.UNSURE
+        assert known.band(Saying(new), EASY, {known.content: "same"}) == Band.UPDATE
 
     def test_what_is_apart_is_never_taken_for_it(self):
         known = Neighbour("a", "Keeps bees.", 1.0, apart=True)
-        assert known.band("Keeps bees.", EASY) == Band.UNSURE
-        assert Neighbour("a", "Keeps bees.", 0.5, apart=True).band("Keeps bees.", EASY) == Band.NEW
+        assert known.band(Saying("Keeps bees."), EASY) == Band.UNSURE
+        assert Neighbour("a", "Keeps bees.", 0.5, apart=True).band(Saying("Keeps bees."), EASY) == Band.NEW
 
     def test_the_greatest_band_counts_then_the_nearest_in_it(self):
         near = Neighbour("near", "The user likes answers short.", 0.89)
         far = Neighbour("far", "The user likes answers in tables.", 0.7)
         other = Neighbour("other", "The user's favourite colour is red.", 0.71)
-        assert nearest_band("The user likes answers in lists.", [far, near], EASY) == (Band.UNSURE, [near, far])
-        assert nearest_band("The user's favourite colour is green.", [near, other], EASY) == (Band.RECREATE, [other])
-        assert nearest_band("Anything.", [], EASY) == (Band.NEW, [])
+        assert nearest_band(Saying("The user likes answers in lists."), [far, near], EASY) == (Band.UNSURE, [near, far])
+        assert nearest_band(Saying("The user's favourite colour is green."), [near, other], EASY) == (
+            Band.RECREATE,
+            [other],
+        )
+        assert nearest_band(Saying("Anything."), [], EASY) == (Band.NEW, [])
 
 
 class TestParticulars:

@@ -5,6 +5,7 @@ import pytest
 from django.conf import settings
 
 from language.embedders.e5.embedder import BundledEmbedder
+from language.reading.compare import Saying
 from statements.policy.resembling import resembles
 
 from . import resembling
@@ -19,7 +20,7 @@ def shares():
         rejected, said = (embedder.embed_passages(list(side)) for side in zip(*pairs, strict=True))
         cosines = np.sum(rejected * said, axis=1).tolist()
         found = [
-            cosine >= settings.SUPPRESSION_SIMILARITY and resembles(new, old if known else None, cosine)
+            cosine >= settings.SUPPRESSION_SIMILARITY and resembles(Saying(new), old if known else None, cosine)
             for (old, new), cosine in zip(pairs, cosines, strict=True)
         ]
         return sum(found) / len(found)

@@ -4,7 +4,8 @@ Patterns find where somebody asks that something be not kept (``wording``, ``req
 for what is said beside the request, and for the words that name what is meant (``meaning``).
 """
 
-from .meaning import Refusal, Turn, beside, hear, tells
+from .meaning import Refusal, Turn, beside, content_words, hear, named, tells
 from .requests import may_refuse
+from .wording import says_yes
 
-__all__ = ["Refusal", "Turn", "beside", "hear", "may_refuse", "tells"]
+__all__ = ["Refusal", "Turn", "beside", "content_words", "hear", "may_refuse", "named", "says_yes", "tells"]

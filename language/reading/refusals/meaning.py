@@ -8,11 +8,12 @@ the request, for who asks, and for the words that name what is meant.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from language.offline.sentences import Sentence, split_sentences
+from language.reading.sentences import Sentence, split_sentences
 
 from ..parse import Parsed, Word, parse
 from .requests import SAYS_THIS, Act, acts_in, flat
@@ -38,12 +39,14 @@ class Refusal:
     """What a message asks not to be kept: sentences, each with the position of its turn, and what it names it by.
 
     ``named`` are lemmas, for what is known from elsewhere; empty where the message only points. ``whole``: all about
-    it is meant. ``asked``: it answers a question whether something may be kept.
+    it is meant. ``denied``: whether what it names is a denial, where it is a clause. ``asked``: it answers a question
+    whether something may be kept.
     """
 
     passages: tuple[tuple[int, str], ...]
     named: frozenset[str] = frozenset()
     whole: bool = False
+    denied: bool | None = None
     asked: bool = False
 
 
@@ -57,7 +60,8 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
         passages = dict.fromkeys(passage for each in heard for passage in each.passages)
         named = frozenset().union(*(each.named for each in heard))
         asked = any(each.asked for each in heard)
-        return Refusal(tuple(passages), named, any(each.whole for each in heard), asked)
+        denied = heard[0].denied if len(heard) == 1 else None
+        return Refusal(tuple(passages), named, any(each.whole for each in heard), denied, asked)
     return _Talk(turns, last).meant_by_no() if says_no(said) else None
 
 
@@ -120,7 +124,7 @@ _NO_CONTENT = frozenset(
     book album file summary message last previous one anything something everything nothing private secret wrong lot
     now later again really just also anyway obviously okay ok right forget remember keep save store write delete erase
     remove embarrassing stupid silly hurt upset talk speak shut mouth oh yes no well hmm user never not ago long time
-    whole all bad""".split()  # noqa: SIM905 - a list of words reads as a text
+    whole all bad call""".split()  # noqa: SIM905 - a list of words reads as a text
 )
 _CALLED = {
     "father": "dad daddy papa pa", "mother": "mum mom mummy mama ma", "grandfather": "grandpa granddad grandad opa",
@@ -215,7 +219,9 @@ class _Talk:
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         meant = [passage for passage, share in shares.items() if share >= max(_LEAST_NAMED, best * _NEAR_THE_BEST)]
-        return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole)
+        subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
+        denied = _DENIES.search(act.named) is not None if subjects else None
+        return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
 
     def _sentences(self, roles: set[str], upto: int) -> list[tuple[int, str]]:
         return [
@@ -245,6 +251,30 @@ def beside(content: str, named: frozenset[str]) -> int | None:
     """How many words a statement has beside those that name it, or None where it has not all of them."""
     words = _lemmas(content)
     return len(words - named) if named and named <= words else None
+
+
+_DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
+_SEVERAL = re.compile(r"\b(?:and|or)\b")
+_MOST_BESIDE = 1
+"""So many words a statement may have beside those by which the person names it: "tea" is not "tea and coffee"."""
+
+
+def named(
+    words: frozenset[str], told: Sequence[tuple[str, str]], *, whole: bool = False, denied: bool | None = None
+) -> list[int]:
+    """Which statements a refusal names, by their places; of several that it may mean none, unless it means all.
+
+    ``told`` are the statements with whom or what they are about. ``denied``: see ``Refusal``.
+    """
+    found = []
+    for place, (content, subject) in enumerate(told):
+        if denied is not None and denied != (_DENIES.search(content) is not None):
+            continue
+        more = 0 if words and words == _lemmas(subject) else beside(content, words)
+        if more is not None and (whole or not more or (more <= _MOST_BESIDE and not _SEVERAL.search(content))):
+            found.append((more, place))
+    nearest = [place for more, place in found if whole or more == min(found)[0]]
+    return nearest if whole or len(nearest) == 1 else []
 
 
 def tells(content: str, said: Iterable[str]) -> bool:

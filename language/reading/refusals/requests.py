@@ -26,9 +26,8 @@ class Act:
 
 
 _MAY = any_case(
-    r"\b(?:not|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|strike|drop|wipe|disregard"
-    r"|ignore|between|record"
-    r"|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
+    r"\b(?:not|stop remembering|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|strike|drop|wipe"
+    r"|disregard|ignore|between|record|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
 )
 
 _SOMEBODY = r"(?:i|we|he|she|they|my|our|his|her|their)"
@@ -60,6 +59,7 @@ _POINTS_LAST = any_case(rf"\s*(?:about )?{LAST}{ENDING}\s*")
 _TAIL = any_case(rf"\s+(?:{PLACE}|down|please|pls|ok|okay|thanks|anymore|any more|again|now)\s*$")
 _PLACED = any_case(PLACE)
 _TELLING = any_case(r"write|note|mention|put|jot|make|say|tell")
+_ASKS_POLITELY = any_case(r"\b(?:can|could|would|will|please|pls|want)\b")
 _POLITE = any_case(rf"\b(?:please|pls)\b|\b{YOU} (?:can|may)\b|\b(?:like|want) {YOU} to\b")
 _GOES_ON = any_case(r"\s*[,–—-]\s*(?:it was|i meant|(?:he|she|they)'d|i mean|i'll|i will|let's|tell me|make it)\b")
 _HASTY = frozenset({"ignore", "disregard", "drop", "remove"})
@@ -118,6 +118,8 @@ def _forgotten(text: str) -> Iterator[Act]:
         verb, (what, end) = match["verb"].lower(), _object(text, match.end("act"))
         placed, goes_on = _PLACED.search(what) is not None, bool(text[end:].strip(" .!,"))
         act = _pointing(match.start("act"), end, what)
+        if text[end : end + 1] == "?" and _ASKS_POLITELY.search(match["act"]) is None:
+            continue
         if act is not None:
             hasty = what in {"", "it"} or (verb in _HASTY and not placed and not _POINTS_LAST.fullmatch(what))
             if (hasty and _POLITE.search(match[0] + " " + what) is None) or _GOES_ON.match(text[end:]):

@@ -41,10 +41,9 @@ _ORDER = (
 PLACE = (
     r"(?:(?:in|into|to|from|on|onto|for|out of|off)(?: to)? (?:any of )?(?:(?:your|the|my|our|any|his|her|their"
     r"|ur|this)"
-    r"(?: own)? (?:\w+ )?)?(?:notes?|notebook|memor(?:y|ies)|records?|profile|story|stories|book|album|summary"
-    r"|summaries"
-    r"|file|diary|history|biography|archive|database|list|legacy|memorial|page)\b|anywhere|in there"
-    r"|out of (?:this|it|that))"
+    r"(?: own)? (?:(?!guest|shopping|mailing|waiting)\w+ )?)?(?:notes?|notebook|memor(?:y|ies)|records?"
+    r"|profile|story|stories|book|album|summary|summaries|file|diary|history|biography|archive|database|list|legacy"
+    r"|memorial|page)\b|anywhere|in there|out of (?:this|it|that))"
 )
 _KEEPING = {
     "plain": r"remember|memori[sz]e|note(?: down)?|save|store|record|retain|log|take down|hold on to"
@@ -79,7 +78,7 @@ _FORGET = (
     rf"|want) {YOU} to|please(?: to)?"
     r"|just|go ahead and|better|maybe) ){0,3}(?:please )?(?P<verb>forget|erase|delete|remove|scratch|strike|drop|wipe"
     r"|unremember"
-    r"|disregard|ignore)"
+    r"|disregard|ignore|stop remembering)"
 )
 ORDERED = any_case(rf"{_START}(?P<act>{_ORDER} (?P<verb>{_ANY_KEEPING})\b)")
 FORGOTTEN = any_case(rf"{_START}(?P<act>{_FORGET}\b)")
@@ -195,3 +194,21 @@ def says_no(text: str) -> bool:
     others = (bool(_OTHER_PIECE.fullmatch(piece)) for piece in pieces)
     refused = any(_NO_PIECE.match(piece) or _ONLY_PIECE.match(piece) for piece in pieces)
     return refused and all(no or other for no, other in zip(noes, others, strict=True))
+
+
+# --- Yes to being asked -----------------------------------------------------------------------------------------
+
+_YES = any_case(
+    r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
+    r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
+    r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
+)
+_YES_BUT = any_case(
+    r"\?|\b(?:no|not|nope|don't|do not|never|but|except|actually|wait|rather|unless|forget|instead|nicht|aber|nein)\b"
+)
+
+
+def says_yes(text: str) -> bool:
+    """Whether an answer is a plain yes. One that goes on to something else, or to a question, is not."""
+    text = text.strip().replace("’", "'")
+    return len(text) <= _LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from language.offline.lexicon.words import listed
+from language.reading.words import listed
 
 MAX_LIST_LINES = 8
 MAX_CHARACTERS = 32_000
 
+_WITHHELD = re.compile(r"\[withheld\]")
 _FENCED = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _MEMORY_BLOCK = re.compile(
     r"<memories_from_previous_interactions>.*?(?:</memories_from_previous_interactions>|\Z)", re.DOTALL | re.IGNORECASE
@@ -44,12 +45,12 @@ class Sentence:
 
 
 def own_words(content: str) -> str:
-    """Blank out code, quoted mail, memory blocks, long lists and other people's lines.
+    """Blank out what is withheld, code, quoted mail, memory blocks, long lists and other people's lines.
 
     The result has the length of ``content``, so positions in one are positions in the other.
     """
     text = content.replace("\r", "\n")
-    for pattern in (_FENCED, _MEMORY_BLOCK, _MEMORY_LINE, _QUOTED_LINE):
+    for pattern in (_WITHHELD, _FENCED, _MEMORY_BLOCK, _MEMORY_LINE, _QUOTED_LINE):
         text = pattern.sub(_blank, text)
     quoted = _REST_IS_QUOTED.search(text)
     if quoted:

@@ -1,0 +1,338 @@
+"""What one claim is to another: the same matter with another value, over, changed, or something else.
+
+What can be said of a person only once at a time is in the tables below, which are the only words that this knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from language.base import Comparison
+
+from .claims import Claim, Role, Thing, all_words, is_dated
+from .stems import LIGHT, words_of
+from .words import listed
+
+_ONE_AT_A_TIME = frozenset(
+    {
+        ("live", "in"),
+        ("work", "at"),
+        ("work", "for"),
+        ("work", "as"),
+        ("employ passive", "at"),
+        ("employ passive", "by"),
+        ("marry passive", "to"),
+        ("marry", "to"),
+        ("report", "to"),
+        ("engage passive", "to"),
+    }
+)
+"""Verbs and roles that have one value at a time."""
+_ONCE = frozenset({"bear passive", "die", "marry", "marry passive", "pass away"})
+_CHANGES = frozenset(
+    f"{verb}{voice}"
+    for verb in listed("move switch change transfer relocate postpone reschedule promote shift become rename")
+    for voice in ("", " passive")
+)
+_ENDS = frozenset({"leave", "quit", "sell", "cancel", "end", "finish", "lose", "close", "drop", "give up", "give away"})
+_PARTINGS = frozenset(
+    {"divorce", "divorce passive", "separate", "separate passive", "break up", "break off", "split up"}
+)
+_PARTNERS = listed(
+    """marry date engage husband wife spouse partner girlfriend boyfriend fiancé fiancée single divorced married
+        widowed engaged engagement relationship together"""
+)
+_STATUSES = listed("single marry engage divorce separate widowed")
+_LEADS = listed("be manage lead head chair run")
+_OF_SEVERAL = listed(
+    """user son daughter child brother sister sibling friend cousin aunt uncle nephew niece neighbor colleague
+        grandmother grandfather grandchild grandson granddaughter mother father parent wife husband partner boss person
+        man woman dog cat pet horse hen rabbit team project"""
+)
+"""People, animals and what else a person may have several of, or of which several things can be told."""
+_OPPOSITES = frozenset(
+    frozenset(pair.split("/"))
+    for pair in listed(
+        """love/hate like/dislike like/hate always/never early/late old/young elder/young eldest/young oldest/youngest
+        married/single alive/dead vegetarian/carnivore tall/short rich/poor left/right first/last"""
+    )
+)
+_DENYING = re.compile(r"(?:un|in|im|ir|dis|il)(?=[a-z]{3})")
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.:]\d+[^.!?\n]*)*")
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*\.?")
+_NOT_THIS = re.compile(
+    r"\b(?:not|isn['’]t|instead of|rather than|no longer|forget)\b"
+    r"((?: [\w'’-]+){1,5})",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\b(?:now|nowadays|from now on|these days|instead|since|any ?more|no longer|as of|by now|meanwhile|became)\b",
+    re.IGNORECASE,
+)
+_MENDED = re.compile(r"\b(?:actually|correction|sorry|meant|mistake|typo|wrong|no wait|rather)\b", re.IGNORECASE)
+_BESIDE = re.compile(r"\b(?:also|too|as well|another|other|second|besides|in addition)\b", re.IGNORECASE)
+
+
+class Told:
+    """What a statement and the message behind it tell beside the claim: what is denied, and whether it is news."""
+
+    def __init__(self, existing: str, new: str, said: str) -> None:
+        self.is_figures = _differ_in_figures(existing, new)
+        value = {word for word in words_of(new) if word not in LIGHT}
+        about = [each for each in _SENTENCE.findall(said) if not value.isdisjoint(words_of(each))]
+        heard = " . ".join([new, *about])
+        self.is_now = bool(_NOW.search(heard))
+        self.is_mended = bool(_MENDED.search(heard))
+        self.is_beside = bool(_BESIDE.search(heard))
+        self.denied = {
+            word for match in _NOT_THIS.finditer(f"{new} . {said}") for word in words_of(match[1]) if word not in LIGHT
+        }
+        self.denied |= {re.sub(r"(?:st|nd|rd|th)$", "", word) for word in self.denied if word[:1].isdigit()}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One claim that is remembered and one that is new, with the names in both statements."""
+
+    old: Claim
+    new: Claim
+    told: Told
+    names: frozenset[str]
+
+    @cached_property
+    def same_who(self) -> bool:
+        """Whether both are of the same people or things."""
+        return bool(self.old.who) and {_without_new(each) for each in self.old.who} == {
+            _without_new(each) for each in self.new.who
+        }
+
+    @cached_property
+    def is_now(self) -> bool:
+        """Whether the new claim is told as news: "now", "since Monday", "the new address"."""
+        return self.told.is_now or any(part.stem == "new" for thing in self.new.who for _, part in thing.parts)
+
+    @cached_property
+    def off(self) -> Comparison:
+        """What it comes to when the one can't hold beside the other: it has changed, unless both tell of the past."""
+        held = self.old.tense == "present" and (self.new.tense == "present" or self.new.over)
+        return "replaces" if held or self.told.is_mended else "contradicts"
+
+    def judge(self) -> Comparison:  # noqa: PLR0911
+        """What the new claim is to the old one; never the same, which whole statements are."""
+        old, new = self.old, self.new
+        if old.mood or new.mood or ("future" in {old.tense, new.tense} and old.tense != new.tense):
+            return "different"
+        if self.is_parted() or self.is_ended() or self.is_changed():
+            return "replaces"
+        if not self.same_who:
+            return "replaces" if self.has_another_holder() else "different"
+        if (old.denied, old.over) != (new.denied, new.over):
+            return self.denial()
+        if self.is_named_as_wrong():
+            return "replaces"
+        if old.tense != new.tense:
+            return "different"
+        statuses = _status(old), _status(new)
+        if all(statuses) and statuses[0].isdisjoint(statuses[1]):
+            return self.off
+        if old.verbs != new.verbs:
+            return self.off if old.roles == new.roles and _opposed_verbs(old.verbs, new.verbs) else "different"
+        return self.values()
+
+    def denial(self) -> Comparison:
+        """One denies what the other claims, or says that it is over."""
+        old, new = self.old, self.new
+        first, second = _lasting(old.roles), _lasting(new.roles)
+        alike = first == second or (new.over and second <= first) or (old.over and first <= second)
+        if old.verbs == new.verbs and alike and (old.tense == new.tense or new.over or old.over):
+            return self.off if not new.over else "replaces"
+        told, now = all_words(thing for _, thing in first), all_words(thing for _, thing in second)
+        return "replaces" if new.over and len(told) > 1 and told <= now and old.tense == "present" else "different"
+
+    def is_named_as_wrong(self) -> bool:
+        """Whether the message denies what only the old claim says, of the same matter."""
+        old, new = self.old, self.new
+        only = all_words(thing for _, thing in old.roles) - all_words(thing for _, thing in new.roles)
+        only |= {part for word in only for part in word.split()}
+        same_matter = old.verbs[0] == new.verbs[0] and (old.denied, old.over) == (new.denied, new.over)
+        return same_matter and not self.told.is_beside and not only.isdisjoint(self.told.denied)
+
+    def is_parted(self) -> bool:
+        """Whether a couple is none any more."""
+        old, new = self.old, self.new
+        if new.verbs[0] not in _PARTINGS or new.denied or not old.who <= new.who | {*_bare(new.who)}:
+            return False
+        of_couple = {*old.verbs[0].split(), *all_words(thing for _, thing in old.roles), *all_words(old.who)}
+        others = all_words(thing for _, thing in new.roles) | all_words(new.who - old.who)
+        return not of_couple.isdisjoint(_PARTNERS) and not (others - {"user"}).isdisjoint(of_couple)
+
+    def is_ended(self) -> bool:
+        """Whether it is over with the thing that the old claim is about: "sold the Golf"."""
+        old, new = self.old, self.new
+        if not self.same_who or new.verbs[0] not in _ENDS or new.denied or old.denied or old.tense != "present":
+            return False
+        about = all_words(thing for role, thing in old.roles if role != "time")
+        return any(
+            thing.words() <= about and not thing.words() <= self.names & _PARTNERS
+            for role, thing in new.roles
+            if role in {"obj", "from"} and not _FIGURE.fullmatch(thing.stem)
+        )
+
+    def is_changed(self) -> bool:
+        """Whether something became another: "moved to the Design team", "switched from law", "was postponed to May"."""
+        old, new = self.old, self.new
+        if not self.same_who or new.verbs[0] not in _CHANGES or new.denied or old.denied or old.tense != "present":
+            return False
+        about = all_words(thing for _, thing in old.roles)
+        if any(role == "from" and thing.words() <= about for role, thing in new.roles):
+            return True
+        if old.verbs[0] == "live" and new.verbs[0] in {"move", "relocate"}:
+            places = {thing.stem for role, thing in new.roles if role in {"to", "time"}}
+            return not places.isdisjoint(self.names) and any(role == "in" for role, _ in old.roles)
+        if {"time"} <= {role for role, _ in old.roles} & {role for role, _ in new.roles}:
+            return True
+        return any(
+            one.stem == other.stem and one.parts and other.parts and one != other
+            for role, one in old.roles
+            if role != "time"
+            for _, other in new.roles
+        )
+
+    def has_another_holder(self) -> bool:
+        """Whether somebody else is now what only one can be: "Nina is the team lead now"."""
+        old, new = self.old, self.new
+        alike = old.verbs == new.verbs and _lasting(old.roles) == _lasting(new.roles) and old.tense == new.tense
+        if not alike or not old.roles or old.verbs[0] not in _LEADS or (old.denied, old.over) != (new.denied, new.over):
+            return False
+        stems = {thing.stem for thing in old.who | new.who if not thing.parts or thing.stem in self.names}
+        named = len(stems) == 2 and stems <= self.names
+        return named and self.is_now and not self.told.is_beside
+
+    def values(self) -> Comparison:  # noqa: PLR0911
+        """Both say something alike of the same, one of them with another value."""
+        if self.told.is_beside:
+            return "different"
+        if self.told.is_figures and self.old.tense == "present":
+            return self.off
+        old, new = _by_role(self.old.roles), _by_role(self.new.roles)
+        other = [role for role in old if role in new and old[role] != new[role]]
+        dropped = [role for role in old if role not in new]
+        if self.old.verbs[0] == "live" and self.is_now and self.old.tense == "present":
+            return "replaces"
+        if len(other) != 1 or (dropped and not self.is_now and other[0] not in {"in", "at"}):
+            return "different"
+        role = other[0]
+        if len(old[role]) != 1 or len(new[role]) != 1:
+            return "different"
+        (one,), (another,) = old[role], new[role]
+        if one.words() < another.words() or another.words() < one.words():
+            return "different"  # More or less detail.
+        if _are_opposed(one, another):
+            return self.off
+        if self.is_single(role, one, another):
+            return self.off if self.old.tense == "present" or self.is_once(role, one, another) else "different"
+        marked = self.is_now and self.old.tense == "present"
+        return "replaces" if marked and self.is_of_one_kind(role, one, another) else "different"
+
+    def is_once(self, role: str, one: Thing, other: Thing) -> bool:
+        """Whether what is told of the past happens once, or is a count."""
+        return (
+            self.old.verbs[-1] in _ONCE
+            or self.told.is_mended
+            or role == "is"
+            or (role != "time" and _is_count(one, other))
+        )
+
+    def is_single(self, role: str, one: Thing, other: Thing) -> bool:  # noqa: PLR0911
+        """Whether a role has one value at a time for this subject."""
+        verb = self.old.verbs[-1]
+        named = {one.stem, other.stem} <= self.names
+        if verb in _ONCE and role in {"in", "time", "to"}:
+            return True
+        if (verb, role) in _ONE_AT_A_TIME:
+            return named or (one.stem not in self.names and other.stem not in self.names)
+        subjects = {thing.stem for thing in self.old.who}
+        of_several = not subjects.isdisjoint(_OF_SEVERAL | self.names)
+        if role == "time":
+            return not of_several or (_is_count(one, other) and not is_dated(one))
+        if _is_count(one, other) or role == "until":
+            return True
+        if one.stem == other.stem and role == "on":
+            return True
+        if verb != "be" or role != "is":
+            return False
+        favoured = any(
+            word in {"favorite", "favourite", "preferred"} for thing in self.old.who for word in thing.words()
+        )
+        return favoured or (not of_several and named)
+
+    def is_of_one_kind(self, role: str, one: Thing, other: Thing) -> bool:
+        """Whether two values may be answers to one question: both dates, both names, or both neither."""
+        return role == "time" or (one.stem in self.names) == (other.stem in self.names)
+
+
+def _opposed_verbs(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two chains of verbs differ in one verb and its opposite: "loves swimming", "hates swimming"."""
+    pairs = [frozenset(pair) for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return len(one) == len(other) and len(pairs) == 1 and pairs[0] in _OPPOSITES
+
+
+def _status(claim: Claim) -> frozenset[str]:
+    """Whether somebody is single, married, divorced, …"""
+    told = {thing.stem for role, thing in claim.roles if role == "is"} if claim.verbs == ("be",) else set()
+    return _STATUSES & {claim.verbs[-1].split()[0], *told}
+
+
+def _bare(things: Iterable[Thing]) -> Iterable[Thing]:
+    return (Thing(thing.stem, frozenset()) for thing in things)
+
+
+def _without_new(thing: Thing) -> Thing:
+    return thing._replace(parts=frozenset(part for part in thing.parts if part[1].stem != "new"))
+
+
+def _lasting(roles: Iterable[Role]) -> frozenset[Role]:
+    """The roles without those that only say when or how."""
+    return frozenset(role for role in roles if role[0] not in {"time", "adv", "since"})
+
+
+def _by_role(roles: Iterable[Role]) -> Mapping[str, frozenset[Thing]]:
+    found: dict[str, frozenset[Thing]] = {}
+    for role, thing in roles:
+        if role not in {"adv", "since"}:
+            found[role] = found.get(role, frozenset()) | {thing}
+    return found
+
+
+def _figures(thing: Thing) -> frozenset[str]:
+    return frozenset(word for word in thing.words() if _FIGURE.fullmatch(word))
+
+
+def _is_count(one: Thing, other: Thing) -> bool:
+    """Whether two things differ in their figures only."""
+    first, second = _figures(one), _figures(other)
+    return bool(first) and bool(second) and first != second and one.words() - first == other.words() - second
+
+
+def _differ_in_figures(one: str, other: str) -> bool:
+    """Whether two texts are word for word alike but for figures that are no dates."""
+    first, second = ([word for word in words_of(text) if not _NOW.fullmatch(word)] for text in (one, other))
+    pairs = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
+    dated = any(is_dated(Thing(word, frozenset())) for word in {*first, *second})
+    return len(first) == len(second) and not dated and all(_FIGURE.fullmatch(word) for pair in pairs for word in pair)
+
+
+def _are_opposed(one: Thing, other: Thing) -> bool:
+    """Whether two things are the same but for a word and its opposite."""
+    first, second = one.words() - other.words(), other.words() - one.words()
+    if len(first) != 1 or len(second) != 1:
+        return False
+    (before,), (after,) = first, second
+    return (
+        frozenset({before, after}) in _OPPOSITES
+        or before in {after, _DENYING.sub("", after, count=1)}
+        or (after == _DENYING.sub("", before, count=1))
+    )
