@@ -10,8 +10,9 @@ from accounts.queries import principal_for_job
 from accounts.scope import enter
 from journal.actions import ledger_write
 from journal.exceptions import Gated
+from language.reading import compare
 from memories import actions
-from memories.actions import admit_new, prepare_new, record_new
+from memories.actions import adding, admit_new, prepare_new, record_new
 from memories.models import Memory, MemoryUse, Proposal, Relation
 from memories.records import NewMemory, Said, WritePolicy
 from statements.models import Suppression
@@ -199,3 +200,22 @@ def test_a_use_never_moves_back(me, add):
 
 def test_the_principal_of_a_job_does_not_speak_for_the_person(job, add):
     assert add(replace(job, review="before"), LISBON).outcome == "proposed"
+
+
+def test_each_statement_is_parsed_once_and_before_the_lock(me, add, monkeypatch):
+    known = ["The user works in Lisbon.", "The user works in Faro.", "The user works in Braga on Fridays."]
+    for content in known:
+        add(me, content)
+    parsed, at_the_lock = [], []
+    parse, record = compare.parse, adding.candidates_record
+    monkeypatch.setattr(compare, "parse", lambda text: (parsed.append(text), parse(text))[1])
+
+    def recording(*given):
+        at_the_lock.append(list(parsed))
+        return record(*given)
+
+    monkeypatch.setattr(adding, "candidates_record", recording)
+    add(me, "The user works in Porto on Mondays.", insist=True)
+    assert parsed.count("The user works in Porto on Mondays.") == 1
+    assert len(parsed) == len(set(parsed)) > 2
+    assert at_the_lock == [parsed]
