@@ -10,7 +10,9 @@ HOLDINGS = (
         model=Reply,
         kind="replies",
         owner="user_id",
+        words={"memories": [], "facts": []},
         terms=("mode", "model", "state", "error_code"),
+        refers=("memories", "facts"),
         restored=False,
     ),
 )

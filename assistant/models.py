@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -23,6 +24,7 @@ class Reply(models.Model):
     ``message_index`` is the message that it answers, ``answer_index`` the one that it was saved as, None while there is
     none. While it runs, ``lease_until`` is the moment after which it is lost. ``attempt`` counts from 1. The tokens are
     those of all its rounds; of the ``input_tokens``, ``cached_tokens`` came out of the server's prompt cache.
+    ``memories`` and ``facts`` are the ids of what its prompt held.
     """
 
     class State(models.TextChoices):
@@ -44,6 +46,8 @@ class Reply(models.Model):
     mode = models.CharField(max_length=10, choices=Mode.choices)
     uses_tools = models.BooleanField()
     model = models.CharField(max_length=80)
+    memories = ArrayField(models.CharField(max_length=8), default=list, db_default=[])
+    facts = ArrayField(models.UUIDField(), default=list, db_default=[])
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
     error_code = models.CharField(max_length=60, blank=True)
     attempt = models.PositiveSmallIntegerField(default=1)

@@ -24,5 +24,6 @@ urlpatterns = [
     path("", include("desk.importing.views")),
     path("", include("desk.withheld.views")),
     path("", include("desk.conversations.views")),
+    path("", include("desk.chat.views")),
     path("", include("desk.agents.views")),
 ]

@@ -1,8 +1,8 @@
 """A statement in the third person about the user, told to that person: "The user prefers tea." is "You prefer tea."
 
-Only English statements that begin with "The user" are changed, and only where it is sure to be right; all others are
-told as they are stored. What is not sure: pronouns, which may mean the user or somebody else, a second "the user", and
-words after "and" or a comma that may be verbs of the user or nouns.
+Only English statements that begin with "The user" or name something of "the user's" are changed, and only where it is
+sure to be right; all others are told as they are stored. What is not sure: pronouns, which may mean the user or
+somebody else, a second "the user", and words after "and" or a comma that may be verbs of the user or nouns.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _VERBS = _words(
 _PRONOUNS = re.compile(
     r"\b(?:he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themsel(?:f|ves)|they're|the user)\b", re.I
 )
+_THEIRS = re.compile(r"\bthe user(?:'|’)s( (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b))")
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+")
 _OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
@@ -58,7 +59,9 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 def second_person(text: str) -> str:
     """The statement as it is told to the person it is about; as it is stored where that can't be sure to be right."""
     told = [_sentence(each) for each in _SENTENCES.split(text)]
-    if None in told or not text.startswith("The user"):
+    if not text.startswith("The user"):
+        return text if _PRONOUNS.search(_THEIRS.sub("", text)) else _THEIRS.sub(r"your\1", text)
+    if None in told:
         return text
     return _rejoined(text, [each for each in told if each is not None])
 

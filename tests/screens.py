@@ -78,6 +78,13 @@ def tick_two(page: Any) -> None:
     page.get_by_role("button", name="Reject …").click()
 
 
+def say_something(page: Any) -> None:
+    """Begin a talk with the assistant, and look at its answer."""
+    page.get_by_label("What you want to say").fill("What do you know about Tom?")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/conversations/**")
+
+
 def open_adding(page: Any) -> None:
     """Open the form for something more to remember, and the filters."""
     page.get_by_text("Add a memory").click()
@@ -226,6 +233,8 @@ PAGES = [
     Page("conversations", "/conversations/"),
     Page("conversations-found", "/conversations/?search=kitchen"),
     Page("conversation", "/conversations/{conversation}/"),
+    Page("talk", "/talk/"),
+    Page("chat", "/talk/", act=say_something),
     Page("conversation-menu", "/conversations/{conversation}/", act=open_menu),
     Page("message-remove", "/conversations/{conversation}/1/remove/"),
     Page("conversation-remove", "/conversations/{conversation}/remove/"),

@@ -89,6 +89,7 @@ TRIED_ON = {
     "memory-plan-revert": {"plan_id": "applied_plan"},
     "api-export-file": {"job_id": "export"},
     "export-file-page": {"job_id": "export"},
+    "chat-shown": {"number": "answered"},
 }
 REFUSED = {"POST job-cancel": "What runs could be cancelled, and then no other import could begin."}
 
@@ -161,6 +162,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "job_id": JobRun.objects.get(kind="import").pk,
         "identity_id": factories.ExternalIdentityFactory(user=owner).pk,
         "withheld_id": withheld,
+        "answered": factories.ReplyFactory(message=messages[0], answer_index=1, state="done").answer_index + 1,
         "reply_id": factories.ReplyFactory(message=messages[-1]).pk,
         "name": "add_to_memory",
         "key": f"memory-{waiting.pk}",

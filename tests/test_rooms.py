@@ -64,8 +64,8 @@ PARTS = {
     "assistant": ["recall", "learn", "tools", "reply", "takeout", "erasure", "imports", "demo"],
     "desk": [
         "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
-        "withheld", "conversations", "legacies", "memories", "agents", "review", "places", "importing", "account",
-        "bulk", "decisions", "undo", "home", "urls",
+        "withheld", "conversations", "chat", "legacies", "memories", "agents", "review", "places", "importing",
+        "account", "bulk", "decisions", "undo", "home", "urls",
     ],
 }  # fmt: skip
 """The packages and modules of a room, each of which imports only from those before it."""

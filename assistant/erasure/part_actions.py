@@ -39,6 +39,7 @@ from memories.models import (
 from statements.actions import Changed, doubt_what_rests, purging
 from statements.models import Doubt, StatementKind, Suppression
 
+from ..reply.told import erase_told, latest_told
 from ..takeout.recount import recount
 from .extent import Extent, extent_of
 
@@ -49,6 +50,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     Raises NotFound, LeaseLost, EmbedderUnavailable.
     """
     nothing = get_embedder().embed_passages([ERASED_TEXT])[0]
+    told = latest_told(erasure.user_id)
     while True:
         planned = extent_of(erasure)
         with ledger_write(principal.actor, erasure.user_id, *planned.legacies) as write:
@@ -59,6 +61,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
                 erasure_end(erasure, _Erasing(write, erasure, extent, nothing).run())
                 break
     cache_erase(erasure.user_id, before)
+    erase_told(told)
 
 
 def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:

@@ -13,18 +13,20 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from redis.exceptions import RedisError
 
 from accounts.policy import must_write
 from accounts.principals import Principal
 from conversations.actions import NewMessage, messages_append, messages_read_now
 from conversations.models import Conversation, Message
-from journal.exceptions import Conflict, NotFound
+from journal.exceptions import Conflict, NotFound, Unavailable
 from language.backends import get_reply_model
 from language.base import ToolSpec, Usage
 
 from ..models import Reply
 from ..recall.turn import Turn, prepare_turn
 from ..tools import list_tools, read_guidance
+from .told import STOPPED, stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
 
     instructions = _instructions(bool(tools))
     turn = prepare_turn(principal, conversation_id, content, instructions=instructions, save=True, append=append)
+    Reply.objects.filter(pk=reply_id).update(memories=turn.used["memories"], facts=turn.used["facts"])
     return _begun(reply_id, 1, saved[0], turn, tools)
 
 
@@ -133,7 +136,8 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
         reply.attempt += 1
         reply.model = get_reply_model().name
         reply.started_at, reply.lease_until = now, _lost_at(now)
-        reply.save(update_fields=["state", "error_code", "ended_at", "attempt", "model", "started_at", "lease_until"])
+        reply.memories, reply.facts = turn.used["memories"], [UUID(each) for each in turn.used["facts"]]
+        reply.save()
     return _begun(reply_id, reply.attempt, message, turn, tools)
 
 
@@ -158,6 +162,19 @@ def reply_fail(begun: Begun, outcome: Outcome) -> None:
 def reply_read(begun: Begun) -> bool:
     """Have the message that was answered read for what to remember, now. Returns whether it is to be read."""
     return messages_read_now(begun.conversation_id, begun.message_index)
+
+
+def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> None:
+    """Have a reply end that runs; what was said by then is saved, within a second. One that has ended stays as it is.
+
+    Raises NotAllowed, NotFound, Unavailable.
+    """
+    must_write(principal)
+    reply = find_reply(principal, conversation_id, reply_id)
+    try:
+        stop(reply, STOPPED)
+    except (RedisError, OSError) as error:
+        raise Unavailable("It could not be stopped. Try again in a moment.") from error
 
 
 def replies_sweep() -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from functools import partial
+from collections.abc import Callable
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -24,11 +23,11 @@ from conversations.models import Message
 from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
 from web.json import ExactSerializer, OrjsonRenderer, read_nothing
-from web.streaming import BEGINNING, EventStreamRenderer, Stream, read_event_id
+from web.streaming import BEGINNING, EventStreamRenderer, read_event_id
 
 from ..models import Reply
-from .actions import Begun, Wanted, find_reply, reply_begin, reply_retry
-from .running import Caller, audience_key, longest_stream, reply_events, reply_start
+from .actions import Begun, Wanted, find_reply, reply_begin, reply_retry, reply_stop
+from .running import HEADERS, reply_stream
 
 HEADER = "Keepsake-Reply"
 EVENTS = {(200, "text/event-stream"): OpenApiTypes.STR}
@@ -129,33 +128,27 @@ class ReplyRetry(APIView):
         return _answer(request, reply_id, lambda: reply_retry(principal, conversation_id, reply_id))
 
 
+class ReplyStop(APIView):
+    """Ending a reply."""
+
+    @extend_schema(request=None, responses={202: None})
+    def post(self, request: Request, conversation_id: UUID, reply_id: UUID) -> Response:
+        """Stop a reply that is being made. What was said by then is saved; its stream ends with `done` as always."""
+        read_nothing(request)
+        reply_stop(principal_of(request), conversation_id, reply_id)
+        return Response(status=202)
+
+
 def _answer(
     request: Request, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = BEGINNING
 ) -> StreamingHttpResponse:
-    """The stream of a reply, which takes its place before anything is done."""
-    made: list[Begun | Reply] = []
-    events = partial(_events, made, principal_again(request), after)
-    stream = Stream(principal_of(request).user_id, events, seconds=longest_stream(), audience=audience_key(reply_id))
-    try:
-        made.append(begin())
-    except BaseException:
-        stream.close()
-        raise
-    # Proxies would keep back what is not to wait.
-    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", HEADER: str(reply_id)}
-    return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
-
-
-async def _events(made: list[Begun | Reply], caller: Caller, after: str) -> AsyncIterator[bytes | None]:
-    [reply] = made
-    if isinstance(reply, Begun):
-        reply_start(reply, caller)
-    async for told in reply_events(reply, after):
-        yield told.sent if told else None
+    stream = reply_stream(principal_of(request), principal_again(request), reply_id, begin, after)
+    return StreamingHttpResponse(stream, content_type="text/event-stream", headers={**HEADERS, HEADER: str(reply_id)})
 
 
 urlpatterns = [
     path("conversations/<uuid:conversation_id>/reply/", Replies.as_view(), name="replies"),
     path("conversations/<uuid:conversation_id>/reply/<uuid:reply_id>/", ReplyDetail.as_view(), name="reply"),
     path("conversations/<uuid:conversation_id>/reply/<uuid:reply_id>/retry/", ReplyRetry.as_view(), name="reply-retry"),
+    path("conversations/<uuid:conversation_id>/reply/<uuid:reply_id>/stop/", ReplyStop.as_view(), name="reply-stop"),
 ]

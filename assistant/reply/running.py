@@ -37,7 +37,7 @@ from language.base import (
     Usage,
 )
 from web.errors import is_outage
-from web.streaming import BEGINNING, Told, kept_after, to_tell, told_after
+from web.streaming import BEGINNING, Stream, Told, kept_after, to_tell, told_after
 from web.threads import in_thread
 
 from ..learn.updates import COMPLETED, last_update, updates
@@ -45,22 +45,15 @@ from ..models import Reply
 from ..tools import run_tool
 from .actions import Begun, Outcome, reply_end, reply_fail, reply_read
 from .recalling import sources_for
+from .told import ERASED, audience_key, events_key, longest_stream, stop_key
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
+HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+"""Of a stream: without them proxies would keep back what is not to wait."""
 Caller = Callable[[], Principal]
 """Makes the principal anew, for each hop to the database: what was revoked meanwhile counts."""
 _running: set[asyncio.Task[None]] = set()
-
-
-def events_key(reply_id: UUID, attempt: int) -> str:
-    """Where what an attempt at a reply tells is kept."""
-    return f"keepsake:reply:{reply_id}:{attempt}"
-
-
-def audience_key(reply_id: UUID) -> str:
-    """Where those are counted who follow a reply."""
-    return f"keepsake:reply:{reply_id}:audience"
 
 
 def reply_start(begun: Begun, caller: Caller) -> asyncio.Task[None]:
@@ -98,9 +91,30 @@ async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
     yield Told(after, "done", as_told(outcome, reply.answer_index))
 
 
-def longest_stream() -> float:
-    """Seconds after which a reply and what is learned from the message are over."""
-    return settings.REPLY_SECONDS + settings.REPLY_UPDATE_SECONDS + 10
+def reply_stream(
+    principal: Principal, caller: Caller, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = BEGINNING
+) -> Stream:
+    """The stream of a reply, which takes its place before anything is done.
+
+    Raises what ``begin`` raises, TooManyStreams (429), Unavailable (503).
+    """
+    made: list[Begun | Reply] = []
+    events = partial(_events, made, caller, after)
+    stream = Stream(principal.user_id, events, seconds=longest_stream(), audience=audience_key(reply_id))
+    try:
+        made.append(begin())
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+async def _events(made: list[Begun | Reply], caller: Caller, after: str) -> AsyncIterator[bytes | None]:
+    [reply] = made
+    if isinstance(reply, Begun):
+        reply_start(reply, caller)
+    async for told in reply_events(reply, after):
+        yield told.sent if told else None
 
 
 async def run_reply(begun: Begun, caller: Caller) -> None:
@@ -110,8 +124,9 @@ async def run_reply(begun: Begun, caller: Caller) -> None:
         outcome = await talk.outcome()
         try:
             await talk.end(outcome)
-        except NotFound:  # It was taken for lost, and perhaps tried again: who does that tells how it ended.
+        except NotFound:  # It was erased, or taken for lost and perhaps tried again: then that tells how it ended.
             log.warning("reply_lost", reply=str(begun.reply_id))
+            await talk.forget()
         except Exception as error:  # The sweep ends it.
             log.exception("reply_not_ended", reply=str(begun.reply_id), error=type(error).__name__)
 
@@ -152,7 +167,7 @@ class _Talk:
             return self._ended(Reply.State.DONE if self.text else Reply.State.FAILED, "" if self.text else "empty")
         if error is not None:
             return self._ended(*_as_ending(error))
-        return self._ended(Reply.State.STOPPED, "nobody_follows" if left else "out_of_time")
+        return self._ended(Reply.State.STOPPED, alone.result() if left else "out_of_time")
 
     def _ended(self, state: str, code: str) -> Outcome:
         return Outcome(state, self.text, self.usage, self.rounds, code)
@@ -179,6 +194,13 @@ class _Talk:
             if answer is not None and learning and outcome.state == Reply.State.DONE:
                 await self._tell_what_is_learned(before)
             await self._tell("done", as_told(outcome, answer, cut=self.cut))
+        if outcome.error_code == ERASED:
+            await self.forget()
+
+    async def forget(self) -> None:
+        """Let go what is kept of what was told."""
+        with suppress(RedisError, OSError):
+            await self.client.unlink(events_key(self.begun.reply_id, self.begun.attempt))
 
     async def _speak(self) -> None:
         begun, model = self.begun, get_reply_model()
@@ -255,15 +277,23 @@ class _Talk:
                     if update.event == COMPLETED:
                         return
 
-    async def _until_alone(self) -> None:
-        """Return when nobody has followed for a while."""
-        key, grace = audience_key(self.begun.reply_id), settings.REPLY_ALONE_SECONDS
+    async def _until_alone(self) -> str:
+        """Return when it is to end, and why: somebody has stopped it, or nobody has followed for a while."""
+        begun, grace = self.begun, settings.REPLY_ALONE_SECONDS
+        stop, audience = stop_key(begun.reply_id, begun.attempt), audience_key(begun.reply_id)
         heard = time.monotonic()
         while time.monotonic() - heard < grace:
-            await asyncio.sleep(min(1.0, grace / 4))
+            await asyncio.sleep(min(0.5, grace / 4))
             with suppress(RedisError, OSError):
-                if await self.client.zcount(key, time.time(), "+inf"):
+                steps = self.client.pipeline()
+                steps.get(stop)
+                steps.zcount(audience, time.time(), "+inf")
+                why, follow = await steps.execute()
+                if why is not None:
+                    return bytes(why).decode()
+                if follow:
                     heard = time.monotonic()
+        return "nobody_follows"
 
     async def _tell(self, name: str, data: Mapping[str, Any]) -> None:
         pipeline = self.client.pipeline()

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
@@ -26,6 +26,7 @@ from language.second_person import second_person
 from memories.models import Memory, MemoryEvidence
 
 from ..quotations import message_address, shorten
+from .answers import Answer, Answers, NoAnswer, answers_on
 from .listing import speaker_of
 
 PER_PAGE = 30
@@ -33,6 +34,8 @@ ORPHANS = 9
 """So few messages get no last page of their own."""
 SHOWN_CHARACTERS = 1_400
 """A longer message is cut, and read whole at its address."""
+FRESH = timedelta(days=1)
+"""So long what was learned from a message is decided about where it was said; later, on its page."""
 _USED = ["proposed", "active"]
 
 
@@ -46,20 +49,30 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A memory or a fact that a message bears out, by the words of ``quote``."""
+    """A memory or a fact that a message bears out, by the words of ``quote``; ``key`` and ``version`` as forms name it.
+
+    ``raw`` is the wording as it is stored. ``fresh``: it was learned lately; ``undo`` is the address that takes it back
+    then, where nothing has happened to it since.
+    """
 
     noun: str
+    key: str
+    version: int
     content: str
+    raw: str
     address: str
     quote: str
     waits: bool
+    fresh: bool = False
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A message: its ``number`` in the conversation, from 1, and in ``whole`` where all of it is read, if it is cut.
 
-    ``can_go``: some of it is there to be taken out.
+    ``can_go``: some of it is there to be taken out. ``answer`` is what an answer of the assistant used, ``missing`` why
+    there is none.
     """
 
     number: int
@@ -72,6 +85,8 @@ class Turn:
     memory_off: bool
     declined: bool
     can_go: bool
+    answer: Answer | None
+    missing: NoAnswer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,7 @@ class _Around:
 
     learned: dict[UUID, list[Learned]] = field(default_factory=lambda: defaultdict(list))
     taken: dict[UUID, bool] = field(default_factory=dict)
+    answers: Answers = field(default_factory=lambda: Answers({}, {}))
 
 
 def page_at(conversation: Conversation, page: str, at: str) -> Page[int]:
@@ -100,21 +116,26 @@ def page_at(conversation: Conversation, page: str, at: str) -> Page[int]:
 
 
 def read_page(principal: Principal, conversation: Conversation, page: Page[int], at: str = "") -> list[Day]:
-    """The messages of a page by day, that of ``at`` whole; in four statements."""
+    """The messages of a page by day, that of ``at`` whole; in five statements."""
     places = page.object_list
     if not places:
         return []
-    rows = Message.objects.visible_to(principal).filter(
-        conversation=conversation, index__gte=places[0], index__lte=places[-1]
-    )
+    turns = read_turns(principal, conversation, places[0], places[-1], whole=_number(at, conversation.message_count))
+    by_day = groupby(turns, key=lambda each: timezone.localtime(each.at).date())
+    return [Day(day, list(those)) for day, those in by_day]
+
+
+def read_turns(
+    principal: Principal, conversation: Conversation, first: int, last: int, *, whole: int = 0
+) -> list[Turn]:
+    """The messages of the indices ``first`` to ``last``, the ``whole``-th of the conversation uncut."""
+    rows = Message.objects.visible_to(principal).filter(conversation=conversation, index__gte=first, index__lte=last)
     shown = ("conversation_id", "index", "role", "speaker", "content", "at", "memory_off", "declined")
     messages = list(rows.only(*shown).order_by("index"))
     around = _around(principal, [message.pk for message in messages])
-    whole = _number(at, conversation.message_count)
+    around.answers = answers_on(principal, conversation, [message.index for message in messages])
     agent = conversation.agent.name if conversation.agent else ""
-    turns = [_turn(each, agent, around, whole=each.index + 1 == whole) for each in messages]
-    by_day = groupby(turns, key=lambda each: timezone.localtime(each.at).date())
-    return [Day(day, list(those)) for day, those in by_day]
+    return [_turn(each, agent, around, whole=each.index + 1 == whole) for each in messages]
 
 
 def _number(at: str, most: int) -> int:
@@ -129,20 +150,52 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
     said = MemoryEvidence.objects.filter(message__in=ids, version__memory__in=memories).select_related(
         "version__memory"
     )
-    columns = ("content", "state")
+    columns = ("content", "state", "version")
     seen = set()
-    for row in said.only("message_id", "quote", *(f"version__memory__{name}" for name in columns)).order_by("-id"):
-        memory = row.version.memory
+    lately = timezone.now() - FRESH
+    for row in said.only(
+        "message_id",
+        "quote",
+        "version__number",
+        "version__recorded_from",
+        "version__recorded_from_rev",
+        *(f"version__memory__{name}" for name in columns),
+    ).order_by("-id"):
+        version, memory = row.version, row.version.memory
         if (row.message_id, memory.pk) not in seen:  # A wording after another keeps what said the first.
             seen.add((row.message_id, memory.pk))
-            told, address = second_person(memory.content), reverse("memory-page", args=[memory.pk])
-            waits = memory.state == Memory.State.PROPOSED
-            around.learned[row.message_id].append(Learned("memory", told, address, row.quote, waits))
+            rev = version.recorded_from_rev
+            fresh = version.recorded_from > lately
+            around.learned[row.message_id].append(
+                Learned(
+                    noun="memory",
+                    key=memory.pk,
+                    version=memory.version,
+                    content=second_person(memory.content),
+                    raw=memory.content,
+                    address=reverse("memory-page", args=[memory.pk]),
+                    quote=row.quote,
+                    waits=memory.state == Memory.State.PROPOSED,
+                    fresh=fresh,
+                    undo=reverse("undo", args=[rev, rev]) if fresh and version.number == memory.version else "",
+                )
+            )
     facts = LegacyFact.objects.mine(principal).filter(state__in=_USED)
     behind = FactEvidence.objects.filter(message__in=ids, fact__in=facts).select_related("fact")
     for each in behind.only("message_id", "quote", *(f"fact__{name}" for name in columns)).order_by("id"):
-        address, waits = reverse("fact-page", args=[each.fact_id]), each.fact.state == LegacyFact.State.PROPOSED
-        around.learned[each.message_id].append(Learned("fact", each.fact.content, address, each.quote, waits))
+        fact = each.fact
+        around.learned[each.message_id].append(
+            Learned(
+                noun="fact",
+                key=str(fact.pk),
+                version=fact.version,
+                content=fact.content,
+                raw=fact.content,
+                address=reverse("fact-page", args=[fact.pk]),
+                quote=each.quote,
+                waits=fact.state == LegacyFact.State.PROPOSED,
+            )
+        )
     for message_id, text in (
         Withheld.objects.visible_to(principal)
         .filter(message__in=ids, object_type="message")
@@ -169,6 +222,8 @@ def _turn(message: Message, agent: str, around: _Around, *, whole: bool) -> Turn
         memory_off=message.memory_off,
         declined=message.declined,
         can_go=bool(left) or around.taken[message.pk],
+        answer=around.answers.given.get(message.index),
+        missing=around.answers.missing.get(message.index),
     )
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_withdraw
+from assistant.reply.told import follow_for_now
 from conversations.models import Conversation, Message
 from journal.exceptions import NotFound, Refused
 from journal.models import Erasure
@@ -23,6 +24,7 @@ from ..outcomes import undoable
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import message_address, shorten
 from .actions import MOST_WITHHELD, Removal, dont_keep, erase, goes_along
+from .answers import running_reply, unread
 from .listing import ConversationView, choices, find_passages, page_of_conversations, speaker_of, titled
 from .reader import page_at, read_page
 
@@ -47,28 +49,46 @@ def conversations(request: PageRequest, principal: Principal) -> HttpResponse:
 @for_person
 def conversation(request: PageRequest, principal: Principal, conversation_id: UUID) -> HttpResponse:
     """A page of one conversation: the last, the one that is asked for, or the one that holds a message."""
-    talk = _find(principal, conversation_id)
+    talk = find_conversation(principal, conversation_id)
+    return show_conversation(request, principal, talk)
+
+
+def show_conversation(
+    request: PageRequest, principal: Principal, talk: Conversation, composed: str = "", refused: Refused | None = None
+) -> HttpResponse:
+    """The page; ``composed`` stands in the composer, and why it was ``refused`` above it."""
     at = request.GET.get("at", "")
     page = page_at(talk, request.GET.get("page", ""), at)
     days = read_page(principal, talk, page, at)
     erased = Erasure.objects.filter(user_id=must_act_for(principal), state=Erasure.State.WAITING, scope="conversation")
+    erasure = erased.filter(object_id=str(talk.pk)).first()
+    goes_on = talk.agent_id is None and erasure is None and not page.has_next()
+    running = running_reply(principal, talk) if goes_on else None
+    if running is not None:
+        follow_for_now(running.pk)
     context = {
         "principal": principal,
         "talk": talk,
         "page": page,
         "days": days,
-        "erasure": erased.filter(object_id=str(talk.pk)).first(),
+        "erasure": erasure,
+        "goes_on": goes_on,
+        "running": running,
+        "reading": goes_on and unread(principal, talk).exists(),
+        "composed": composed,
+        "refused": refused.detail if refused else "",
+        "most": settings.MESSAGE_MAX_CHARACTERS,
         "next": f"{reverse('conversation-page', args=[talk.pk])}?page={page.number}",
         **neighbours_of(page, lambda number: f"?page={number}"),
     }
-    return render(request, "desk/conversation.html", context)
+    return render(request, "desk/conversation.html", context, status=refused.status if refused else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def remove(request: PageRequest, principal: Principal, conversation_id: UUID, number: int = 0) -> HttpResponse:
     """Say what taking it out comes to, or do it: not keep it, or erase it for good."""
-    talk = _find(principal, conversation_id)
+    talk = find_conversation(principal, conversation_id)
     message = None
     if number:
         said = Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1)
@@ -114,7 +134,8 @@ def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpR
     return redirect(came_from(request, reverse("conversation-list")))
 
 
-def _find(principal: Principal, conversation_id: UUID) -> Conversation:
+def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
+    """A conversation of the person. Raises NotFound."""
     return Conversation.objects.visible_to(principal).select_related("legacy", "agent").must_find(conversation_id)
 
 

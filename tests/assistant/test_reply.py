@@ -14,11 +14,13 @@ from django.utils import timezone
 from accounts.actions import preferences_set
 from accounts.models import Grant
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import erasure_request, run_erasure
 from assistant.learn import actions as learning
 from assistant.models import Reply
 from assistant.reply import running
 from assistant.reply.actions import replies_sweep
-from conversations.models import Message
+from assistant.reply.told import events_key
+from conversations.models import Conversation, Message
 from memories.actions import memory_update
 from memories.models import Memory
 from tests import factories
@@ -277,6 +279,51 @@ class TestAStream:
         reply = Reply.objects.get()
         assert (reply.state, reply.error_code, reply.answer_index) == ("stopped", "nobody_follows", 1)
 
+    def test_stopping_it_saves_what_was_said_by_then(self, api, owner, server, conversation, settings):
+        settings.REPLY_ALONE_SECONDS = 60
+        server.answers(spoken("Once upon a time", ends=False))
+        client = api(owner)
+        answer = client.post(address(conversation), {"content": "Tell me a story."})
+
+        async def stop():
+            parts = aiter(answer.streaming_content)
+            await part_with(parts, b"Once")
+            stopped = await in_thread(lambda: client.post(address(conversation, answer["Keepsake-Reply"], "stop")))
+            assert stopped.status_code == 202
+            found = [part async for part in parts]
+            await asyncio.gather(*running._running)
+            return read(b"".join(found))
+
+        [done] = named(async_to_sync(stop)(), "done")
+        assert (done["state"], done["code"], done["index"]) == ("stopped", "stopped", 1)
+        assert server.gone.wait(10)
+        assert said_in(conversation)[-1] == ("assistant", "Once upon a time")
+
+    @pytest.mark.parametrize("what", ["the conversation", "everything"])
+    def test_of_what_was_erased_no_word_stays_in_valkey(self, api, owner, server, conversation, what):
+        """Issue 16, 6: neither of a reply that has ended nor of one that is being made."""
+        server.answers(spoken("Velvet, "), spoken("More velvet", ends=False))
+        other = factories.ConversationFactory(user=owner)
+        say(api(owner), conversation, "What do I wear?")
+        answer = api(owner).post(address(conversation), {"content": "And what else?"})
+        me = principal_for_person(owner.pk)
+        keys = [events_key(pk, 1) for pk in Reply.objects.values_list("pk", flat=True)]
+
+        async def erase():
+            parts = aiter(answer.streaming_content)
+            await part_with(parts, b"More")
+            assert streaming.valkey_client().exists(*keys) == 2
+            scope, pk = ("everything", "") if what == "everything" else ("conversation", str(conversation.pk))
+            _, job = await in_thread(lambda: erasure_request(me, scope, pk, grace_hours=0))
+            await in_thread(lambda: run_erasure(job.pk))
+            await parts.aclose()
+            await in_thread(answer.close)
+            await asyncio.gather(*running._running)
+
+        async_to_sync(erase)()
+        assert streaming.valkey_client().exists(*keys) == 0
+        assert Conversation.objects.filter(pk=other.pk).exists() == (what != "everything")
+
     def test_of_ten_a_person_the_eleventh_is_refused_before_anything_is_said(
         self, api, owner, server, conversation, settings
     ):
@@ -448,6 +495,7 @@ class TestWho:
         assert client.post(address(conversation), {"content": "Hi."}).status_code == 404
         assert client.get(address(conversation, reply.pk)).status_code == 404
         assert client.post(address(conversation, reply.pk, "retry")).status_code == 404
+        assert client.post(address(conversation, reply.pk, "stop")).status_code == 404
         assert len(said_in(conversation)) == 2
 
     def test_a_key_that_only_reads_may_not_speak(self, api, owner, conversation):
@@ -476,7 +524,7 @@ class TestWho:
     def test_what_is_kept_goes_after_a_while(self, api, owner, server, conversation, settings):
         server.answers(spoken("Hello."))
         say(api(owner), conversation, "Hi.")
-        key = running.events_key(Reply.objects.get().pk, 1)
+        key = events_key(Reply.objects.get().pk, 1)
         assert 0 < streaming.valkey_client().ttl(key) <= settings.REPLY_KEPT_SECONDS
         streaming.valkey_client().delete(key)
         [(_, name, done)] = heard(api(owner).get(address(conversation, Reply.objects.get().pk)))

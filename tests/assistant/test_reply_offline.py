@@ -69,7 +69,7 @@ class TestOverHTTP:
         client, conversation = api(owner), talk(owner)
         first = say(client, conversation, "Who is Alec?")
         assert text_of(first).startswith(NO_MODEL)
-        assert "- Alec is the user's boss at TechCorp. (remembered on " in text_of(first)
+        assert "- Alec is your boss at TechCorp. (remembered on " in text_of(first)
         second = text_of(say(client, conversation, "What did I tell you about the boat?"))
         assert "- “I sold the red boat to Mira.” (you said so on " in second
         assert NO_MODEL not in second
@@ -106,7 +106,7 @@ class TestInTheTerminal:
         told = io.StringIO()
         call_command("chat", as_user="owner", stdout=told)
         first, second = told.getvalue().strip().rsplit("\n", 1)
-        assert "Alec is the user's boss at TechCorp." in first
+        assert "Alec is your boss at TechCorp." in first
         assert second == READ
         assert Reply.objects.filter(state="done", user=owner).count() == 2
 

@@ -10,6 +10,7 @@ from language.second_person import second_person
     [
         ("The user prefers tea.", "You prefer tea."),
         ("The user's dog is called Rufus.", "Your dog is called Rufus."),
+        ("Alec is the user's boss.", "Alec is your boss."),
         ("The user’s sister lives in Porto.", "Your sister lives in Porto."),
         ("The user is a nurse.", "You are a nurse."),
         ("The user has two cats.", "You have two cats."),

@@ -1,0 +1,206 @@
+"""Talking on pages: begin a conversation, say something there, stop an answer or try it again.
+
+With a script the answer streams in (``static/chat.js``, over the API). Without one a form posts, and the page of the
+conversation is loaded again until the answer is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from uuid import UUID, uuid4
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from rest_framework.exceptions import APIException
+
+from accounts.models import Legacy
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from accounts.queries import principal_for_person
+from assistant.models import Reply
+from assistant.reply.actions import Begun, Wanted, reply_begin, reply_retry, reply_stop
+from assistant.reply.running import HEADERS, reply_stream
+from conversations.actions import NewMessage, check_messages, conversation_create
+from conversations.models import Conversation, Message
+from conversations.policy import ASSISTANT_CHANNEL
+from journal.exceptions import NotFound, Refused
+from language.backends import get_reply_model
+
+from ..conversations.answers import shown_to, unread
+from ..conversations.reader import read_turns
+from ..conversations.views import find_conversation, show_conversation
+from ..page import PageRequest, for_person
+
+MOST_TURNS = 40
+"""Messages that are read at once of what has come since."""
+
+
+class TalkForm(forms.Form):
+    """What a conversation begins with."""
+
+    about = forms.ChoiceField(required=False, label="About")
+    private = forms.BooleanField(required=False, label="Private: nothing of it is remembered, nothing is recalled")
+    content = forms.CharField(
+        max_length=settings.MESSAGE_MAX_CHARACTERS,
+        strip=False,
+        label="What you want to say",
+        widget=forms.Textarea({"rows": 3, "data-composer": "", "autofocus": True}),
+    )
+
+    def __init__(self, principal: Principal, data: Any = None, *, about: str = "") -> None:
+        super().__init__(data, label_suffix="", initial={"about": about})
+        legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
+        self.fields["about"].choices = [("", "Myself"), *((str(pk), name) for pk, name in legacies)]  # type: ignore[attr-defined]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
+    """Begin a conversation with the assistant, about oneself or about a legacy."""
+    if request.method != "POST":
+        return _show_form(request, principal, TalkForm(principal, about=request.GET.get("about", "")))
+    form = TalkForm(principal, request.POST)
+    if not form.is_valid():
+        return _show_form(request, principal, form, status=400)
+    asked = form.cleaned_data
+    try:
+        check_messages([NewMessage(Message.Role.USER, asked["content"])])
+        conversation = conversation_create(
+            principal,
+            legacy_id=UUID(asked["about"]) if asked["about"] else None,
+            title=f"Talk of {timezone.localtime():%-d %B %Y}",
+            channel=ASSISTANT_CHANNEL,
+            private=asked["private"],
+        )
+        return _say(principal, conversation, asked["content"])
+    except (Refused, APIException) as error:
+        form.add_error("content", str(error.detail))
+        return _show_form(request, principal, form, status=getattr(error, "status", 400))
+
+
+def _show_form(request: PageRequest, principal: Principal, form: TalkForm, status: int = 200) -> HttpResponse:
+    context = {"principal": principal, "form": form, "no_model": get_reply_model().offline}
+    return render(request, "desk/talk.html", context, status=status)
+
+
+@require_POST
+@for_person
+def say(request: PageRequest, principal: Principal, conversation_id: UUID) -> HttpResponseBase:
+    """Say something in a conversation."""
+    conversation = find_conversation(principal, conversation_id)
+    content = request.POST.get("content", "")
+    try:
+        return _say(principal, conversation, content)
+    except NotFound:
+        raise
+    except Refused as error:
+        return show_conversation(request, principal, conversation, content, error)
+    except APIException as error:
+        refused = Refused(str(error.detail), code="too_many_streams")
+        return show_conversation(request, principal, conversation, content, refused)
+
+
+def _say(principal: Principal, conversation: Conversation, content: str) -> HttpResponseBase:
+    reply_id = uuid4()
+    begin = partial(reply_begin, principal, reply_id, conversation.pk, content, Wanted())
+    return _answered(principal, conversation.pk, reply_id, begin)
+
+
+@require_POST
+@for_person
+def retry(request: PageRequest, principal: Principal, conversation_id: UUID, reply_id: UUID) -> HttpResponseBase:
+    """Try an answer again that did not come."""
+    try:
+        begin = partial(reply_retry, principal, conversation_id, reply_id)
+        return _answered(principal, conversation_id, reply_id, begin)
+    except NotFound:
+        raise
+    except (Refused, APIException) as error:
+        messages.error(request, str(error.detail))
+        return redirect(_end_of(conversation_id))
+
+
+@require_POST
+@for_person
+def stop(request: PageRequest, principal: Principal, conversation_id: UUID, reply_id: UUID) -> HttpResponseBase:
+    """Stop an answer; what was said by then stays."""
+    try:
+        reply_stop(principal, conversation_id, reply_id)
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
+    return redirect(_end_of(conversation_id))
+
+
+@require_safe
+@for_person
+def latest(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
+    """The messages from the ``number``-th on, as the reader shows them: a part of a page, for its script."""
+    conversation = find_conversation(principal, conversation_id)
+    first = max(1, number) - 1
+    turns = read_turns(principal, conversation, first, first + MOST_TURNS - 1)
+    context = {
+        "talk": conversation,
+        "turns": turns,
+        "next": _end_of(conversation_id),
+        "reading": unread(principal, conversation).filter(index__gte=first).exists(),
+    }
+    return render(request, "desk/_turns.html", context)
+
+
+@require_safe
+@for_person
+def shown(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
+    """What an answer was shown."""
+    conversation = find_conversation(principal, conversation_id)
+    reply = Reply.objects.visible_to(principal).filter(conversation=conversation, answer_index=number - 1).first()
+    if reply is None:
+        raise NotFound("There is no such answer.")
+    memories, facts, gone = shown_to(principal, reply)
+    context = {
+        "principal": principal,
+        "talk": conversation,
+        "number": number,
+        "reply": reply,
+        "memories": memories,
+        "facts": facts,
+        "gone": gone,
+    }
+    return render(request, "desk/chat_shown.html", context)
+
+
+def _answered(
+    principal: Principal, conversation_id: UUID, reply_id: UUID, begin: Callable[[], Begun | Reply]
+) -> HttpResponseBase:
+    """A redirect to the conversation, whose body is the stream: the answer is made by the event loop that sends it.
+
+    Nobody reads that body. The page that the browser goes to follows the answer by itself.
+    """
+    caller = partial(principal_for_person, must_act_for(principal))
+    stream = reply_stream(principal, caller, reply_id, begin)
+    headers = {**HEADERS, "Location": _end_of(conversation_id)}
+    return StreamingHttpResponse(stream, status=303, headers=headers)
+
+
+def _end_of(conversation_id: UUID) -> str:
+    return f"{reverse('conversation-page', args=[conversation_id])}#end"
+
+
+urlpatterns = [
+    path("talk/", talk, name="talk"),
+    path("conversations/<uuid:conversation_id>/say/", say, name="chat-say"),
+    path("conversations/<uuid:conversation_id>/from/<int:number>/", latest, name="chat-latest"),
+    path("conversations/<uuid:conversation_id>/<int:number>/shown/", shown, name="chat-shown"),
+    path("conversations/<uuid:conversation_id>/reply/<uuid:reply_id>/stop/", stop, name="chat-stop"),
+    path("conversations/<uuid:conversation_id>/reply/<uuid:reply_id>/retry/", retry, name="chat-retry"),
+]

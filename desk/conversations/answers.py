@@ -1,0 +1,139 @@
+"""What is told of answers beside their words: what they used, and why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.principals import Principal
+from assistant.models import Reply
+from conversations.models import Conversation, Message
+from conversations.querysets import MessageQuerySet
+from facts.models import LegacyFact
+from language.second_person import second_person
+from memories.models import Memory
+
+from ..cards import Link
+
+_AWAY = "The language model can’t be reached just now."
+_BUSY = "The language model is overloaded just now."
+_REFUSED = "The language model did not take the question. Whoever runs Keepsake can see why in the log."
+_LOST = "The answer was lost half-way."
+_WHY = {
+    "ModelUnreachable": _AWAY,
+    "ModelServerError": _AWAY,
+    "ModelOverloaded": _BUSY,
+    "ModelRateLimited": _BUSY,
+    "ModelTimedOut": "The language model took too long.",
+    "ModelKeyRefused": "The key for the language model does not work. Whoever runs Keepsake has to mend that.",
+    "ModelNotPaid": "The account for the language model has no credit. Whoever runs Keepsake has to mend that.",
+    "ModelNotFound": _REFUSED,
+    "ModelCallRejected": _REFUSED,
+    "ModelAnswerRefused": "The language model declined to answer.",
+    "ModelAnswerInvalid": "The language model gave no answer that can be used.",
+    "ModelAnswerCut": "The language model gave no answer that can be used.",
+    "empty": "The language model said nothing.",
+    "lost": _LOST,
+    "stopped": "You stopped it before anything was said.",
+    "nobody_follows": "The page was closed before anything was said.",
+    "out_of_time": "There was no answer in time.",
+    "unavailable": "Keepsake’s database could not be reached.",
+}
+_CUT_SHORT = {
+    "stopped": "You stopped it here.",
+    "nobody_follows": "It ended when the page was closed.",
+    "out_of_time": "It ended here for want of time.",
+}
+_OTHERWISE = "Something went wrong."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer used: ``tokens`` in and out, how much came from the prompt cache, what it was shown.
+
+    ``shown`` counts statements, ``address`` is where they stand. ``ended`` says why it was cut short, if it was.
+    """
+
+    model: str
+    tokens: int
+    cached_percent: int
+    shown: int
+    address: str
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Why a message has no answer, and the address that tries again, if that can be done."""
+
+    why: str
+    retry: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What is told of the answers of a page, by the indices of messages."""
+
+    given: dict[int, Answer]
+    missing: dict[int, NoAnswer]
+
+
+def answers_on(principal: Principal, conversation: Conversation, indices: Sequence[int]) -> Answers:
+    """What is told of the answers among messages, in one statement."""
+    replies = Reply.objects.visible_to(principal).filter(conversation=conversation)
+    given: dict[int, Answer] = {}
+    missing: dict[int, NoAnswer] = {}
+    now = timezone.now()
+    for reply in replies.filter(Q(message_index__in=indices) | Q(answer_index__in=indices)):
+        if reply.answer_index is not None:
+            given[reply.answer_index] = _told(reply)
+        elif reply.state != Reply.State.RUNNING or reply.lease_until <= now:
+            again = reply.attempt < settings.REPLY_ATTEMPTS and conversation.message_count == reply.message_index + 1
+            code = reply.error_code or "lost"
+            retry = reverse("chat-retry", args=[conversation.pk, reply.pk]) if again else ""
+            missing[reply.message_index] = NoAnswer(_WHY.get(code, _OTHERWISE), retry)
+    return Answers(given, missing)
+
+
+def running_reply(principal: Principal, conversation: Conversation) -> Reply | None:
+    """The answer that is being made there now."""
+    replies = Reply.objects.visible_to(principal).filter(conversation=conversation, state=Reply.State.RUNNING)
+    return replies.filter(lease_until__gt=timezone.now()).first()
+
+
+def unread(principal: Principal, conversation: Conversation) -> MessageQuerySet:
+    """What was said there and is still to be read by itself for what to remember."""
+    return Message.objects.visible_to(principal).filter(conversation=conversation).to_be_read(timezone.now())
+
+
+def shown_to(principal: Principal, reply: Reply) -> tuple[list[Link], list[Link], int]:
+    """The memories and facts that an answer was shown, as they read now, and how many are gone since."""
+    memories = Memory.objects.visible_to(principal).filter(pk__in=reply.memories)
+    facts = LegacyFact.objects.visible_to(principal).filter(pk__in=reply.facts)
+    said = _in_order(reply.memories, memories.values_list("pk", "content"), "memory-page")
+    told = _in_order(reply.facts, facts.values_list("pk", "content"), "fact-page")
+    remembered = [Link(each.address, second_person(each.text)) for each in said]
+    return remembered, told, len(reply.memories) + len(reply.facts) - len(said) - len(told)
+
+
+def _in_order(ids: Sequence[str] | Sequence[UUID], rows: Iterable[tuple[object, str]], page: str) -> list[Link]:
+    found = dict(rows)
+    return [Link(reverse(page, args=[each]), found[each]) for each in ids if each in found]
+
+
+def _told(reply: Reply) -> Answer:
+    assert reply.answer_index is not None
+    return Answer(
+        model=reply.model,
+        tokens=reply.input_tokens + reply.output_tokens,
+        cached_percent=reply.cached_percent,
+        shown=len(reply.memories) + len(reply.facts),
+        address=reverse("chat-shown", args=[reply.conversation_id, reply.answer_index + 1]),
+        ended=_CUT_SHORT.get(reply.error_code, "") if reply.state == Reply.State.STOPPED else "",
+    )

@@ -1,0 +1,263 @@
+// Talking with the assistant. The forms work by themselves; this sends what they send over the API, shows the answer as
+// it comes, and takes the finished messages from the server, which knows what was remembered of them.
+(() => {
+  const composer = document.getElementById("composer");
+  const field = composer?.querySelector("[data-composer]");
+  if (!field) return;
+  const DRAFT = `keepsake-draft:${location.pathname}`;
+  const draft = (text) => {
+    try {
+      if (text) sessionStorage.setItem(DRAFT, text);
+      else sessionStorage.removeItem(DRAFT);
+    } catch {
+      // Without storage a draft lasts as long as the page.
+    }
+  };
+  try {
+    // What is decided about a memory loads the page anew, and so does signing in again.
+    if (!field.value) field.value = sessionStorage.getItem(DRAFT) ?? "";
+  } catch {
+    // As above.
+  }
+  const grow = () => {
+    field.style.height = "auto";
+    field.style.height = `${Math.min(field.scrollHeight + 2, innerHeight / 3)}px`;
+  };
+  field.addEventListener("input", () => {
+    grow();
+    draft(field.value);
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    if (!event.repeat && field.value.trim()) composer.requestSubmit();
+  });
+  grow();
+
+  const chat = document.querySelector("[data-chat]");
+  if (!chat) {
+    composer.addEventListener("submit", () => draft(""));
+    return;
+  }
+  const now = document.getElementById("now");
+  const trouble = document.getElementById("said-trouble");
+  const stop = document.getElementById("stop");
+  const send = composer.querySelector("[type=submit]");
+  const token = composer.querySelector("[name=csrfmiddlewaretoken]").value;
+  const READS_AGAIN = 10;
+  let next = Number(chat.dataset.next);
+  let reply = "";
+  let once = "";
+
+  const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+  const tell = (text) => {
+    trouble.hidden = !text;
+    trouble.textContent = text;
+  };
+  const busy = (is) => {
+    send.hidden = is;
+    stop.hidden = !is;
+  };
+  const post = (address, body, headers = {}) =>
+    fetch(address, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-CSRFToken": token, Accept: "text/event-stream, application/json", ...headers },
+      body: body && JSON.stringify(body),
+    });
+  const turn = (who, text, style) => {
+    const item = document.createElement("li");
+    item.className = style;
+    const by = item.appendChild(document.createElement("p"));
+    by.className = "said-by";
+    by.appendChild(document.createElement("strong")).textContent = who;
+    const words = item.appendChild(document.createElement("p"));
+    words.className = "said-words";
+    words.textContent = text;
+    now.append(item);
+    item.scrollIntoView({ block: "nearest" });
+    return words;
+  };
+  const near = () => innerHeight + scrollY > document.documentElement.scrollHeight - 200;
+
+  // Events as they come: (name, data, id). Returns the last id when the stream ends, however it does.
+  const events = async (answer, last, each) => {
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let kept = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      kept += value;
+      const blocks = kept.split("\n\n");
+      kept = blocks.pop();
+      for (const block of blocks) {
+        const lines = Object.fromEntries(
+          block.split("\n").filter((line) => !line.startsWith(":")).map((line) => {
+            const at = line.indexOf(": ");
+            return [line.slice(0, at), line.slice(at + 2)];
+          }),
+        );
+        if (lines.event) each(lines.event, JSON.parse(lines.data), lines.id);
+      }
+    }
+  };
+
+  // The messages from a number on, as the reader shows them; again while what was said is still being read.
+  const show = async (from, again = READS_AGAIN) => {
+    const answer = await fetch(chat.dataset.latest.replace(/0\/$/, `${from}/`));
+    if (!answer.ok) throw new Error("not shown");
+    const made = document.createElement("template");
+    made.innerHTML = await answer.text();
+    const items = [...made.content.children].filter((item) => item.matches("li"));
+    for (const old of [...now.children]) {
+      const number = Number(old.id.slice(1));
+      if (!number || number >= from) old.remove();
+    }
+    for (const item of items) document.getElementById(item.id || "-")?.remove();
+    now.append(...items);
+    const reading = now.querySelector("[data-reading]");
+    if (reading && again > 1) {
+      setTimeout(() => {
+        // Not while somebody decides about something there, or the next answer comes.
+        if (!reply && !now.contains(document.activeElement)) show(from, again - 1).catch(() => reading.remove());
+        else reading.remove();
+      }, 2000);
+    } else reading?.remove();
+    return items.filter((item) => item.id).length;
+  };
+
+  const follow = async (answer, id, from, words) => {
+    reply = id;
+    busy(true);
+    let last = "0";
+    let over = false;
+    let begun = false;
+    const each = (name, data, at) => {
+      last = at || last;
+      if (name === "token") {
+        const stays = near();
+        words.textContent = begun ? words.textContent + data.text : data.text;
+        begun = true;
+        if (stays) words.scrollIntoView({ block: "end" });
+      } else if (name === "tool" && data.ok && !begun) words.textContent = "…";
+      else if (name === "done") over = true;
+    };
+    for (let tries = 0; !over && tries < 5; tries += 1) {
+      try {
+        if (tries) {
+          await wait(500 * tries);
+          answer = await fetch(`${chat.dataset.chat}${id}/`, { headers: { "Last-Event-ID": last, Accept: "text/event-stream" } });
+        }
+        if (answer.ok) await events(answer, last, each);
+      } catch {
+        // The connection broke off: what is told is kept for a while, and asked for again.
+      }
+    }
+    reply = "";
+    words.setAttribute("aria-busy", "false");
+    busy(false);
+    if (!over) {
+      tell("The answer could not be followed to its end. Reload the page to see what came of it.");
+      return;
+    }
+    try {
+      next = from + (await show(from));
+      scrollTo(0, document.documentElement.scrollHeight);
+    } catch {
+      tell("The answer is saved. Reload the page to see it with what was remembered.");
+    }
+  };
+
+  const refused = async (answer) => {
+    if (answer.status === 401 || answer.status === 403) return "You are signed out. Sign in in another tab, reload this page, and what you typed is still here.";
+    if (answer.status === 413) return "That is too long to send.";
+    try {
+      const said = await answer.json();
+      if (said.code === "too_many_streams") return "Too many answers are being written for you at once. Wait for one to end, or close another page.";
+      if (said.code === "reply_running") return "An answer is still being written here. Wait for it, or reload the page to see it.";
+      if (Array.isArray(said.content)) return said.content.join(" ");
+      if (typeof said.detail === "string") return said.detail;
+    } catch {
+      // No JSON: a proxy's page.
+    }
+    return "Keepsake could not take it. Please try again in a moment.";
+  };
+
+  const say = async (content) => {
+    const most = Number(field.dataset.most);
+    if ([...content].length > most) {
+      tell(`That is too long: a message has at most ${most.toLocaleString("en")} characters, and this has ${[...content].length.toLocaleString("en")}.`);
+      return;
+    }
+    tell("");
+    busy(true);
+    once ||= crypto.randomUUID?.() ?? String(Math.random());
+    let answer;
+    try {
+      answer = await post(chat.dataset.chat, { content }, { "Idempotency-Key": once });
+    } catch {
+      tell("Keepsake could not be reached. What you typed is still here; please try again.");
+      busy(false);
+      return;
+    }
+    if (!answer.ok) {
+      tell(await refused(answer));
+      busy(false);
+      return;
+    }
+    once = "";
+    field.value = "";
+    draft("");
+    grow();
+    turn("You", content, "mine");
+    const words = turn("The assistant", "…", "said-coming");
+    words.setAttribute("aria-busy", "true");
+    await follow(answer, answer.headers.get("Keepsake-Reply"), next, words);
+    field.focus({ preventScroll: true });
+  };
+
+  field.addEventListener("input", () => {
+    once = "";
+  });
+  composer.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (reply || send.hidden || !field.value.trim()) return;
+    say(field.value);
+  });
+  stop.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (reply) post(`${chat.dataset.chat}${reply}/stop/`).catch(() => tell("It could not be stopped. Please try again."));
+  });
+  document.addEventListener("submit", async (event) => {
+    if (!event.target.matches("[data-retry]")) return;
+    event.preventDefault();
+    const id = event.target.getAttribute("action").split("/").at(-3);
+    const from = Number(event.target.closest("li").id.slice(1));
+    tell("");
+    busy(true);
+    let answer;
+    try {
+      answer = await post(`${chat.dataset.chat}${id}/retry/`);
+    } catch {
+      tell("Keepsake could not be reached. Please try again.");
+      busy(false);
+      return;
+    }
+    if (!answer.ok) {
+      tell(await refused(answer));
+      busy(false);
+      return;
+    }
+    event.target.closest(".said-missing").remove();
+    const words = turn("The assistant", "…", "said-coming");
+    words.setAttribute("aria-busy", "true");
+    await follow(answer, id, from, words);
+  });
+  if (chat.dataset.running) {
+    const words = now.querySelector("[data-coming] .said-words");
+    fetch(`${chat.dataset.chat}${chat.dataset.running}/`, { headers: { Accept: "text/event-stream" } })
+      .then((answer) => follow(answer, chat.dataset.running, next - 1, words))
+      .catch(() => tell("The answer could not be followed. Reload the page to see what came of it."));
+  }
+  if ("reads" in chat.dataset) show(Math.max(1, next - 2)).catch(() => {});
+  if (location.hash === "#end" || chat.dataset.running) scrollTo(0, document.documentElement.scrollHeight);
+})();

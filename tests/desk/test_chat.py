@@ -1,0 +1,172 @@
+"""The chat: beginning a talk, saying something by a plain form, trying again, and what an answer was shown."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.actions import preferences_set
+from accounts.queries import principal_for_person
+from assistant.models import Reply
+from conversations.models import Conversation, Message
+from tests import factories
+from tests.assistant.replying import all_of, behind
+from tests.language.messages_api import error, serving, spoken
+
+from .conftest import text, words
+
+pytestmark = pytest.mark.django_db(transaction=True)
+USED = {"input_tokens": 140, "cache_read_input_tokens": 860, "cache_creation_input_tokens": 0, "output_tokens": 140}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving() as api:
+        yield api
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits_for_what_is_learned(settings):
+    settings.REPLY_UPDATE_SECONDS = 0
+
+
+@pytest.fixture
+def model(settings, server):
+    behind(settings, server)
+    return server
+
+
+@pytest.fixture
+def talk(owner):
+    return factories.ConversationFactory(user=owner)
+
+
+def page(talk):
+    return reverse("conversation-page", args=[talk.pk])
+
+
+def sent(answer):
+    """Where a form leads whose answer is made meanwhile."""
+    assert answer.status_code == 303, answer.content
+    all_of(answer.streaming_content)
+    return answer["Location"]
+
+
+def say(client, talk, content):
+    return client.post(reverse("chat-say", args=[talk.pk]), {"content": content})
+
+
+class TestWithoutAScript:
+    @pytest.mark.parametrize("about", ["myself", "a legacy"])
+    def test_a_talk_begins_about_oneself_or_a_legacy_and_is_answered(self, visit, owner, legacy, about):
+        client = visit(owner)
+        shown = words(client.get("/talk/"))
+        assert "No language model is configured here." in shown
+        assert legacy.name in shown
+        body = {"about": legacy.pk if about == "a legacy" else "", "content": "Who is Rosa?"}
+        where = sent(client.post("/talk/", body))
+        made = Conversation.objects.get()
+        assert where == f"{page(made)}#end"
+        assert (made.legacy_id, made.private) == (legacy.pk if about == "a legacy" else None, False)
+        assert list(made.messages.order_by("index").values_list("role", flat=True)) == ["user", "assistant"]
+        assert "Who is Rosa?" in words(client.get(where))
+
+    def test_a_private_one_remembers_nothing(self, visit, owner, model):
+        factories.MemoryFactory(user=owner, content="The user wears green velvet.")
+        model.answers(spoken("Hello."))
+        client = visit(owner)
+        sent(client.post("/talk/", {"content": "I keep hens.", "private": "on"}))
+        made = Conversation.objects.get()
+        assert made.private
+        assert "velvet" not in model.requests[-1].raw.decode()
+        assert not Message.objects.exclude(reading_due=None).exists()
+        assert "Private: nothing is remembered" in words(client.get(page(made)))
+
+    def test_somebody_else_s_legacy_is_none_to_talk_about(self, visit, stranger, legacy):
+        answer = visit(stranger).post("/talk/", {"about": legacy.pk, "content": "Who is Rosa?"})
+        assert answer.status_code == 400
+        assert not Conversation.objects.exists()
+
+    def test_what_is_too_long_stays_in_the_composer(self, visit, owner, talk, settings):
+        long = "a" * (settings.MESSAGE_MAX_CHARACTERS + 1)
+        answer = say(visit(owner), talk, long)
+        assert answer.status_code == 400
+        assert "more than 32,000 characters" in words(answer)
+        assert long in text(answer)
+        assert not talk.messages.exists()
+
+    def test_too_many_answers_at_once_are_refused_and_nothing_is_lost(self, visit, owner, talk, settings):
+        settings.UPDATES_STREAMS_PER_PERSON = 0
+        answer = say(visit(owner), talk, "I keep hens.")
+        assert answer.status_code == 400
+        assert ">I keep hens.</textarea>" in text(answer)
+        assert not talk.messages.exists()
+
+    def test_a_page_on_which_an_answer_is_made_loads_itself_again(self, visit, owner, talk):
+        factories.MessageFactory(conversation=talk)
+        Reply.objects.create(
+            user=owner, conversation=talk, message_index=0, mode="agent", uses_tools=False, model="m",
+            lease_until="2100-01-01T00:00Z",
+        )  # fmt: skip
+        shown = text(visit(owner).get(page(talk)))
+        assert '<noscript><meta http-equiv="refresh" content="3"></noscript>' in shown
+        assert "data-running=" in shown
+
+
+class TestAModelThatIsAway:
+    def test_is_told_in_plain_words_and_tried_again_once(self, visit, owner, model, talk):
+        model.answers(error(529, "overloaded_error"))
+        client = visit(owner)
+        where = sent(say(client, talk, "I keep hens."))
+        shown = words(client.get(where))
+        assert "The language model is overloaded just now. What you said is kept. Try again" in shown
+        model.answers(spoken("How lovely."))
+        sent(client.post(reverse("chat-retry", args=[talk.pk, Reply.objects.get().pk])))
+        shown = words(client.get(where))
+        assert "How lovely." in shown
+        assert "Try again" not in shown
+        again = client.post(reverse("chat-retry", args=[talk.pk, Reply.objects.get().pk]), follow=True)
+        assert "This reply can't be tried again." in words(again)
+
+
+class TestWhatAnAnswerUsed:
+    def test_stands_below_it_with_what_it_was_shown(self, visit, owner, model, talk):
+        velvet = factories.MemoryFactory(user=owner, content="The user wears green velvet.", category="preference")
+        model.answers(spoken("Green velvet.", usage=USED))
+        client = visit(owner)
+        shown = words(client.get(sent(say(client, talk, "What do I wear?"))))
+        assert "This answer: 1,140 tokens, 86% cached." in shown
+        assert "It was shown 1 thing that is remembered" in shown
+        told = client.get(reverse("chat-shown", args=[talk.pk, 2]))
+        assert "You wear green velvet." in words(told)
+        assert f"/memories/{velvet.pk}/" in text(told)
+        Reply.objects.update(memories=[velvet.pk, "gone0000"])
+        assert "1 more is not kept any more." in words(client.get(reverse("chat-shown", args=[talk.pk, 2])))
+
+    def test_a_part_for_the_script_has_the_messages_with_what_was_learned(self, visit, owner, model, talk):
+        add = ("toolu_1", "add_to_memory", {"content": "Alec is the user's boss.", "category": "person"})
+        model.answers(spoken(calls=[add]), spoken("Noted."))
+        client = visit(owner)
+        sent(say(client, talk, "Remember that Alec is my boss."))
+        part = client.get(reverse("chat-latest", args=[talk.pk, 1]))
+        assert "<html" not in text(part)
+        said = words(part)
+        assert "Remembered: Alec is your boss." in said
+        assert all(each in said for each in ("Undo", "Edit", "Don’t keep", "Noted."))
+        assert 'id="m1"' not in text(client.get(reverse("chat-latest", args=[talk.pk, 2])))
+
+
+class TestWho:
+    @pytest.mark.parametrize("who", ["member", "stranger", "staff"])
+    def test_nobody_else_talks_there(self, visit, request, owner, talk, who):
+        client = visit(request.getfixturevalue(who))
+        assert say(client, talk, "Hi.").status_code == 404
+        assert client.get(reverse("chat-latest", args=[talk.pk, 1])).status_code == 404
+        assert client.get(reverse("chat-shown", args=[talk.pk, 2])).status_code == 404
+        assert not talk.messages.exists()
+
+    def test_a_conversation_with_an_agent_has_no_composer(self, visit, owner, agent):
+        held = factories.ConversationFactory(user=owner, agent=agent)
+        assert "data-composer" not in text(visit(owner).get(page(held)))
+
+    def test_a_page_says_that_memory_is_off(self, visit, owner, talk):
+        preferences_set(principal_for_person(owner.pk), has_memory=False)
+        assert "Memory is off: nothing is remembered." in words(visit(owner).get(page(talk)))

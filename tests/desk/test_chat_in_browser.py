@@ -1,0 +1,124 @@
+"""The chat in a real browser: typing, streaming, what was learned, errors, without JavaScript, on a phone.
+
+The tests' server sends an answer when all of it has come; that it comes bit by bit, ``test_reply_served`` tries on the
+real one.
+"""
+
+import pytest
+from playwright.sync_api import expect
+
+from assistant.models import Reply
+from conversations.models import Conversation
+from memories.models import Memory
+from tests import factories
+from tests.assistant.replying import behind
+from tests.language.messages_api import error, serving, spoken
+
+from .conftest import PHONE
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ADD = ("toolu_1", "add_to_memory", {"content": "Alec is the user's boss.", "category": "person", "subject": "Alec"})
+USED = {"input_tokens": 140, "cache_read_input_tokens": 860, "cache_creation_input_tokens": 0, "output_tokens": 140}
+
+
+@pytest.fixture
+def model(settings):
+    with serving() as server:
+        behind(settings, server)
+        yield server
+
+
+def type_in(page, words):
+    field = page.get_by_label("What you want to say")
+    field.click()
+    field.press_sequentially(words)
+    return field
+
+
+def test_a_person_types_and_is_answered_and_decides_about_what_was_learned(browse, owner, model):
+    model.answers(
+        spoken("Good ", "morning."), spoken("One moment.", calls=[ADD]), spoken("I’ll remember that.", usage=USED)
+    )
+    page = browse(owner, PHONE)
+    page.goto("/")
+    page.get_by_role("link", name="Talk", exact=True).first.click()
+    type_in(page, "Hello.").press("Enter")
+    page.wait_for_url("**/conversations/**")
+    expect(page.locator(".said")).to_contain_text(["Good morning."])
+    field = type_in(page, "Remember: Alec")
+    field.press("Shift+Enter")
+    field.press_sequentially("is my boss.")
+    expect(field).to_have_value("Remember: Alec\nis my boss.")
+    field.press("Enter")
+    answer = page.locator("#m4")
+    expect(answer).to_contain_text("I’ll remember that.")
+    expect(answer).to_contain_text("tokens, ")
+    expect(field).to_have_value("")
+    chip = page.locator("#m3 .said-learned li")
+    expect(chip).to_contain_text("Remembered: Alec is your boss.")
+    chip.locator("summary").click()
+    chip.get_by_label("In your words").fill("Alec is my boss at TechCorp.")
+    type_in(page, "And now")
+    chip.get_by_role("button", name="Save").click()
+    expect(page.locator("#m3 .said-learned")).to_contain_text("at TechCorp")
+    expect(page.get_by_label("What you want to say")).to_have_value("And now")
+    page.locator("#m3").get_by_role("button", name="Don’t keep").click()
+    expect(page.locator("#m3 .said-learned")).to_have_count(0)
+    assert not Memory.objects.filter(state="active").exists()
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_what_was_learned_is_undone_with_one_press(browse, owner, model):
+    model.answers(spoken(calls=[ADD]), spoken("Noted."))
+    page = browse(owner)
+    page.goto("/talk/")
+    type_in(page, "Remember that Alec is my boss.").press("Enter")
+    page.locator("#m1").get_by_role("button", name="Undo").click()
+    expect(page.locator("#m1")).to_be_visible()
+    expect(page.locator(".said-learned")).to_have_count(0)
+    assert not Memory.objects.filter(state="active").exists()
+
+
+def test_errors_are_told_in_plain_words_and_nothing_typed_is_lost(browse, owner, model, settings):
+    talk = factories.ConversationFactory(user=owner)
+    page = browse(owner)
+    page.goto(f"/conversations/{talk.pk}/")
+    field = page.get_by_label("What you want to say")
+    trouble = page.locator("#said-trouble")
+    field.fill("a" * 32_001)
+    field.press("Enter")
+    expect(trouble).to_contain_text("a message has at most 32,000 characters, and this has 32,001")
+    expect(field).to_have_value("a" * 32_001)
+    settings.UPDATES_STREAMS_PER_PERSON = 0
+    field.fill("I keep hens.")
+    field.press("Enter")
+    expect(trouble).to_contain_text("Too many answers are being written for you at once.")
+    expect(field).to_have_value("I keep hens.")
+    settings.UPDATES_STREAMS_PER_PERSON = 10
+    page.route("**/reply/", lambda route: route.abort())
+    field.press("Enter")
+    expect(trouble).to_contain_text("Keepsake could not be reached. What you typed is still here")
+    expect(field).to_have_value("I keep hens.")
+    page.unroute("**/reply/")
+    model.answers(error(529, "overloaded_error"), spoken("How lovely."))
+    field.press("Enter")
+    expect(page.locator("#m1")).to_contain_text("The language model is overloaded just now. What you said is kept.")
+    expect(trouble).to_be_hidden()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#m2")).to_contain_text("How lovely.")
+    assert Conversation.objects.get().message_count == 2
+    assert Reply.objects.get().attempt == 2
+
+
+def test_it_works_without_javascript(browse, owner, legacy, model):
+    model.answers(spoken("She kept bees."), spoken("Gladly."))
+    page = browse(owner, java_script_enabled=False)
+    page.goto("/talk/")
+    page.get_by_label("About").select_option(legacy.name)
+    page.get_by_label("What you want to say").fill("What did Rosa keep?")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("#m2")).to_contain_text("She kept bees.")
+    page.get_by_label("What you want to say").fill("Thank you.")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("#m4")).to_contain_text("Gladly.")
+    assert Conversation.objects.get().legacy_id == legacy.pk
