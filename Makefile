@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint format types migrations-check lock screens bench
+.PHONY: help run test test-slow test-clients lint format types migrations-check lock screens bench
 # Compiled modules are kept, out of the sources' way and even where the environment would rather not: without them a
 # test run compiles everything anew in each of its processes.
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/pycache
@@ -22,6 +22,7 @@ help:
 	@echo "make test              run the tests on servers of their own (ARGS='tests/facts -k name': only these;"
 	@echo "                       COVERAGE=1: count which branches they take, at least 90 % of them)"
 	@echo "make test-slow         run the tests that start servers, stop them, or write from many sides at once"
+	@echo "make test-clients      run other people's clients against Keepsake, each in an environment of its own"
 	@echo "make lint              check style (make format mends it)"
 	@echo "make types             check types"
 	@echo "make migrations-check  check that the migrations fit the models and block nobody (docs/migrations.md)"
@@ -45,6 +46,14 @@ test:
 test-slow:
 	@$(DEVELOPMENT)
 	@$(PYTEST) -m slow $(ARGS)
+
+# Node's packages lie in var/, and a Node of the version that they need with them.
+NODE_CLIENTS := $(CURDIR)/var/node-clients
+test-clients:
+	@$(DEVELOPMENT)
+	@mkdir -p $(NODE_CLIENTS) && cp tests/interop/mcp/node/*.json $(NODE_CLIENTS)
+	@npm ci --silent --no-audit --no-fund --prefix $(NODE_CLIENTS)
+	@KEEPSAKE_NODE_CLIENTS=$(NODE_CLIENTS) $(PYTEST) -m slow tests/interop/mcp $(ARGS)
 
 lint:
 	@$(DEVELOPMENT)

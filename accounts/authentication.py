@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -39,17 +38,35 @@ def principal_of(request: Request | HttpRequest) -> Principal:
     return enter(queries.principal_for_person(user.pk))
 
 
-def principal_again(request: Request) -> Callable[[], Principal]:
-    """What makes the principal of an API request anew later, in whichever thread: a revocation counts by then.
+class Again(Protocol):
+    """Makes a principal anew, in whichever thread: a revocation counts by then. It raises what authentication does."""
 
-    It raises what authentication raises.
-    """
+    def __call__(self, *, makes_person: bool = False) -> Principal:
+        """The principal. Only for a write is a person made whom a service names for the first time."""
+
+
+def principal_again(request: Request) -> Again:
+    """What makes the principal of an API request anew later."""
     principal = principal_of(request)
     match = _CREDENTIAL.fullmatch(request.META.get("HTTP_AUTHORIZATION", "").strip())
     if match is None:
-        assert principal.user_id is not None
-        return partial(queries.principal_for_person, principal.user_id)
+        user_id = principal.user_id
+        assert user_id is not None
+        return lambda *, makes_person=False: queries.principal_for_person(user_id)
     return partial(actions.principal_for_key, match[1], match[2], _person_named(request), makes_person=False)
+
+
+def principal_again_by_key(credential: str, person: str | None) -> Again:
+    """What makes the principal of a key, and of the person whom a service's key names.
+
+    Raises AuthenticationFailed for what is no key, Refused for what can't be anybody's name.
+    """
+    match = _CREDENTIAL.fullmatch(f"Bearer {credential.strip()}")
+    if match is None:
+        raise exceptions.AuthenticationFailed("A key reads ks_<public>.<secret>.", "bad_key")
+    if person is not None:
+        policy.check_name_of_person(person)
+    return partial(actions.principal_for_key, match[1], match[2], person, makes_person=False)
 
 
 def principal_of_identity(issuer: str, external_id: str) -> Principal:

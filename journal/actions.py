@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import orjson
@@ -21,7 +22,7 @@ from django.utils import timezone
 
 from language.base import Usage
 
-from .cache import valkey
+from .cache import changes_key, valkey
 from .exceptions import Gated, IdempotentReplay, NotFound
 from .ledgers import COUNTS, lock_ledgers
 from .models import ActorKind, Change, Erased, IdempotencyRecord, JobRun, Ledger, ModelUse, OperationEvent, UndoStep
@@ -159,6 +160,9 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
             actions = {pk: values[0] + 1 for pk, values in before.items()}
             store_changes(write.changes, write.steps, actions, moved)
         _operations_put_by(write)
+        if write.changes:
+            keys = sorted({changes_key(change.ledger_id) for change in write.changes})
+            transaction.on_commit(partial(valkey().announce, keys), robust=True)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, TypeVar
+from uuid import UUID
 
 import structlog
 from django.core.cache import caches
@@ -16,6 +17,14 @@ from redis.lock import Lock
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
+
+ANNOUNCEMENTS = "keepsake:announcements"
+"""The channel over which streams and waiting requests hear. What is announced is the key of something that changed."""
+
+
+def changes_key(ledger_id: UUID) -> str:
+    """What is announced when somebody's ledger has taken a revision."""
+    return f"keepsake:changes:{ledger_id}"
 
 
 class ForgivingRedisCache(RedisCache):
@@ -92,6 +101,17 @@ class ForgivingRedisCache(RedisCache):
     def put_by(self, key: str, value: str) -> bool:
         """Append to a list that waits to be worked on; whether it is there."""
         return self._forgive(lambda: bool(self._server.rpush(self.make_key(key), value)), otherwise=False)
+
+    def announce(self, keys: Iterable[str]) -> None:
+        """Wake those who wait for one of the keys. Nobody is woken while the server is away."""
+
+        def publish() -> None:
+            steps = self._server.pipeline(transaction=False)
+            for key in keys:
+                steps.publish(ANNOUNCEMENTS, key)
+            steps.execute()
+
+        self._forgive(publish, None)
 
     @contextmanager
     def take_up(self, key: str, most: int, *, seconds: int) -> Iterator[list[str]]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable
+from typing import TypeVar
+from uuid import UUID
+
 from django.db.models import CharField, Q
 from django.db.models.functions import Cast
 
 from accounts.policy import must_act_for, must_read
 from accounts.principals import Principal
+from accounts.scope import acting_as
 from conversations.models import Conversation
+from journal.cache import changes_key
 from journal.models import Change, ChangeQuerySet
+from web.streaming import follow
+from web.threads import in_thread
 
 from .models import Memory, Proposal
 from .querysets import PLACES_CATEGORY, MemoryQuerySet
+
+T = TypeVar("T")
+AT_ONCE = 100
 
 
 def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Change], int]:
@@ -28,6 +39,40 @@ def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Ch
         # Everything up to this revision was committed before the changes were read.
         reached.append(principal.rev)
     return changes, max(reached)
+
+
+async def follow_changes(
+    caller: Callable[[], Principal],
+    user_id: UUID,
+    after: int,
+    seconds: float,
+    show: Callable[[Principal, list[Change]], T],
+) -> AsyncGenerator[T | None]:
+    """What is shown of the changes after a revision, some at a time, as they happen, for so long; None in silence.
+
+    ``caller`` makes the principal anew for each look into the log, and raises where it is let in no more. Raises
+    RedisError or OSError when Valkey is away, or goes.
+    """
+    reached = after
+
+    def look() -> tuple[T | None, bool]:
+        nonlocal reached
+        with acting_as(caller()) as principal:
+            changes, reached = changes_after(principal, reached, AT_ONCE)
+            return show(principal, changes) if changes else None, len(changes) == AT_ONCE
+
+    async def woken(_: object) -> list[None]:
+        return []
+
+    async for told in follow(changes_key(user_id), woken, seconds):
+        more = told is not None
+        found = None
+        while more:
+            found, more = await in_thread(look)
+            if found is not None:
+                yield found
+        if found is None:
+            yield None
 
 
 def _visible(principal: Principal) -> ChangeQuerySet:

@@ -31,6 +31,10 @@ UPDATES_STREAM_SECONDS = 30
 UPDATES_STREAMS_PER_PERSON = 10
 UPDATES_STREAMS_PER_PROCESS = 1_000
 UPDATES_KEPT_SECONDS = 600
+# A stream of changes asks who its follower is at each change, so it may last longer.
+CHANGES_STREAM_SECONDS = 300
+# The server that an assistant starts for itself looks again so long after Valkey went.
+CHANGES_RETRY_SECONDS = 5
 # A reply of the assistant: how long it may take, its rounds with tools, the tokens of all of them together, how long a
 # model goes on for nobody, how long what was told can be followed from its beginning, and how long the end waits for
 # what is learned from the message.

@@ -17,6 +17,8 @@ _LEVELS = {
     # That a task comes; that it ended, and how, stays.
     "celery.worker.strategy": "WARNING",
     "celery.beat": "WARNING",
+    # Its servers are made for one request each.
+    "mcp": "WARNING",
 }
 # How PostgreSQL goes on after the first line of an error, also where the text stands in a repr. The rest may hold a
 # whole row, and rows hold whatever people wrote, line ends included: nothing after this is trusted.

@@ -32,6 +32,7 @@ from rest_framework.request import Request
 from accounts.authentication import AgentKeyAuthentication, PersonSessionAuthentication, claimed_by
 from journal.exceptions import Refused
 from web.errors import is_outage
+from web.threads import HandedOver, briefly
 from web.throttling import address_of
 
 from . import health
@@ -102,6 +103,9 @@ class Application(ASGIHandler):
                 caller = _caller(scope)
                 async with self._turn(caller):
                     response = await self._answered(scope, body)
+                if isinstance(response, HandedOver):
+                    await self._hand_over(response, caller, scope, receive, send)
+                    return
             await self._send(response, receive, send)
 
     async def _read(self, scope: Message, receive: Receive, body: Any, limit: asyncio.Timeout) -> bool:
@@ -180,6 +184,20 @@ class Application(ASGIHandler):
             response.close()
         return response
 
+    async def _hand_over(
+        self, response: HandedOver, caller: tuple[str, str, str], scope: Message, receive: Receive, send: Send
+    ) -> None:
+        """Let another application answer. Each of its hops to the database takes a turn of the caller's."""
+
+        async def hop(function: Callable[[], T]) -> T:
+            async with self._turn(caller):
+                return await self._in_thread(briefly, function)
+
+        try:
+            await response.serve(scope, receive, send, hop)
+        finally:
+            await self._in_thread(response.close)
+
     async def _send(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
         if not isinstance(response, StreamingHttpResponse):
             await self.send_response(response, send)
@@ -246,7 +264,7 @@ def _caller(scope: Message) -> tuple[str, str, str]:
     The last two are claims that nobody has checked: what one address gets in all is bounded as well.
     """
     request = _bare(scope)
-    claims = claimed_by(request) if request.path_info.startswith("/api/") else ("", "")
+    claims = claimed_by(request) if request.path_info.startswith(("/api/", "/mcp")) else ("", "")
     if not claims[0]:
         claims = request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""), ""
     return address_of(request), *claims

@@ -7,7 +7,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def documents():
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)`")

@@ -28,10 +28,9 @@ from rest_framework.exceptions import ErrorDetail, Throttled
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from journal.cache import ANNOUNCEMENTS
 from journal.exceptions import Refused, Unavailable
 
-ANNOUNCEMENTS = "keepsake:announcements"
-"""The channel. What is announced there is the key of something that has changed."""
 # Proxies and clients take a connection over which nothing comes for a dead one.
 _SILENCE_SECONDS = 10
 _CONNECTIONS = 4
@@ -86,25 +85,16 @@ class TooManyStreams(Throttled):
         self.detail = ErrorDetail(f"This person has {most} streams open. Close one first.", self.default_code)
 
 
-class Stream:
-    """The body of an answer that streams events. Closing it, which the server always does, gives its place free.
+class Place:
+    """The place of something that waits for long on the event loop: so many in a process, so many of one person.
 
-    ``events`` yields events made by ``event``, and None where there is nothing yet. Raises TooManyStreams (429) when
-    the person has as many as they may have, Unavailable (503) when this process has.
+    Raises TooManyStreams (429) when the person has as many as they may have, Unavailable (503) when this process has.
 
     It lasts ``seconds`` at most. ``audience`` is the key under which whoever makes the events counts who follows them;
-    then there is no stream (503) while Valkey is away.
+    then there is no place (503) while Valkey is away.
     """
 
-    def __init__(
-        self,
-        user_id: UUID | None,
-        events: Callable[[], AsyncIterator[bytes | None]],
-        *,
-        seconds: float | None = None,
-        audience: str = "",
-    ) -> None:
-        self._events = events
+    def __init__(self, user_id: UUID | None, *, seconds: float | None = None, audience: str = "") -> None:
         self._key, self._audience, self._id = f"keepsake:streams:{user_id}", audience, uuid4().hex
         if not _process.acquire(blocking=False):
             raise Unavailable("Too many streams are open. Try again in a moment.")
@@ -124,6 +114,33 @@ class Stream:
             self.close()
             raise TooManyStreams
 
+    def close(self) -> None:
+        """Give the place free, once."""
+        if self._open:
+            self._open = False
+            _process.release()
+            with suppress(RedisError, OSError):  # Then it is taken for some seconds more.
+                for key in filter(None, (self._key, self._audience)):
+                    valkey_client().zrem(key, self._id)
+
+
+class Stream(Place):
+    """The body of an answer that streams events. Closing it, which the server always does, gives its place free.
+
+    ``events`` yields events made by ``event``, and None where there is nothing yet.
+    """
+
+    def __init__(
+        self,
+        user_id: UUID | None,
+        events: Callable[[], AsyncIterator[bytes | None]],
+        *,
+        seconds: float | None = None,
+        audience: str = "",
+    ) -> None:
+        self._events = events
+        super().__init__(user_id, seconds=seconds, audience=audience)
+
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._told()
 
@@ -136,15 +153,6 @@ class Stream:
             yield b": updates can't be told now\n\n"
         else:
             yield b": over, ask again after the last id\n\n"
-
-    def close(self) -> None:
-        """Give the place free, once."""
-        if self._open:
-            self._open = False
-            _process.release()
-            with suppress(RedisError, OSError):  # Then it is taken for some seconds more.
-                for key in filter(None, (self._key, self._audience)):
-                    valkey_client().zrem(key, self._id)
 
 
 def take_place(key: str, place: str, seconds: float) -> int:

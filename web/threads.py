@@ -1,14 +1,18 @@
-"""Short hops from the event loop to threads, where the database is: whoever waits on the loop holds no connection."""
+"""Short hops from the event loop to threads, where the database is: whoever waits on the loop holds no connection.
+
+A view may also check a request like any other and then hand it over to an application of its own on the event loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from django.conf import settings
 from django.db import connections
+from django.http.response import HttpResponseBase
 
 T = TypeVar("T")
 _threads = ThreadPoolExecutor(settings.REPLY_THREADS, "hop")
@@ -16,11 +20,62 @@ _threads = ThreadPoolExecutor(settings.REPLY_THREADS, "hop")
 
 async def in_thread(function: Callable[[], T]) -> T:
     """What the function returns, run on a thread in that thread's own context; its connections are given back."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, _briefly, function)
+    return await asyncio.get_running_loop().run_in_executor(_threads, briefly, function)
 
 
-def _briefly(function: Callable[[], T]) -> T:
+def briefly(function: Callable[[], T]) -> T:
+    """What the function returns; the thread's connections are given back."""
     try:
         return function()
     finally:
         connections.close_all()
+
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+
+class Hop(Protocol):
+    """Runs a function on a thread, where the database is, and gives the thread's connections back."""
+
+    async def __call__(self, function: Callable[[], T]) -> T:
+        """What the function returns."""
+
+
+Answering = Callable[[Scope, Receive, Send, Hop], Awaitable[None]]
+
+
+class HandedOver(HttpResponseBase):
+    """What a view answers that has checked a request and leaves the answer to an ASGI application.
+
+    The application gets the body, which was read, in one piece. The headers that middleware sets on this go with its
+    answer.
+    """
+
+    streaming = True
+
+    def __init__(self, answer: Answering, body: bytes) -> None:
+        super().__init__()
+        self._answer, self._body = answer, body
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send, hop: Hop) -> None:
+        """Have the request answered."""
+        told = False
+
+        async def replay() -> Any:
+            nonlocal told
+            if told:
+                return await receive()
+            told = True
+            return {"type": "http.request", "body": self._body, "more_body": False}
+
+        async def send_with_headers(message: Mapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                sent = {name.lower() for name, _ in message["headers"]}
+                ours = [(name.lower().encode(), value.encode()) for name, value in self.items()]
+                more = [(name, value) for name, value in ours if name not in sent and name != b"content-type"]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        await self._answer(scope, replay, send_with_headers, hop)

@@ -241,6 +241,7 @@ def _show_key(request: PageRequest, principal: Principal, row: Agent, scopes: li
         "agent": row,
         "credential": credential,
         "api": request.build_absolute_uri("/api/v1/"),
+        "mcp": request.build_absolute_uri("/mcp"),
         **_waiting(key),
     }
     return render(request, "desk/agent_connected.html", context)

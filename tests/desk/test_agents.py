@@ -153,6 +153,7 @@ def test_an_agent_is_connected_with_a_key_that_is_shown_once(visit, owner, clien
     key = AgentKey.objects.get()
     assert (key.agent.name, key.agent.role, key.agent.owner, key.scopes) == ("Notebook", "planner", owner, ["read"])
     assert f'curl -H "Authorization: Bearer {credential}" http://testserver/api/v1/memories/' in words(made)
+    assert f'http://testserver/mcp --header "Authorization: Bearer {credential}"' in words(made)
     assert "Waiting for its first call" in words(made)
     assert credential not in text(mine.get(page(key.agent)))
     assert client.get(API, headers={"Authorization": f"Bearer {credential}"}).status_code == 200

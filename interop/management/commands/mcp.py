@@ -1,0 +1,60 @@
+"""``manage.py mcp``: speak the Model Context Protocol over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from mcp.server.stdio import stdio_server
+from mcp_types import NotificationParams
+from rest_framework.exceptions import APIException
+
+from accounts.authentication import principal_again_by_key
+from journal.exceptions import Refused
+from web.threads import in_thread
+
+from ...mcp.caller import Caller
+from ...mcp.server import Context, Handlers
+
+
+class Command(BaseCommand):
+    """Let an assistant on this machine use the memory of the person whose key it has."""
+
+    help = __doc__ + " The key stands in KEEPSAKE_KEY: on a command line others on this machine could read it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--user", metavar="NAME", help="for a service's key: the person that it acts for")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve until the input ends."""
+        key = os.environ.get("KEEPSAKE_KEY", "")
+        if not key:
+            raise CommandError("Put an agent's key into the environment as KEEPSAKE_KEY.")
+        try:
+            again = principal_again_by_key(key, options["user"])
+            principal = again()
+        except (Refused, APIException) as error:
+            raise CommandError(str(error.detail)) from error
+        assert principal.user_id is not None
+        asyncio.run(_serve(Caller(again, principal.user_id, principal.caller_key, in_thread)))
+
+
+async def _serve(caller: Caller) -> None:
+    handlers = Handlers(caller)
+    server = handlers.server()
+    telling: set[asyncio.Task[None]] = set()
+
+    async def begin(context: Context, _: NotificationParams) -> None:
+        # A client of the newer generation asks to be told; an older one is told unasked.
+        telling.add(asyncio.create_task(handlers.tell(context.session)))
+
+    server.add_notification_handler("notifications/initialized", NotificationParams, begin)
+    async with stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+    for task in telling:
+        task.cancel()
+    await asyncio.gather(*telling, return_exceptions=True)

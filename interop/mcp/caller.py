@@ -1,0 +1,69 @@
+"""Who speaks the protocol, and how what they ask for gets from the event loop to the database and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+import structlog
+from mcp import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from redis.exceptions import RedisError
+from rest_framework.exceptions import APIException
+
+from accounts.authentication import Again
+from accounts.principals import Principal
+from accounts.scope import acting_as
+from journal.exceptions import NotFound, Refused
+from web.errors import is_outage
+from web.threads import Hop
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A connection's caller. ``session`` is the id under which an older client over HTTP subscribes, if it has one."""
+
+    again: Again
+    user_id: UUID
+    caller_key: str
+    hop: Hop
+    session: str = ""
+
+    async def run(self, function: Callable[[Principal], T], *, makes_person: bool = False) -> T:
+        """What the function returns for the principal. Raises MCPError, whose text is for the client."""
+
+        def work() -> T:
+            with acting_as(self.again(makes_person=makes_person)) as principal:
+                return function(principal)
+
+        try:
+            return await self.hop(work)
+        except MCPError:
+            raise
+        except Exception as error:
+            raise _as_told(error) from error
+
+    @property
+    def reader(self) -> Callable[[], Principal]:
+        """Makes the principal anew for reading."""
+        return partial(self.again, makes_person=False)
+
+
+def _as_told(error: Exception) -> MCPError:
+    """What the client is told of a failure: never what an unforeseen one says, which may be somebody's words."""
+    if isinstance(error, Refused):
+        code = INVALID_PARAMS if isinstance(error, NotFound) else INVALID_REQUEST
+        return MCPError(code, error.detail, {"code": error.code})
+    if isinstance(error, APIException):
+        return MCPError(INVALID_REQUEST, str(error.detail), {"code": "not_allowed"})
+    if is_outage(error) or isinstance(error, RedisError):
+        log.warning("service_away", error=type(error).__name__)
+        return MCPError(INTERNAL_ERROR, "A service that Keepsake needs is away. Try again in a moment.")
+    log.error("mcp_failed", error=type(error).__name__, exc_info=error)
+    return MCPError(INTERNAL_ERROR, "Something went wrong here. It has been logged.")
