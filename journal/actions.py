@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import orjson
@@ -162,7 +161,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         _operations_put_by(write)
         if write.changes:
             keys = sorted({changes_key(change.ledger_id) for change in write.changes})
-            transaction.on_commit(partial(valkey().announce, keys), robust=True)
+            transaction.on_commit(lambda: valkey().announce(keys), robust=True)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
