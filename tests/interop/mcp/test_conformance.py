@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import factories
-
-from .conftest import running
+from tests.serving import running
 
 NODE = Path(os.environ.get("KEEPSAKE_NODE_CLIENTS", "/nonexistent"))
 pytestmark = [

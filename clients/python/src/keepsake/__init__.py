@@ -1,0 +1,37 @@
+"""The client of Keepsake: ``Keepsake`` waits, ``AsyncKeepsake`` is awaited; what goes wrong is a ``KeepsakeError``."""
+
+from .async_client import AsyncKeepsake
+from .client import Keepsake
+from .errors import (
+    BadRequest,
+    Conflict,
+    Gone,
+    KeepsakeError,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    RateLimited,
+    Refused,
+    TooLarge,
+    Unavailable,
+    Unreachable,
+)
+from .events import Event
+
+__all__ = [
+    "AsyncKeepsake",
+    "BadRequest",
+    "Conflict",
+    "Event",
+    "Gone",
+    "Keepsake",
+    "KeepsakeError",
+    "NotAllowed",
+    "NotAuthenticated",
+    "NotFound",
+    "RateLimited",
+    "Refused",
+    "TooLarge",
+    "Unavailable",
+    "Unreachable",
+]

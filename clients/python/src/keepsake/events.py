@@ -1,0 +1,41 @@
+"""Server-sent events, read from lines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was told: its name, what it says, and the id to ask with for what comes after it."""
+
+    name: str
+    data: dict[str, Any]
+    id: str = ""
+
+
+@dataclass(slots=True)
+class Reading:
+    """The event that is being read."""
+
+    name: str = ""
+    id: str = ""
+    data: list[str] = field(default_factory=list)
+
+    def take(self, line: str) -> Event | None:
+        """Take a line; the event that it ends, if it ends one."""
+        if line:
+            name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            if name == "event":
+                self.name = value
+            elif name == "id":
+                self.id = value
+            elif name == "data":
+                self.data.append(value)
+            return None
+        told = Event(self.name or "message", json.loads("\n".join(self.data)), self.id) if self.data else None
+        self.name, self.data = "", []
+        return told

@@ -1,0 +1,157 @@
+"""What a request is, when it is sent again, and how its answer is read: the same for both clients."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
+from uuid import UUID, uuid4
+
+import httpx
+
+from .errors import NotAuthenticated, error_of
+
+MOST_ITEMS = 1_000
+MOST_BYTES = 900_000
+"""How much one bulk request carries: Keepsake takes a body of 1 MB."""
+
+_LONGEST_WAIT = 60.0
+_LOST = {502, 503, 504}
+"""Answers after which a write may have been done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request. A ``repeatable`` one does no harm when it is sent again although it may have been carried out."""
+
+    method: str
+    path: str
+    params: Mapping[str, Any]
+    content: bytes | None
+    headers: Mapping[str, str]
+    repeatable: bool
+
+
+def sent(
+    method: str,
+    path: str,
+    *,
+    params: Mapping[str, Any] | None = None,
+    body: Any = None,
+    key: str = "",
+    repeatable: bool | None = None,
+) -> Sent:
+    """A request to a path below ``api/v1/``. A POST carries an Idempotency-Key, so that it can be repeated."""
+    headers = {"Content-Type": "application/json"} if body is not None else {}
+    if method == "POST":
+        headers["Idempotency-Key"] = key or str(uuid4())
+    asked = {name: _parameter(value) for name, value in (params or {}).items() if value is not None}
+    content = None if body is None else as_json(body)
+    return Sent(method, path, asked, content, headers, method in {"GET", "POST"} if repeatable is None else repeatable)
+
+
+def as_json(body: Any) -> bytes:
+    """A body as it is sent: dates and ids as text."""
+    return json.dumps(body, default=_plain, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return as_json(value).decode()
+    return ",".join(value) if isinstance(value, list | tuple) else value
+
+
+def segment(value: object) -> str:
+    """A value as one part of a path."""
+    return quote(str(value), safe="")
+
+
+def read(answer: httpx.Response) -> Any:
+    """What an answer says. Raises KeepsakeError."""
+    try:
+        body = answer.json() if answer.content else None
+    except ValueError:
+        body = None
+    if answer.is_success:
+        return body
+    raise error_of(answer.status_code, body, answer.text, _retry_after(answer))
+
+
+def _retry_after(answer: httpx.Response) -> float | None:
+    told = answer.headers.get("Retry-After", "")
+    return float(told) if told.isdecimal() else None
+
+
+def wait_before_retry(request: Sent, answer: httpx.Response | httpx.TransportError, left: int) -> float | None:
+    """After how many seconds a request is sent again, or None when it is not: ``left`` more are allowed."""
+    if left <= 0:
+        return None
+    told = None
+    if isinstance(answer, httpx.Response):
+        if not (answer.status_code == 429 or (answer.status_code in _LOST and request.repeatable)):
+            return None
+        told = _retry_after(answer)
+    elif not (request.repeatable or isinstance(answer, httpx.ConnectError | httpx.ConnectTimeout)):
+        return None
+    wait = told if told is not None else 0.2 * 2 ** (3 - min(left, 3)) * random.uniform(0.75, 1.25)  # noqa: S311
+    return wait if wait <= _LONGEST_WAIT else None
+
+
+def following(page: Mapping[str, Any]) -> dict[str, str] | None:
+    """The parameters of the page after this one, or None after the last."""
+    return dict(parse_qsl(urlsplit(page["next"]).query)) if page["next"] else None
+
+
+def in_parts(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """Items in lists that one bulk request carries."""
+    part: list[Any] = []
+    size = 0
+    for item in items:
+        length = len(as_json(item)) + 1
+        if part and (len(part) == MOST_ITEMS or size + length > MOST_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(item)
+        size += length
+    if part:
+        yield part
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where Keepsake is and who asks: what is not given is read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER."""
+
+    url: str = ""
+    key: str = field(default="", repr=False)
+    user: str = ""
+
+    @property
+    def base_url(self) -> str:
+        """The address that paths are below."""
+        url = self.url or os.environ.get("KEEPSAKE_URL", "http://127.0.0.1:8000")
+        return f"{url.rstrip('/')}/api/v1/"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every request says. Raises NotAuthenticated without a key."""
+        key = self.key or os.environ.get("KEEPSAKE_KEY", "")
+        if not key:
+            raise NotAuthenticated("Give a key, or set KEEPSAKE_KEY.")
+        user = self.user or os.environ.get("KEEPSAKE_USER", "")
+        told = {"Authorization": f"Bearer {key}", "User-Agent": "keepsake-python"}
+        return {**told, "X-Keepsake-User": user} if user else told
