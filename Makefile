@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-clients lint format types migrations-check lock screens bench
+.PHONY: help run test test-slow test-clients client lint format types migrations-check lock screens bench
 # Compiled modules are kept, out of the sources' way and even where the environment would rather not: without them a
 # test run compiles everything anew in each of its processes.
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/pycache
@@ -23,6 +23,7 @@ help:
 	@echo "                       COVERAGE=1: count which branches they take, at least 90 % of them)"
 	@echo "make test-slow         run the tests that start servers, stop them, or write from many sides at once"
 	@echo "make test-clients      run other people's clients against Keepsake, each in an environment of its own"
+	@echo "make client             write what the Python client derives from the schema, and build it into var/dist"
 	@echo "make lint              check style (make format mends it)"
 	@echo "make types             check types"
 	@echo "make migrations-check  check that the migrations fit the models and block nobody (docs/migrations.md)"
@@ -47,13 +48,27 @@ test-slow:
 	@$(DEVELOPMENT)
 	@$(PYTEST) -m slow $(ARGS)
 
-# Node's packages lie in var/, and a Node of the version that they need with them.
+# Node's packages lie in var/, and a Node of the version that they need with them; each Python client has an environment.
 NODE_CLIENTS := $(CURDIR)/var/node-clients
+CLIENTS := $(CURDIR)/var/clients
+PYTHON_CLIENTS := langgraph
 test-clients:
 	@$(DEVELOPMENT)
 	@mkdir -p $(NODE_CLIENTS) && cp tests/interop/mcp/node/*.json $(NODE_CLIENTS)
 	@npm ci --silent --no-audit --no-fund --prefix $(NODE_CLIENTS)
-	@KEEPSAKE_NODE_CLIENTS=$(NODE_CLIENTS) $(PYTEST) -m slow tests/interop/mcp $(ARGS)
+	@for name in $(PYTHON_CLIENTS); do \
+	$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(CLIENTS)/$$name && \
+	$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(CLIENTS)/$$name/bin/python tests/clients/$$name.txt || exit 1; done
+	@$(IN_VENV) -m uv pip install --quiet --no-deps --python $(CLIENTS)/langgraph/bin/python --reinstall clients/python
+	@KEEPSAKE_CLIENTS=$(CLIENTS) KEEPSAKE_NODE_CLIENTS=$(NODE_CLIENTS) $(PYTEST) -m slow tests/interop/mcp tests/clients $(ARGS)
+
+# The types follow from the schema, and the client that waits from the one that is awaited.
+client:
+	@$(DEVELOPMENT)
+	@mkdir -p var/dist && $(IN_VENV) -m memory_project.embedded \
+	$(IN_VENV) manage.py spectacular --format openapi-json --file var/dist/schema.json
+	@$(IN_VENV) clients/python/tools/generate.py var/dist/schema.json
+	@$(IN_VENV) -m uv build --quiet --out-dir var/dist clients/python
 
 lint:
 	@$(DEVELOPMENT)
@@ -77,6 +92,7 @@ lock:
 	@$(LOCK) pyproject.toml -o requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev pyproject.toml -o requirements-dev.txt
 	@$(LOCK) benchmarks/peers/requirements.in -o $(PEERS_LOCK)
+	@for name in $(PYTHON_CLIENTS); do $(LOCK) tests/clients/$$name.in -o tests/clients/$$name.txt; done
 
 screens:
 	@$(DEVELOPMENT)

@@ -177,7 +177,11 @@ def graphs_prune(principal: Principal, threads: Collection[str], strategy: Strat
     user_id = must_write(principal)
     with ledger_write(principal.actor, user_id):
         states = Checkpoint.objects.written_by(principal).of_graphs().filter(thread__in=threads)
-        kept = _needed(states) if strategy == "keep_latest" else set()
+        if strategy == "delete":  # Also what was written to states that never came.
+            for rows in (states, CheckpointWrite.objects.written_by(principal).filter(thread__in=threads)):
+                rows.delete()
+            return
+        kept = _needed(states)
         gone = [each for each in states.values_list("thread", "namespace", "checkpoint_id") if each not in kept]
         _delete_states(principal, states, gone)
 

@@ -35,7 +35,7 @@ def run(steps: Steps[T], client: Keepsake) -> T:
         try:
             call = steps.send(answer) if error is None else steps.throw(error)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            return done.value
         answer = error = None
         try:
             answer = client.request(call.method, call.path, params=call.params, body=call.body, repeatable=True)
@@ -51,7 +51,7 @@ async def arun(steps: Steps[T], client: AsyncKeepsake) -> T:
         try:
             call = steps.send(answer) if error is None else steps.throw(error)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            return done.value
         answer = error = None
         try:
             answer = await client.request(call.method, call.path, params=call.params, body=call.body, repeatable=True)

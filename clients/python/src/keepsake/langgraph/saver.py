@@ -15,11 +15,10 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
     get_checkpoint_id,
-    get_checkpoint_metadata,
+    get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from ..errors import NotFound
 from .calls import Call, Clients, Steps, arun, run
 
 _PATH = "graph-checkpoints/"
@@ -114,11 +113,11 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete the states of a thread."""
-        run(_delete(thread_id), self._clients.sync)
+        run(_post("prune/", {"threads": [thread_id], "strategy": "delete"}, [thread_id]), self._clients.sync)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete the states of a thread."""
-        await arun(_delete(thread_id), self._clients.awaited)
+        await arun(_post("prune/", {"threads": [thread_id], "strategy": "delete"}, [thread_id]), self._clients.awaited)
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the states that runs made."""
@@ -188,7 +187,7 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
                 **of,
                 "checkpoint_id": checkpoint["id"],
                 "parent_id": configurable.get("checkpoint_id") or "",
-                "metadata": get_checkpoint_metadata(config, metadata),
+                "metadata": get_serializable_checkpoint_metadata(config, metadata),
                 "channels": [*checkpoint["channel_values"]],
                 "blob": self._blob(checkpoint),
             },
@@ -255,13 +254,6 @@ def _asked(
     if filter:
         asked["metadata"] = filter
     return {name: value for name, value in asked.items() if value is not None or name == "limit"}
-
-
-def _delete(thread_id: str) -> Steps[None]:
-    try:
-        yield Call("POST", f"{_PATH}prune/", body={"threads": [thread_id], "strategy": "delete"})
-    except NotFound:
-        return
 
 
 Path = Literal["copy/", "prune/", "delete-runs/"]
