@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os.path import commonprefix
 
 import regex
 
@@ -12,6 +13,11 @@ NO_MODEL = "No language model is configured here, so I only tell what I remember
 NOTHING_FOUND = "I remember nothing about that yet."
 READ = "Thank you, I have read that."
 MOST_TOLD = 4
+
+
+_ENDINGS_OF_SHORT = frozenset({"", "s", "es", "ed", "ing", "y", "ies"})
+_ENDINGS = _ENDINGS_OF_SHORT | {"d", "e", "en", "er", "ers", "ied", "n", "r", "st", "t", "te", "ten"}
+"""How forms of one word end, in English and German."""
 
 
 def _words_in(text: str) -> frozenset[str]:
@@ -65,9 +71,10 @@ def _words(text: str) -> list[str]:
 
 
 def _is_one(word: str, other: str) -> bool:
-    """Whether two words are forms of one, as far as their beginnings tell: "keys" and "key", "worked" and "working"."""
-    short, long = sorted((word, other), key=len)
-    if short == long:
-        return True
-    stem = short[: max(3, len(short) - 3)] if len(short) > 5 else short
-    return len(short) >= 3 and long.startswith(stem) and len(long) - len(stem) <= 5
+    """Whether two words are forms of one, as far as their endings tell: "keys" and "key", "worked" and "working"."""
+    stem = commonprefix((word, other))
+    if len(stem) < 3:
+        return word == other
+    endings = _ENDINGS if len(stem) > 3 else _ENDINGS_OF_SHORT
+    rests = (each.removeprefix(stem) for each in (word, other))
+    return all(rest in endings or rest.removeprefix(stem[-1]) in endings for rest in rests)

@@ -38,6 +38,28 @@ class TestWhatItAnswers:
     def test_a_question_of_another_s_forms_of_a_word(self):
         assert "boss at TechCorp" in answer("Who were my bosses?", ALEC)
 
+    @pytest.mark.parametrize(
+        ("question", "text"),
+        [
+            ("Who is Tom?", "You grow tomatoes."),
+            ("Who is Ann?", "You were in Annapolis."),
+            ("When did I work?", "Mira likes workshops."),
+        ],
+    )
+    def test_a_question_not_with_a_word_that_only_begins_alike(self, question, text):
+        assert answer(question, Source(text, "remembered")) == NOTHING_FOUND
+
+    @pytest.mark.parametrize(
+        ("question", "text"),
+        [
+            ("Where are my keys?", "Your key is under the pot."),
+            ("Who worked there?", "Mira is working there as a cook."),
+            ("Wo wohnt Jürgen?", "Jürgen wohnt in Köln."),
+        ],
+    )
+    def test_a_question_with_other_forms_of_its_words(self, question, text):
+        assert text in answer(question, Source(text, "remembered"))
+
     def test_what_it_knows_of_the_person_themselves(self):
         assert answer("What do you know about me?", ALEC, TEA).count("\n- ") == 2
 
