@@ -21,7 +21,8 @@ class Principal:
 
     ``user_id`` is the person it acts for (``None`` for staff and deployment-wide jobs). ``categories`` is ``None`` for
     all; ``sources`` names what beside memories it may read. ``rev`` is the person's revision when it was built.
-    ``identity_id`` is the ExternalIdentity that a person came in by who wrote from a chat elsewhere.
+    ``identity_id`` is the ExternalIdentity that a person came in by who wrote from a chat elsewhere. ``words_of`` names
+    the model whose words are written, where one writes in a talk with the caller.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class Principal:
     time_zone: str = "UTC"
     language: str = ""
     name: str = ""
+    words_of: str = ""
     idempotency: IdempotencyClaim | None = None
 
     @property
@@ -78,8 +80,11 @@ class Principal:
         """Whether what is written is the person's own word, which needs no review and lifts a suppression.
 
         That is their session, a chat that they linked, and a key of theirs with the scope admin. A service with that
-        scope decides for people, but its text may come from anywhere: it passes every gate and lifts nothing.
+        scope decides for people, but its text may come from anywhere: it passes every gate and lifts nothing. So does
+        what a model writes, whoever talks with it.
         """
+        if self.words_of:
+            return False
         return self.kind == "person" or (self.kind == "agent" and self.may_decide and not self.service)
 
     @property
@@ -89,6 +94,10 @@ class Principal:
         A person is quoted their own. An agent is where the person says so or, where they don't, reviews after.
         """
         return self.kind != "agent" or (self.review == "after" if self.recall_record is None else self.recall_record)
+
+    def for_words_of(self, model: str) -> Principal:
+        """The same for what a model calls for in a talk with the caller: it may write, and decides nothing."""
+        return replace(self, words_of=model, scopes=self.scopes - {"admin"})
 
     def with_idempotency(self, claim: IdempotencyClaim | None) -> Principal:
         """The same principal for a request that carries an Idempotency-Key."""

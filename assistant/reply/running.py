@@ -223,7 +223,8 @@ class _Talk:
             self.cut = answer.cut
             if not answer.calls:
                 return
-            rounds.append(ReplyRound(answer, tuple([await self._use_tool(call) for call in answer.calls])))
+            results = [await self._use_tool(call, answer.model) for call in answer.calls]
+            rounds.append(ReplyRound(answer, tuple(results)))
             if self.usage.output_tokens >= settings.REPLY_TOKENS:
                 self.cut = True
                 return
@@ -243,14 +244,19 @@ class _Talk:
                 await self._tell("token", {"text": text})
         raise LanguageError("The model's answer has no end.")
 
-    async def _use_tool(self, call: ToolCall) -> ToolResult:
-        """Carry a call out by the actions and gates of everybody, and tell what came of it, without a word of it."""
+    async def _use_tool(self, call: ToolCall, model: str) -> ToolResult:
+        """Carry a call out by the actions and gates of everybody, and tell what came of it, without a word of it.
+
+        Its words are the model's, whoever it talks with.
+        """
         begun = self.begun
 
         def run(principal: Principal) -> tuple[ToolResult, dict[str, Any]]:
             try:
+                if call.name not in {tool.name for tool in begun.tools}:
+                    raise NotFound("There is no such tool.")
                 answer = run_tool(
-                    principal,
+                    principal.for_words_of(model),
                     call.name,
                     dict(call.arguments),
                     conversation_id=begun.conversation_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 
 import regex
 
@@ -72,7 +72,7 @@ def _words(text: str) -> list[str]:
 
 def _is_one(word: str, other: str) -> bool:
     """Whether two words are forms of one, as far as their endings tell: "keys" and "key", "worked" and "working"."""
-    stem = commonprefix((word, other))
+    stem = "".join(one for one, _ in takewhile(lambda both: both[0] == both[1], zip(word, other, strict=False)))
     if len(stem) < 3:
         return word == other
     endings = _ENDINGS if len(stem) > 3 else _ENDINGS_OF_SHORT

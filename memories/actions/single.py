@@ -299,7 +299,9 @@ def _store_evidence(version_id: int, said: Sequence[Said]) -> None:
 
 
 def author(principal: Principal) -> str:
-    """What is shown as the writer of a wording: nobody for the person's own, else the agent's name, or ``job``."""
+    """What is shown as the writer of a wording: nobody for the person's own, else the model, the agent, or ``job``."""
+    if principal.words_of:
+        return principal.words_of[:80]
     if principal.speaks_as_person:
         return ""
     if principal.agent_id is None:
