@@ -114,12 +114,12 @@ def _source(
     return source
 
 
-def kind_of(rows: MemoryQuerySet, memory_id: str) -> str:
-    """The kind of a memory, which never changes. Raises NotFound when it is not among the rows."""
-    kind = rows.filter(pk=memory_id).values_list("kind", flat=True).first()
-    if kind is None:
+def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
+    """The kind of a memory, which never changes, and whether it is verbatim. Raises NotFound."""
+    found = rows.filter(pk=memory_id).values_list("kind", "verbatim").first()
+    if found is None:
         raise NotFound("There is no such memory.")
-    return kind
+    return found
 
 
 def same_words(principal: Principal, user_id: UUID, kind: str, content: str, subject: str) -> Memory | None:

@@ -92,9 +92,9 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         """Memories that may be said together with others: those in use that nothing sets apart.
 
         Left alone are fields and procedures, what ends by itself or holds only from some day on, what a client has
-        under an id or with metadata of its own, and, unless ``pinned``, what is pinned.
+        under an id, with metadata of its own or word for word, and, unless ``pinned``, what is pinned.
         """
-        rows = self.in_use(principal).filter(field="", external_id="", metadata={})
+        rows = self.in_use(principal).filter(field="", external_id="", metadata={}, verbatim=False)
         rows = rows.filter(expires_at__isnull=True, valid_to__isnull=True)
         rows = rows.exclude(kind="procedural").exclude(valid_from__gt=timezone.now())
         return rows if pinned else rows.filter(pinned=False)

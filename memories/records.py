@@ -23,7 +23,8 @@ class NewMemory:
 
     ``category`` may be an alias. ``field`` names one of ``Memory.Field``, which are about the person: ``subject`` is
     empty then. ``external_id`` is the client's own id for it. ``valid_from`` and ``valid_to`` say when it is true,
-    ``expires_at`` until when it is to be remembered. ``metadata`` is what the client keeps beside it.
+    ``expires_at`` until when it is to be remembered. ``metadata`` is what the client keeps beside it. ``verbatim``: its
+    content is kept byte for byte, whatever its form and whatever is similar.
     """
 
     content: str
@@ -38,6 +39,7 @@ class NewMemory:
     actor_id: str = ""
     role: str = ""
     pinned: bool = False
+    verbatim: bool = False
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     expires_at: datetime | None = None

@@ -68,7 +68,7 @@ def read_surroundings(
         if not seen:
             here.hidden.add(memory.pk)
         if role == "near":
-            apart = not seen or writing.are_apart(memory.subject, new.subject)
+            apart = not seen or are_apart(memory, new)
             here.neighbours.append(Neighbour(memory.pk, memory.content if seen else "", similarity, apart))
         elif role == "holder":
             here.holder = memory
@@ -93,6 +93,11 @@ def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tupl
         for neighbour in around.neighbours:
             if neighbour.is_comparable(Thresholds.of(new.field)):
                 text.saying.to(known.setdefault(neighbour.content, Saying(neighbour.content)))
+
+
+def are_apart(memory: Memory, new: NewMemory) -> bool:
+    """Whether a memory is never taken for a new statement: about somebody else, or one is to stand as it is worded."""
+    return memory.verbatim or new.verbatim or writing.are_apart(memory.subject, new.subject)
 
 
 def nearest_first(neighbour: Neighbour) -> tuple[float, str]:

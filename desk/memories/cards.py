@@ -99,7 +99,7 @@ def card_of(
         is_gone=memory.state in GONE,
         reason=as_sentence(memory.state_reason),
         purge_at=memory.purge_at,
-        longest=writing.longest(memory.kind),
+        longest=writing.longest(memory.kind, memory.verbatim),
         offers=offers_for(memory),
         edits=("content",) if proposed else ("content", "correction"),
         edit_approves=proposed,

@@ -43,8 +43,9 @@ def memory_add(
 
     The person's own words are active and reviewed, and lift a suppression. An agent's pass every gate; they wait while
     the person reviews before, always when they give a ``field``, named or not, and when they may mean what the person
-    rejected. What is remembered already in these or nearly these words is reinforced. ``message_id`` is the message
-    that says it, in ``conversation_id``.
+    rejected. What is remembered already in these or nearly these words is reinforced. What is ``verbatim`` passes no
+    gate of form, and is compared with nothing but what was rejected. ``message_id`` is the message that says it, in
+    ``conversation_id``.
 
     Raises NotAllowed (403 ``category_not_allowed``, ``memory_off``), NotFound (conversation or message), Refused (400),
     Gated (422), Conflict (409 ``subject_exists`` or ``similar_exists`` with ``memory``, unless ``insist``;
@@ -141,8 +142,9 @@ def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewM
     """
     own_word = principal.speaks_as_person
     filed = writing.clean(principal, new, now)
-    admitted = admit(filed.content, own_word=own_word, longest=writing.longest(filed.kind))
-    if not own_word and not admitted.held_back:
+    longest = writing.longest(filed.kind, filed.verbatim)
+    admitted = admit(filed.content, own_word=own_word, longest=longest, verbatim=filed.verbatim)
+    if not own_word and not filed.verbatim and not admitted.held_back:
         writing.check_worded(admitted.content, filed.kind)
     return writing.with_field(principal, replace(filed, content=admitted.content)), admitted.held_back
 

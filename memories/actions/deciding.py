@@ -16,7 +16,7 @@ from ..policy import writing
 from ..policy.bands import Band, Neighbour, Thresholds, nearest_band, value_of
 from ..policy.writing import State
 from ..records import Candidate, NewMemory, Outcome, WritePolicy
-from ..surroundings import Surroundings, nearest_first
+from ..surroundings import Surroundings, are_apart, nearest_first
 from .inserting import InitialState, NewRow
 from .proposing import propose_change
 from .single import memory_changing, relink
@@ -116,6 +116,8 @@ class Here:
 
     def twin(self) -> Memory | None:
         """The present memory with the same words about the same subject; an active one first, then the oldest."""
+        if self.new.verbatim:
+            return None
         known = (self.new.kind, self.candidate.prepared.wording.fingerprint)
         found = [memory for memory in self.earlier() if (memory.kind, memory.fingerprint) == known]
         found = [memory for memory in found if not writing.are_apart(memory.subject, self.new.subject)]
@@ -145,7 +147,7 @@ class Here:
     def check_subject(self) -> None:
         """Tell an agent of the memory about the same subject, which it may mean to update."""
         new = self.new
-        if self.policy.insist or self.policy.verdicts is not None or new.field or not new.subject:
+        if self.policy.insist or new.verbatim or self.policy.verdicts is not None or new.field or not new.subject:
             return
         key = writing.subject_key(new.subject)
         earlier = (
@@ -165,7 +167,7 @@ class Here:
     def neighbours(self) -> list[Neighbour]:
         """The neighbours of the new statement, nearest first."""
         found = [
-            Neighbour(memory.pk, memory.content, similarity, writing.are_apart(memory.subject, self.new.subject))
+            Neighbour(memory.pk, memory.content, similarity, are_apart(memory, self.new))
             for memory, similarity in self.recording.earlier(self.candidate.prepared.text.vector, self.new.kind)
             if similarity >= settings.MEMORY_LINK_MIN_SIMILARITY
         ]

@@ -48,8 +48,11 @@ def memory_update(
     message_id: UUID | None = None,
     reason: str = "",
     metadata: Mapping[str, Any] | None = None,
+    verbatim: bool = False,
 ) -> Updated:
     """Give a memory another wording, as a new version. The old one was true until now, unless it was a mistake.
+
+    With ``verbatim``, or where the memory is that, it is kept byte for byte and passes no gate of form.
 
     ``metadata``, where it is given, is filed with the new version in the place of what there was.
 
@@ -60,7 +63,9 @@ def memory_update(
     user_id = accounts_policy.must_remember(principal)
     rows = Memory.objects.visible_to(principal)
     own_word = principal.speaks_as_person
-    content = writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word)
+    kind, verbatim_now = queries.kind_of(rows, memory_id)
+    verbatim = verbatim or verbatim_now
+    content = writing.admitted(content, kind, own_word=own_word, verbatim=verbatim)
     metadata = None if metadata is None else writing.clean_metadata(metadata)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content)
@@ -72,12 +77,14 @@ def memory_update(
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
         values |= {} if metadata is None else {"metadata": metadata}
+        values |= {"verbatim": True} if verbatim else {}
         if proposal := propose_instead(
             change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=resembles
         ):
             return Updated(memory, *previous, proposal)
         memory.state_reason = resembles
         memory.metadata = memory.metadata if metadata is None else metadata
+        memory.verbatim = verbatim
         change.reword(
             text.worded(principal, user_id, memory.subject),
             "UPDATE",

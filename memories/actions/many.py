@@ -29,7 +29,7 @@ from .single import Standing
 
 _READ = ("id", "user_id", "agent_id", "state", "version", "kind", "category", "field", "subject", "content", "tokens",
          "in_block", "search_length", "reviewed_at", "needs_check", "pinned", "deleted_why", "state_reason",
-         "expires_at", "fingerprint", "written_by", "source_conversation_id", "created_at")  # fmt: skip
+         "expires_at", "verbatim", "fingerprint", "written_by", "source_conversation_id", "created_at")  # fmt: skip
 
 
 def narrow(rows: MemoryQuerySet) -> MemoryQuerySet:
@@ -111,7 +111,7 @@ class Slots:
 
     def why_not(self, memory: Memory, *, active: bool, words: bool = True) -> str:
         """Why a memory can't have its field if it is ``active``, and its ``words``; empty when it has them now."""
-        if words:
+        if words and not memory.verbatim:
             for each in fingerprints(memory.user_id, memory.content):
                 twins = self.words.get((memory.kind, each), [])
                 if any(not writing.are_apart(twin.subject, memory.subject) for twin in twins):

@@ -50,6 +50,7 @@ class _Patch:
     """What an approved proposal changes. ``content`` is None when the wording stays."""
 
     content: str | None = None
+    verbatim: bool = False
     correction: bool = False
     valid_from: datetime | None = None
     filing: dict[str, Any] = field(default_factory=dict)
@@ -76,8 +77,8 @@ def proposal_approve(
         with _deciding(principal, proposal_id) as (write, proposal):
             place_approve(write, principal, proposal, given, version)
         return proposal
-    kind = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
-    patch = _patch(principal, kind, {**seen.values, **given})
+    kind, verbatim = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
+    patch = _patch(principal, kind, {"verbatim": verbatim, **seen.values, **given})
     text = None if patch.content is None else Embedded.of(patch.content)
     with _deciding(principal, proposal_id) as (write, proposal):
         rows = Memory.objects.visible_to(principal)
@@ -228,7 +229,10 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
     if "metadata" in values:
         filing["metadata"] = writing.clean_metadata(values["metadata"])
     return _Patch(
-        content=writing.admitted(values["content"], kind, own_word=own_word) if "content" in values else None,
+        content=writing.admitted(values["content"], kind, own_word=own_word, verbatim=values["verbatim"])
+        if "content" in values
+        else None,
+        verbatim=values["verbatim"],
         correction=bool(values.get("correction", False)),
         valid_from=moment(values.get("valid_from")),
         filing=filing,
@@ -238,6 +242,7 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
 def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None) -> None:
     """Update a memory as proposed; the person who approves it has reviewed it."""
     memory, by = change.memory, str(proposal.pk)
+    memory.verbatim = patch.verbatim
     filing = {name: value for name, value in patch.filing.items() if getattr(memory, name) != value}
     if filing:
         refile(change, principal, filing, proposal=by)

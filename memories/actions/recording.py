@@ -36,6 +36,8 @@ def record_update(
 ) -> Updated:
     """Give a memory the wording that was found, inside a transaction that holds the person's ledger.
 
+    A verbatim one keeps its own until the person says otherwise: the new one is proposed.
+
     ``text`` has passed the gates that need no database. ``version`` is the wording that the finder saw. With
     ``consent`` the person's own words ask for it: it does not wait and, unless ``relayed``, lifts a suppression.
 
@@ -49,7 +51,7 @@ def record_update(
         previous = memory.content, memory.version
         resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent and not relayed)
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.meaning)
-        if resembles or (not consent and writing.waits(principal, field)):
+        if resembles or memory.verbatim or (not consent and writing.waits(principal, field)):
             proposal = propose_change(
                 write,
                 principal,

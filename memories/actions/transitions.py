@@ -70,7 +70,8 @@ def memory_approve(
         filing["subject"] = writing.clean_subject(subject, own_word=own_word)
     text = None
     if content is not None:
-        text = Embedded.of(writing.admitted(content, queries.kind_of(rows, memory_id), own_word=own_word))
+        kind, verbatim = queries.kind_of(rows, memory_id)
+        text = Embedded.of(writing.admitted(content, kind, own_word=own_word, verbatim=verbatim))
     with memory_write(principal, rows, memory_id, State.PROPOSED, State.ACTIVE, version=version) as change:
         approve_so(change, principal, filing, text)
     return change.memory
@@ -357,7 +358,7 @@ def states_before(user_id: UUID, memories: Sequence[Memory]) -> dict[str, str]:
 def _must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:
     """Raise Conflict when the person has the same again by now, or another value of the field."""
     twin = queries.same_words(principal, memory.user_id, memory.kind, memory.content, memory.subject)
-    if twin is not None:
+    if twin is not None and not memory.verbatim:
         raise Conflict("You have this memory again already.", code="similar_exists", memory=writing.brief(twin))
     holder = queries.holder(memory.user_id, memory.field) if active else None
     if holder is not None:

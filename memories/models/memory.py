@@ -114,6 +114,7 @@ class Memory(Worded, Statement):
     in_block = models.BooleanField(default=False, editable=False)
     importance = models.PositiveSmallIntegerField(default=2)
     pinned = models.BooleanField(default=False)
+    verbatim = models.BooleanField(default=False, db_default=False)  # Kept byte for byte, and never merged.
     state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
     needs_check = models.BooleanField(default=False)  # Perhaps the same as another: consolidation looks at it.
     active_rev = models.BigIntegerField(null=True)
@@ -142,7 +143,8 @@ class Memory(Worded, Statement):
             ),
             models.CheckConstraint(
                 condition=Q(Range(Length("content"), (5, 500)))
-                | Q(kind="procedural") & Q(Range(Length("content"), (5, 4_000))),
+                | Q(kind="procedural") & Q(Range(Length("content"), (5, 4_000)))
+                | Q(verbatim=True) & Q(Range(Length("content"), (1, 4_000))),
                 name="memory_content_length",
             ),
             models.CheckConstraint(condition=Q(id__regex=r"^[A-Za-z0-9]{8}$"), name="memory_id_form"),

@@ -26,6 +26,7 @@ State = Memory.State
 Why = Memory.DeletedWhy
 
 LONGEST_PROCEDURE = 4_000
+LONGEST_VERBATIM = 4_000
 PROCEDURES = "procedural"
 """The category of procedures, and of nothing else."""
 MOST_TOPICS = 20
@@ -107,21 +108,23 @@ def single_valued(field: str) -> bool:
     return bool(field) and field not in MANY_VALUED_FIELDS
 
 
-def longest(kind: str) -> int:
+def longest(kind: str, verbatim: bool = False) -> int:
     """How many characters a content of this kind may have."""
+    if verbatim:
+        return LONGEST_VERBATIM
     return LONGEST_PROCEDURE if kind == Kind.PROCEDURAL else LONGEST
 
 
-def admitted(content: str, kind: str, *, own_word: bool) -> str:
-    """Another wording of a memory of this kind, in its stored form.
+def admitted(content: str, kind: str, *, own_word: bool, verbatim: bool = False) -> str:
+    """Another wording of a memory of this kind, in its stored form; ``verbatim``, as it is, without the gates of form.
 
     Raises Gated (422), also for what would be held back if it were new: no memory is taken from the person by somebody
     who rewords it so.
     """
-    passed = admit(content, own_word=own_word, longest=longest(kind))
+    passed = admit(content, own_word=own_word, longest=longest(kind, verbatim), verbatim=verbatim)
     if passed.held_back:
         raise Gated(passed.held_back)
-    if not own_word:
+    if not own_word and not verbatim:
         check_worded(passed.content, kind)
     return passed.content
 

@@ -24,6 +24,11 @@ from ..records import Addition, NewMemory
 
 METADATA = "What the client keeps beside it: an object of at most 4,096 bytes as JSON. No prompt holds it."
 
+VERBATIM = (
+    "The content is kept byte for byte, up to 4,000 characters: it passes no gate of form, is taken for nothing "
+    "similar, and is never merged. Every other gate binds it."
+)
+
 
 class ShownTo:
     """A serializer with the principal in its context."""
@@ -64,6 +69,7 @@ class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
             "field",
             "importance",
             "pinned",
+            "verbatim",
             "state",
             "state_reason",
             "version",
@@ -213,6 +219,7 @@ class NewMemorySerializer(ExactSerializer):
     actor_id = serializers.CharField(max_length=100, required=False, allow_blank=True)
     role = serializers.CharField(max_length=20, required=False, allow_blank=True)
     pinned = serializers.BooleanField(required=False)
+    verbatim = serializers.BooleanField(required=False, help_text=VERBATIM)
     valid_from = serializers.DateTimeField(required=False, allow_null=True)
     valid_to = serializers.DateTimeField(required=False, allow_null=True)
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
@@ -268,6 +275,7 @@ class RewordSerializer(ExactSerializer):
     conversation = serializers.UUIDField(required=False, allow_null=True, source="conversation_id")
     message = serializers.UUIDField(required=False, allow_null=True, source="message_id")
     metadata = serializers.DictField(required=False, help_text=METADATA)
+    verbatim = serializers.BooleanField(required=False, help_text=VERBATIM)
 
 
 class AmendSerializer(ExactSerializer):

@@ -8,7 +8,16 @@ from accounts.policy import REASON_CHARACTERS, check_sensitive
 from language.gates import find_instructions
 
 from .constraints import check_extracted, check_statement, check_steps, numbered, steps_of
-from .form import LONGEST, LONGEST_EXTRACTED, SHORTEST, check_form, check_third_person, fingerprint, fingerprints
+from .form import (
+    LONGEST,
+    LONGEST_EXTRACTED,
+    SHORTEST,
+    check_form,
+    check_length,
+    check_third_person,
+    fingerprint,
+    fingerprints,
+)
 from .urgency import urgency
 
 __all__ = [
@@ -40,15 +49,18 @@ class Admitted:
     held_back: str = ""
 
 
-def admit(text: str, *, own_word: bool, longest: int = LONGEST) -> Admitted:
+def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool = False) -> Admitted:
     """Pass a text through the gates before it is written.
 
     The person's own wording (``own_word``) passes form and sensitive data only: what somebody says of themselves or of
-    theirs is theirs to say. Raises Gated (422) with the reason, which never holds the value.
+    theirs is theirs to say. With ``verbatim`` its stored form is as it was sent, and may be as short as a character.
+    Raises Gated (422) with the reason, which never holds the value.
     """
-    content = check_form(text, longest=longest)
+    content = check_form(text, longest=longest, shortest=1 if verbatim else SHORTEST)
     check_sensitive(content)
-    return Admitted(content, "" if own_word else reason_to_hold_back(content))
+    if verbatim:
+        check_length(text, 1, longest)
+    return Admitted(text if verbatim else content, "" if own_word else reason_to_hold_back(content))
 
 
 def reason_to_hold_back(content: str) -> str:

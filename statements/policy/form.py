@@ -37,15 +37,20 @@ _SALT = "keepsake.fingerprint"
 _APOSTROPHES = dict.fromkeys(map(ord, "'’ʼ`´"))
 
 
-def check_form(text: str, *, longest: int = LONGEST) -> str:
-    """Return the text in its stored form: composed Unicode, single spaces, 5 to ``longest`` characters.
+def check_form(text: str, *, longest: int = LONGEST, shortest: int = SHORTEST) -> str:
+    """Return the text in its stored form: composed Unicode, single spaces, ``shortest`` to ``longest`` characters.
 
     Raises Gated with the reason for another length, for control characters and for characters that hide text.
     """
     text = check_characters(text)
-    if not SHORTEST <= len(text) <= longest:
-        raise Gated(f"The text has {len(text)} characters; {SHORTEST} to {longest} are allowed.")
+    check_length(text, shortest, longest)
     return text
+
+
+def check_length(text: str, shortest: int, longest: int) -> None:
+    """Raise Gated for a text that is shorter or longer than that."""
+    if not shortest <= len(text) <= longest:
+        raise Gated(f"The text has {len(text)} characters; {shortest} to {longest} are allowed.")
 
 
 def check_characters(text: str) -> str:

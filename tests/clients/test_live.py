@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from accounts.queries import principal_for_person
+from memories import actions
+from memories.models import Memory, Proposal
+from tests import factories
 from tests.serving import running
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +34,7 @@ def run(environment, url, key, *arguments):
     return done.stdout
 
 
-@pytest.mark.parametrize("file", ["client", "saver"])
+@pytest.mark.parametrize("file", ["client", "saver", "store"])
 def test_the_python_client(agent, file):
     with running() as url:
         run("langgraph", url, agent.credential, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/test_{file}.py")
@@ -44,3 +48,15 @@ def test_a_quickstart_runs_as_it_stands(agent, page):
         printed = run("langgraph", url, agent.credential, "-c", script)
     for told in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
         assert told in printed
+
+
+def test_an_item_that_waits_is_answered_as_it_was(agent, owner):
+    factories.PreferencesFactory(user=owner, review="before")
+    put = "from keepsake.langgraph import KeepsakeStore as Store\nstore = Store()\nstore.put(('w',), 'k', {'n': %d})\n"
+    get = "item = store.get(('w',), 'k')\nprint(item and item.value)"
+    with running() as url:
+        assert run("langgraph", url, agent.credential, "-c", put % 1 + get) == "None\n"
+        actions.memory_approve(principal_for_person(owner.pk), Memory.objects.get().pk)
+        assert run("langgraph", url, agent.credential, "-c", put % 2 + get) == "{'n': 1}\n"
+        actions.proposal_approve(principal_for_person(owner.pk), Proposal.objects.get(state="waiting").pk)
+        assert run("langgraph", url, agent.credential, "-c", put % 2 + get) == "{'n': 2}\n"

@@ -161,6 +161,7 @@ class TestLists:
             "field": "",
             "importance": 2,
             "pinned": False,
+            "verbatim": False,
             "state": "active",
             "state_reason": "",
             "version": 1,

@@ -159,8 +159,8 @@ class Keepsake:
         """File a memory otherwise."""
         return self.request("PATCH", f"memories/{segment(memory_id)}/", body=filing, repeatable=True)
 
-    def delete(self, memory_id: str) -> shapes.ChangedMemory:
-        """Archive a memory. It can be restored for 30 days."""
+    def delete(self, memory_id: str) -> shapes.ChangedMemory | None:
+        """Archive a memory: it can be restored for 30 days. What is answered has a ``proposal`` that waits."""
         return self.request("DELETE", f"memories/{segment(memory_id)}/")
 
     def delete_many(self, memory_ids: Sequence[str]) -> list[shapes.BulkItem]:

@@ -69,6 +69,7 @@ class RememberedItem(TypedDict):
     field: str
     importance: int
     pinned: bool
+    verbatim: bool
     state: MemoryState
     state_reason: str
     version: int
@@ -283,6 +284,7 @@ class ChangedMemory(TypedDict):
     field: str
     importance: int
     pinned: bool
+    verbatim: bool
     state: MemoryState
     state_reason: str
     version: int
@@ -428,6 +430,7 @@ class Memory(TypedDict):
     field: str
     importance: int
     pinned: bool
+    verbatim: bool
     state: MemoryState
     state_reason: str
     version: int
@@ -484,6 +487,7 @@ class MemoryDetail(TypedDict):
     field: str
     importance: int
     pinned: bool
+    verbatim: bool
     state: MemoryState
     state_reason: str
     version: int
@@ -553,6 +557,7 @@ class NewMemoryRequest(TypedDict):
     actor_id: NotRequired[str]
     role: NotRequired[str]
     pinned: NotRequired[bool]
+    verbatim: NotRequired[bool]
     valid_from: NotRequired[str | None]
     valid_to: NotRequired[str | None]
     expires_at: NotRequired[str | None]
@@ -653,6 +658,7 @@ class Remembered(TypedDict):
     field: str
     importance: int
     pinned: bool
+    verbatim: bool
     state: MemoryState
     state_reason: str
     version: int
@@ -698,6 +704,7 @@ class RewordRequest(TypedDict):
     conversation: NotRequired[str | None]
     message: NotRequired[str | None]
     metadata: NotRequired[dict[str, Any]]
+    verbatim: NotRequired[bool]
 
 
 class Previous(TypedDict):
@@ -720,6 +727,7 @@ class RewordedMemory(TypedDict):
     field: str
     importance: int
     pinned: bool
+    verbatim: bool
     state: MemoryState
     state_reason: str
     version: int
@@ -872,6 +880,7 @@ class NewMemoryRest(TypedDict):
     actor_id: NotRequired[str]
     role: NotRequired[str]
     pinned: NotRequired[bool]
+    verbatim: NotRequired[bool]
     valid_from: NotRequired[str | None]
     valid_to: NotRequired[str | None]
     expires_at: NotRequired[str | None]
@@ -891,6 +900,7 @@ class RewordRest(TypedDict):
     conversation: NotRequired[str | None]
     message: NotRequired[str | None]
     metadata: NotRequired[dict[str, Any]]
+    verbatim: NotRequired[bool]
 
 
 QueryRest = TypedDict(

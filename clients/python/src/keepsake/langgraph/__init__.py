@@ -1,5 +1,6 @@
-"""Keepsake as LangGraph's memory: ``KeepsakeSaver`` keeps the states of threads. Install ``keepsake[langgraph]``."""
+"""Keepsake as LangGraph's memory: a checkpointer and a store. Install ``keepsake[langgraph]``."""
 
 from .saver import KeepsakeSaver
+from .store import KeepsakeStore
 
-__all__ = ["KeepsakeSaver"]
+__all__ = ["KeepsakeSaver", "KeepsakeStore"]

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to be sent; every one of them does the same when it is sent twice."""
+    """A request to be sent, which does the same when it is sent twice."""
 
     method: str
     path: str
