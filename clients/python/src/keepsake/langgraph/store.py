@@ -146,8 +146,8 @@ def _search(op: SearchOp) -> Steps[list[SearchItem]]:
 
 def _namespaces(op: ListNamespacesOp) -> Steps[list[tuple[str, ...]]]:
     conditions = op.match_conditions or ()
-    prefixes = [each.path for each in conditions if each.match_type == "prefix" and "*" not in each.path]
-    within = _within(tuple(max(prefixes, key=len, default=())))
+    prefixes = [tuple(each.path) for each in conditions if each.match_type == "prefix" and "*" not in each.path]
+    within = _within(max(prefixes, key=len, default=()))
     found: set[tuple[str, ...]] = set()
     page_number: int | None = 1
     while page_number is not None:
