@@ -223,6 +223,23 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """What a message of a talk comes to that a model which is none has read; statements are as the person is told them.
+
+    ``new`` they said in passing, ``noted`` they asked to be remembered or agreed to, ``changed`` reads otherwise now
+    (until now, from now on), ``told`` is about the memorialised person. ``refused``: they asked that something be not
+    kept. ``agreed``: they said yes to what they were asked.
+    """
+
+    new: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
+    changed: tuple[tuple[str, str], ...] = ()
+    told: tuple[str, ...] = ()
+    refused: bool = False
+    agreed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyRound:
     """One earlier round of the same reply: what the model answered, and what came of its calls."""
 
@@ -238,8 +255,8 @@ class ReplyRequest:
     talk in the same form; the last one is what the person said. With ``may_call`` false the tools are there for what
     was called before, and none is called now. ``most_tokens`` bounds this round.
 
-    A model that is none is given what it answers from: ``question``, the words of the person, and what was ``found``
-    for them. ``is_first`` is true for the first reply of a talk.
+    A model that is none is given what it answers from: ``question``, the words of the person, what was ``found`` for
+    them, and what they were ``heard`` to say. ``is_first`` is true for the first reply of a talk.
     """
 
     system: Sequence[Mapping[str, object]]
@@ -250,6 +267,7 @@ class ReplyRequest:
     most_tokens: int = 2_000
     question: str = ""
     found: Sequence[Source] = ()
+    heard: Heard = field(default_factory=Heard)
     is_first: bool = False
 
 
@@ -257,13 +275,15 @@ class ReplyRequest:
 class ReplyAnswer:
     """The end of a round: its calls, none when the reply is done, and what it used. ``cut`` at the most tokens.
 
-    ``blocks`` is the answer in the model's own form, for the next round.
+    ``asks``: the person is asked in it whether what they said may be remembered. ``blocks`` is the answer in the
+    model's own form, for the next round.
     """
 
     calls: tuple[ToolCall, ...]
     model: str
     usage: Usage = field(default_factory=Usage)
     cut: bool = False
+    asks: bool = False
     blocks: tuple[Mapping[str, object], ...] = field(default=(), repr=False, compare=False)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -125,21 +125,38 @@ def find_memories(
     Raises ModelUnavailable, ModelAnswerInvalid, and what ``keep`` raises.
     """
     now = timezone.now()
-    usage = Usage()
     decides = principal.agentic_memory
-    plan = Plan(principal, part.said, (), part.most, now, part.others)
-    if decides:
-        plan.known = known_memories(principal, part.said.values())
-        usage = _choose(principal, model, part, plan, keep)
-    else:
-        for candidate in candidates():
-            plan.add_candidate(candidate)
+    plan, usage = plan_changes(principal, model, part, candidates=candidates, keep=keep)
     told = Plan(principal, part.said, (), MOST_EPISODES, now)
     for episode in episodes:
         told.add_episode(episode, part.at)
     keep()
     ready = make_ready(principal, model, [*plan.steps, *told.steps], part.said, decides=decides)
     return Found(model.name, tuple(ready), (*plan.refused, *told.refused), usage)
+
+
+def plan_changes(
+    principal: Principal,
+    model: LanguageModel,
+    part: Part,
+    *,
+    candidates: Callable[[], Sequence[MemoryCandidate]],
+    near: Collection[str] | None = None,
+    keep: Callable[[], object],
+) -> tuple[Plan, Usage]:
+    """What a model would change for a part, checked but not written, and what it used to say so.
+
+    Of what is remembered it is shown only the memories with the ids ``near``, and those with a field, where these are
+    given. Raises as ``find_memories`` does.
+    """
+    plan = Plan(principal, part.said, (), part.most, timezone.now(), part.others)
+    if principal.agentic_memory:
+        known = known_memories(principal, part.said.values())
+        plan.known = [each for each in known if near is None or each.field or each.id in near]
+        return plan, _choose(principal, model, part, plan, keep)
+    for candidate in candidates():
+        plan.add_candidate(candidate)
+    return plan, Usage()
 
 
 def note_refusals(conversation: Conversation, found: Found) -> None:

@@ -23,9 +23,11 @@ from journal.exceptions import Conflict, NotFound, Unavailable
 from language.backends import get_reply_model
 from language.base import ToolSpec, Usage
 
+from ..learn.actions import message_hold, message_release
 from ..models import Reply
 from ..recall.turn import Turn, prepare_turn
 from ..tools import list_tools, read_guidance
+from .hearing import asked_about
 from .told import STOPPED, stop
 
 
@@ -39,7 +41,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A reply that is to be made: what it answers, and what the model is shown."""
+    """A reply that is to be made: what it answers, and what the model is shown.
+
+    ``learns``: something may be remembered of it.
+    """
 
     reply_id: UUID
     attempt: int
@@ -51,17 +56,22 @@ class Begun:
     turn: Turn
     tools: tuple[ToolSpec, ...]
     is_first: bool
+    learns: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a reply ended. What was said is saved unless it ``failed``; ``error_code`` says why it did or was stopped."""
+    """How a reply ended. What was said is saved unless it ``failed``; ``error_code`` says why it did or was stopped.
+
+    ``asks``: it asks whether what the person said may be remembered.
+    """
 
     state: str
     text: str
     usage: Usage
     rounds: int
     error_code: str = ""
+    asks: bool = False
 
 
 def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, content: str, wanted: Wanted) -> Begun:
@@ -92,6 +102,8 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
                 started_at=now,
                 lease_until=_lost_at(now),
             )
+            if (held := asked_about(conversation_id, saved[0].index, content)) is not None:
+                message_release(principal.with_idempotency(None), conversation_id, held.index)
         return saved
 
     instructions = _instructions(bool(tools))
@@ -144,11 +156,15 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
 def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | None:
     """End a reply and save what was said as a message. Returns its index.
 
+    Where it asks whether the message it answers may be remembered, that is read by nothing until there is an answer.
+
     A reply that was taken for lost meanwhile is left as it is, and nothing is saved: NotFound.
     """
     with transaction.atomic():
         reply = _running(begun)
         [answer] = messages_append(principal, begun.conversation_id, [NewMessage(Message.Role.ASSISTANT, outcome.text)])
+        if outcome.asks and begun.learns:
+            message_hold(principal, begun.conversation_id, begun.message_index)
         _end(reply, outcome, answer.index)
     return answer.index
 
@@ -223,6 +239,7 @@ def _begun(reply_id: UUID, attempt: int, message: Message, turn: Turn, tools: tu
         turn=turn,
         tools=tools,
         is_first=not said.exists(),
+        learns=not (message.private or message.memory_off),
     )
 
 

@@ -9,21 +9,23 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from accounts.principals import Principal
 from conversations.models import Message
-from language.base import Source
+from language.base import Heard, Source
 from language.second_person import second_person
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
+from .hearing import asked_about, heard_in
 
 _MOST = 12
 _BUDGET_TOKENS = 1_500
 
 
-def sources_for(principal: Principal, begun: Begun) -> tuple[Source, ...]:
-    """What may answer the message, best first; nothing while memory is off or the talk is private."""
+def answers_for(principal: Principal, begun: Begun) -> tuple[tuple[Source, ...], Heard]:
+    """What may answer the message, best first, and what it says; nothing while memory is off or the talk is private."""
     beside = [name for name in ("facts", "turns") if _may_read(principal, name)]
+    held = asked_about(begun.conversation_id, begun.message_index, begun.question)
     question = Question(
-        query=begun.question[:4_000],
+        query=(begun.question if held is None else held.content)[:4_000],
         conversation=begun.conversation_id,
         top_k=_MOST,
         budget_tokens=_BUDGET_TOKENS,
@@ -33,7 +35,8 @@ def sources_for(principal: Principal, begun: Begun) -> tuple[Source, ...]:
     told = [
         Source(*_TOLD[result.source](result.details, _day_of(principal))) for result in found if _tells(result, begun)
     ]
-    return tuple(dict.fromkeys(told))
+    near = {str(result.id) for result in found if result.source == "memories"}
+    return tuple(dict.fromkeys(told)), heard_in(principal, begun, held, near)
 
 
 def _may_read(principal: Principal, source: str) -> bool:

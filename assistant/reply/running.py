@@ -27,6 +27,7 @@ from conversations.policy import is_storable
 from journal.exceptions import NotFound, Refused
 from language.backends import get_reply_model
 from language.base import (
+    Heard,
     LanguageError,
     LanguageModel,
     ReplyAnswer,
@@ -44,7 +45,7 @@ from ..learn.updates import COMPLETED, last_update, updates
 from ..models import Reply
 from ..tools import run_tool
 from .actions import Begun, Outcome, reply_end, reply_fail, reply_read
-from .recalling import sources_for
+from .recalling import answers_for
 from .told import ERASED, audience_key, events_key, longest_stream, stop_key
 
 log = structlog.get_logger(__name__)
@@ -142,6 +143,7 @@ class _Talk:
     usage: Usage = field(default_factory=Usage)
     rounds: int = 0
     cut: bool = False
+    asks: bool = False
 
     @property
     def text(self) -> str:
@@ -170,7 +172,7 @@ class _Talk:
         return self._ended(Reply.State.STOPPED, alone.result() if left else "out_of_time")
 
     def _ended(self, state: str, code: str) -> Outcome:
-        return Outcome(state, self.text, self.usage, self.rounds, code)
+        return Outcome(state, self.text, self.usage, self.rounds, code, self.asks)
 
     async def end(self, outcome: Outcome) -> None:
         """Save what was said, tell what is learned from the message, and that it is over."""
@@ -205,7 +207,7 @@ class _Talk:
     async def _speak(self) -> None:
         begun, model = self.begun, get_reply_model()
         await self._tell("memory_used", {**begun.turn.used, "tokens": begun.turn.tokens})
-        found = await self._hop(partial(sources_for, begun=begun)) if model.offline else ()
+        found, heard = await self._hop(partial(answers_for, begun=begun)) if model.offline else ((), Heard())
         rounds: list[ReplyRound] = []
         for number in range(1, settings.REPLY_ROUNDS + 1):
             request = ReplyRequest(
@@ -217,10 +219,11 @@ class _Talk:
                 most_tokens=settings.REPLY_TOKENS - self.usage.output_tokens,
                 question=begun.question,
                 found=found,
+                heard=heard,
                 is_first=begun.is_first,
             )
             answer = await self._one_round(model, request)
-            self.cut = answer.cut
+            self.cut, self.asks = answer.cut, answer.asks
             if not answer.calls:
                 return
             results = [await self._use_tool(call, answer.model) for call in answer.calls]

@@ -8,6 +8,7 @@ from anthropic.types import Message, RedactedThinkingBlock, TextBlock, ThinkingB
 
 from language.anthropic_model.tools import CACHED, echo_of, fresh_id, result_block
 from language.base import ReplyAnswer, ReplyRequest, ToolCall, Usage
+from language.reading.refusals import asks_to_keep
 
 
 def talk_of(request: ReplyRequest) -> list[dict[str, object]]:
@@ -48,7 +49,8 @@ def read_reply(message: Message, usage: Usage, request: ReplyRequest, model: str
                 taken.add(call_id)
                 calls.append(ToolCall(call_id, name, arguments))
                 blocks.append({"type": "tool_use", "id": call_id, "name": name, "input": arguments})
-    return ReplyAnswer(tuple(calls), model, usage, cut, tuple(blocks))
+    said = "".join(block.text for block in message.content if isinstance(block, TextBlock))
+    return ReplyAnswer(tuple(calls), model, usage, cut, not calls and asks_to_keep(said), tuple(blocks))
 
 
 def _marked(content: object) -> list[dict[str, object]]:

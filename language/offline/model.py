@@ -70,10 +70,11 @@ class OfflineModel:
         return ToolAnswer(choose(request), self.name)
 
     async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
-        """Tell what was found for a question, or say that it was read; never raises."""
-        for part in reply(request):
+        """Tell what was found for a question, and what is remembered of what was said, or ask; never raises."""
+        parts, asks = reply(request)
+        for part in parts:
             yield part
-        yield ReplyAnswer((), self.name)
+        yield ReplyAnswer((), self.name, asks=asks)
 
     def condense(self, memories: Sequence[KnownMemory]) -> Condensing:
         """Put memories together that say the same or that one sentence can say; never raises."""

@@ -1,17 +1,23 @@
-"""What is answered in a talk without a language model: what is remembered, with where it comes from, and no more."""
+"""What is answered in a talk without a language model: what is remembered, with where it comes from, and no more.
+
+What the person says in passing is asked about before it is remembered; what they ask for, and what puts something
+right, is remembered at once and said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 import regex
 
-from language.base import ReplyRequest, Source
+from language.base import Heard, ReplyRequest, Source
+from language.reading.words import ENGLISH
 
 NO_MODEL = "No language model is configured here, so I only tell what I remember."
 NOTHING_FOUND = "I remember nothing about that yet."
 READ = "Thank you, I have read that."
+NOT_KEPT = "All right, I keep nothing of that."
 MOST_TOLD = 4
 
 
@@ -24,6 +30,10 @@ def _words_in(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_NO_NAMES = _words_in("You Your The A An It There")
+_NAME = regex.compile(
+    r"(?<=[\p{L},] )\p{Lu}\p{Ll}{2,}\b|^\p{Lu}\p{Ll}{2,}(?= (?:called|came|said|told|rang|wrote|visited)\b)"
+)
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
 _ASKS = regex.compile(
     r"\?\s*$|^\W*(?:who|whom|whose|what|when|where|which|why|how|do you|did i|did you|have i|can you|could you|tell me|"
@@ -39,20 +49,61 @@ _OF_QUESTIONS = _words_in(
 )
 
 
-def reply(request: ReplyRequest) -> Iterator[str]:
-    """The pieces of the answer."""
-    if request.is_first:
-        yield f"{NO_MODEL} "
-    if not _ASKS.search(request.question.strip()):
-        yield READ
-        return
+def reply(request: ReplyRequest) -> tuple[list[str], bool]:
+    """The pieces of the answer, and whether it asks if something may be remembered."""
+    parts = [f"{NO_MODEL} "] if request.is_first else []
+    heard, asks = request.heard, False
+    if heard.refused:
+        return [*parts, NOT_KEPT], False
+    keeps = _kept(heard)
+    if _ASKS.search(request.question.strip()) and not keeps:
+        parts += _found(request)
+        parts += ["\n\n"] if heard.new else []
+    if keeps:
+        parts.append(" ".join(keeps))
+    elif heard.new:
+        parts.append(f"Shall I remember {_that(heard.new)}?")
+        asks = True
+    elif not parts or parts == [f"{NO_MODEL} "]:
+        parts.append(_asked_about(request) or READ)
+    return parts, asks
+
+
+def _kept(heard: Heard) -> list[str]:
+    """What is remembered without asking: what was asked for, agreed to or put right, and what was said with it."""
+    kept = [f"Updated: {now} Until now I had: {before}" for before, now in heard.changed]
+    if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed else ())):
+        kept.append(f"I will remember {_that(noted)}.")
+    elif heard.agreed and not kept:
+        kept.append(READ)
+    if heard.told and (kept or not heard.new):
+        kept.append(f"Noted: {' '.join(heard.told)}")
+    return kept
+
+
+def _that(statements: Sequence[str]) -> str:
+    """Statements as the rest of a sentence: "that you live in Porto and that Alec is your boss"."""
+    return " and ".join(f"that {_in_a_sentence(each)}" for each in statements)
+
+
+def _in_a_sentence(statement: str) -> str:
+    words = statement.rstrip(".").split(" ", 1)
+    return " ".join([words[0].lower() if words[0] in _NO_NAMES else words[0], *words[1:]])
+
+
+def _asked_about(request: ReplyRequest) -> str:
+    """One question about somebody who is named and of whom nothing is known; empty where there is nobody."""
+    known = {word for source in request.found for word in _words(source.text)}
+    names = (name[0] for name in _NAME.finditer(request.question))
+    new = next((name for name in names if name.casefold() not in known and name.lower() not in ENGLISH), "")
+    return f"Who is {new}?" if new else ""
+
+
+def _found(request: ReplyRequest) -> list[str]:
     fitting = _fitting(request.question, request.found)
     if not fitting:
-        yield NOTHING_FOUND
-        return
-    yield "This is what I remember:"
-    for source in fitting:
-        yield f"\n- {source.text} ({source.origin})"
+        return [NOTHING_FOUND]
+    return ["This is what I remember:", *(f"\n- {source.text} ({source.origin})" for source in fitting)]
 
 
 def _fitting(question: str, found: Sequence[Source]) -> list[Source]:

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.models import Reply
-from language.base import ReplyRequest, Source
+from language.base import Heard, ReplyRequest, Source
 from language.reading.replying import MOST_TOLD, NO_MODEL, NOTHING_FOUND, READ, reply
 from tests import factories
 from tests.conftest import with_key
@@ -17,8 +17,9 @@ from .conftest import say as say_in
 from .replying import named, say, text_of
 
 
-def answer(question, *found, is_first=False):
-    return "".join(reply(ReplyRequest((), (), question=question, found=found, is_first=is_first)))
+def answer(question, *found, is_first=False, **heard):
+    request = ReplyRequest((), (), question=question, found=found, heard=Heard(**heard), is_first=is_first)
+    return "".join(reply(request)[0])
 
 
 ALEC = Source("Alec is your boss at TechCorp.", "remembered on 3 May 2026")
@@ -73,6 +74,19 @@ class TestWhatItAnswers:
         found = [Source(f"Alec has {n} dogs.", "remembered") for n in range(9)]
         assert answer("Who is Alec?", *found).count("\n- ") == MOST_TOLD
 
+    def test_whom_it_does_not_know_with_one_question(self):
+        assert answer("Yesterday we talked with Sarah and Tom.", ALEC) == "Who is Sarah?"
+        assert answer("Yesterday we talked with Alec.", ALEC) == READ
+
+    def test_what_is_said_with_what_it_noted(self):
+        told = answer("x", noted=("You live in Porto.",), new=("Alec is your boss.",))
+        assert told == "I will remember that you live in Porto and that Alec is your boss."
+        assert answer("x", told=("Henry was a watchmaker.",)) == "Noted: Henry was a watchmaker."
+
+    def test_a_question_with_something_new_with_both(self):
+        told = answer("Alec is my boss. Who is Tom?", new=("Alec is your boss.",))
+        assert told == f"{NOTHING_FOUND}\n\nShall I remember that Alec is your boss?"
+
     def test_that_there_is_no_model_once(self):
         assert answer("Hi.", is_first=True) == f"{NO_MODEL} {READ}"
         assert NO_MODEL not in answer("Hi.")
@@ -96,7 +110,7 @@ class TestOverHTTP:
         assert "- “I sold the red boat to Mira.” (you said so on " in second
         assert NO_MODEL not in second
         assert text_of(say(client, conversation, "Who is Sarah?")) == NOTHING_FOUND
-        assert text_of(say(client, conversation, "I like green tea.")) == READ
+        assert text_of(say(client, conversation, "I like green tea.")) == "Shall I remember that you like green tea?"
         assert named(first, "done")[0]["usage"] == {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
         assert set(Reply.objects.values_list("model", "state")) == {("offline rules 1", "done")}
 
@@ -129,7 +143,7 @@ class TestInTheTerminal:
         call_command("chat", as_user="owner", stdout=told)
         first, second = told.getvalue().strip().rsplit("\n", 1)
         assert "Alec is your boss at TechCorp." in first
-        assert second == READ
+        assert second == "Shall I remember that you like tea?"
         assert Reply.objects.filter(state="done", user=owner).count() == 2
 
     def test_nobody_unknown_talks(self, db):

@@ -6,6 +6,17 @@ for what is said beside the request, and for the words that name what is meant (
 
 from .meaning import Refusal, Turn, beside, content_words, hear, named, tells
 from .requests import may_refuse
-from .wording import says_yes
+from .wording import asks_to_keep, says_yes
 
-__all__ = ["Refusal", "Turn", "beside", "content_words", "hear", "may_refuse", "named", "says_yes", "tells"]
+__all__ = [
+    "Refusal",
+    "Turn",
+    "asks_to_keep",
+    "beside",
+    "content_words",
+    "hear",
+    "may_refuse",
+    "named",
+    "says_yes",
+    "tells",
+]

@@ -140,6 +140,25 @@ ASKING = any_case(
     rf"|going to|want (?:that|this|it)|should (?:that|this|it)|(?:that|this|it) be)\b[^.?!]{{0,60}}{_KEEPS}"
     rf"|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved|i remember that now)\b"
 )
+_KEEP_IT = (
+    r"(?:remember|keep (?:that|this|it)|(?:note|save|store|add|record|write down) (?:that|this|it)|note .{0,40}\bdown\b"
+    r"|hold on to|keep .{0,40}\bin mind|make a note)"
+)
+_ASKS_TO_KEEP = any_case(
+    rf"(?:\b(?:shall|should|may|can|could) (?:i|we)\b|\bme to\b|\b(?:want|like) me\b|\bif i\b|\bokay to\b)"
+    rf"[^.?!\n]{{0,80}}\b{_KEEP_IT}\b[^.!?\n]*\?|\b(?:remember|note|keep|save) (?:that|this|it)\?"
+    r"|\b(?:soll|darf|kann|dass) ich\b[^.?!\n]{0,80}\b(?:merken?|notieren?|behalten?)\b[^.!?\n]*\?"
+    r"|\b(?:dois-je|puis-je|que je)\b[^.?!\n]{0,80}\b(?:reten|retien|souvien|mémoris|note)\w*[^.!?\n]*\?"
+    r"|\b(?:quieres? que|debo|puedo)\b[^.?!\n]{0,80}\b(?:recuerde|recordar|anote|anotar|guarde)\w*[^.!?\n]*\?"
+    r"|\b(?:devo|posso|vuoi che|queres? que|quer que)\b[^.?!\n]{0,80}\b(?:ricord|annot|lembr|anot|guard)\w*[^.!?\n]*\?"
+)
+
+
+def asks_to_keep(text: str) -> bool:
+    """Whether an assistant asks in a text if it may remember what the person said."""
+    return _ASKS_TO_KEEP.search(text.replace("’", "'")) is not None
+
+
 _NO = (
     r"(?:(?:god|oh|dear god|good lord|hell|heavens),? )?(?:no+|nope|nah|naw|nay|no (?:thanks?|thank you|ty|thx"
     r"|please|sir|ma'?am)|please no|better not|rather not"

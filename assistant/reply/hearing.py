@@ -1,0 +1,77 @@
+"""What a message of a talk comes to: a yes to what was asked before, and, where no model reads it, what it states."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.categories import load as load_categories
+from accounts.principals import Principal
+from conversations.models import Conversation, Message
+from facts.models import LegacyFact
+from language.backends import get_reply_model
+from language.base import ExtractionRequest, Heard
+from language.reading.refusals import says_yes
+from language.second_person import second_person
+
+from ..learn.learning import Part, learns_memories, plan_changes
+from ..learn.plan import Adding, Plan, Rewording
+
+if TYPE_CHECKING:
+    from .actions import Begun
+
+
+def asked_about(conversation_id: UUID, index: int, content: str) -> Message | None:
+    """The message that the person was being asked about when they said yes at ``index``; None without a yes."""
+    if not says_yes(content):
+        return None
+    theirs = Message.objects.filter(conversation_id=conversation_id, role=Message.Role.USER, index__lt=index)
+    before = theirs.without_vectors().order_by("-index").first()
+    return before if before is not None and before.held_until is not None else None
+
+
+def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Collection[str]) -> Heard:
+    """What the message says that is answered, or the one ``held`` that it says yes to.
+
+    ``near`` are the ids of memories that may be meant.
+
+    It is read as it will be for what to remember, so that what is told of it is what is done.
+    """
+    if begun.turn.refusals:
+        return Heard(refused=True)
+    conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
+    if not learns_memories(principal, conversation):
+        return Heard()
+    due = begun.message_index if held is None else held.index
+    first = due - settings.EXTRACTION_CONTEXT_MESSAGES
+    around = Message.objects.filter(conversation=conversation, index__gte=first, index__lte=due).without_vectors()
+    messages = [each for each in around.order_by("index") if each.is_open(timezone.now())]
+    part = Part.of(conversation, messages, lambda message: message.index == due)
+    model = get_reply_model()
+    request = ExtractionRequest(
+        part.messages, principal.name, part.legacy_name, LegacyFact.Category.values, sorted(load_categories().by_name)
+    )
+    plan, _ = plan_changes(
+        principal, model, part, candidates=lambda: model.extract(request).memories, near=near, keep=lambda: None
+    )
+    told = () if part.legacy_name is None else model.extract(request).facts
+    return _told(plan, [each.content for each in told if due in each.indices], agreed=held is not None)
+
+
+def _told(plan: Plan, told: Collection[str], *, agreed: bool) -> Heard:
+    adding = [each for each in plan.steps if isinstance(each, Adding) and not each.held_back]
+    return Heard(
+        new=tuple(second_person(each.new.content) for each in adding if not (each.consent or agreed)),
+        noted=tuple(second_person(each.new.content) for each in adding if each.consent or agreed),
+        changed=tuple(
+            (second_person(each.known.content), second_person(each.content))
+            for each in plan.steps
+            if isinstance(each, Rewording)
+        ),
+        told=tuple(told),
+        agreed=agreed,
+    )

@@ -1,0 +1,223 @@
+"""Asking before something is remembered: scenarios 1 to 6 of source 001, with a model over HTTP and without one."""
+
+import pytest
+
+from accounts.queries import principal_for_person
+from assistant.learn import actions as learning
+from conversations.models import Message
+from language.reading.refusals import asks_to_keep
+from language.reading.replying import NOT_KEPT, READ
+from memories.actions import memory_reject
+from memories.models import Memory
+from statements.models import Suppression
+from tests import factories
+from tests.language.messages_api import serving, spoken
+
+from .extracting import add
+from .replying import behind, say, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BOSS = "Alec is the user's boss."
+ADD = ("toolu_1", "add_to_memory", {"content": BOSS, "category": "person", "subject": "Alec"})
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving() as api:
+        yield api
+
+
+@pytest.fixture
+def conversation(owner, talk):
+    return talk(owner)
+
+
+@pytest.fixture
+def tell(api, owner, conversation):
+    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
+
+    def tell(content, where=conversation):
+        text = text_of(say(api(owner), where, content))
+        learning.extract_messages(where.pk)
+        return text
+
+    return tell
+
+
+def remembered():
+    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
+
+
+def record():
+    return " ".join(Message.objects.order_by("index").values_list("content", flat=True))
+
+
+def command(api, owner, text):
+    return api(owner).post("/api/v1/command/", {"text": text}, format="json").json()
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Got it - should I remember that for future conversations?", True),
+        ("Would you like me to remember that Alec is your boss for future conversations?", True),
+        ("Nice! Want me to keep that in mind?", True),
+        ("Soll ich mir das merken?", True),
+        ("Veux-tu que je le retienne ?", True),
+        ("¿Quieres que lo recuerde?", True),
+        ("Do you remember Tom?", False),
+        ("I'll remember that. What else?", False),
+        ("Should I write the email now?", False),
+    ],
+)
+def test_what_asks_to_remember(text, asks):
+    assert asks_to_keep(text) is asks
+
+
+class TestWithoutAModel:
+    @pytest.fixture(autouse=True)
+    def _offline(self, settings):
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        settings.REPLY_UPDATE_SECONDS = 0
+
+    def test_scenario_1_it_asks_and_stores_on_yes(self, tell):
+        assert tell("Alec is my boss by the way").endswith("Shall I remember that Alec is your boss?")
+        assert remembered() == []
+        assert tell("Yes") == "I will remember that Alec is your boss."
+        assert remembered() == [BOSS]
+        memory = Memory.objects.get()
+        assert (memory.category, memory.subject) == ("person", "Alec")
+
+    def test_scenario_2_it_recalls_in_a_new_conversation(self, tell, owner, talk):
+        tell("Remember that Alec is my boss.")
+        assert "- Alec is your boss. (remembered on " in tell("Who is Alec?", talk(owner))
+
+    def test_scenario_3_a_correction_is_made_without_asking_and_told(self, tell, owner):
+        memory = factories.MemoryFactory(user=owner, content="Sarah works on the Platform team.", subject="Sarah")
+        told = tell("Sarah works on the Design team now.")
+        assert told.endswith(
+            "Updated: Sarah works on the Design team. Until now I had: Sarah works on the Platform team."
+        )
+        memory.refresh_from_db()
+        assert (memory.content, memory.version) == ("Sarah works on the Design team.", 2)
+        assert Memory.objects.count() == 1
+
+    @pytest.mark.parametrize("no", ["No", "No, it's just for this task", "Nein danke"])
+    def test_scenario_4_a_no_leaves_nothing(self, tell, no):
+        tell("Alec is my boss by the way.")
+        assert tell(no) == NOT_KEPT
+        assert not Memory.objects.exists()
+        assert "Alec" not in record()
+
+    @pytest.mark.parametrize(
+        "said", ["I'm working with James on this project", "I'm tired today", "This task is for the Monday meeting."]
+    )
+    def test_what_passes_and_what_is_of_the_task_is_neither_asked_nor_stored(self, tell, said):
+        assert "remember that" not in tell(said)
+        assert not Message.objects.exclude(held_until=None).exists()
+        assert not Memory.objects.exists()
+
+    def test_what_is_known_is_neither_asked_nor_stored_again(self, tell, owner):
+        factories.MemoryFactory(user=owner, content="The user likes green tea.")
+        assert tell("I like green tea.").endswith(READ)
+        assert Memory.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("said", "stored", "told"),
+        [
+            ("Remember that I prefer Friday due dates", "The user prefers Friday due dates.", "you prefer Friday"),
+            ("From now on, always set reminders for 9am", "The user asked to always set reminders for 9am.", "9am"),
+        ],
+    )
+    def test_what_they_ask_for_is_stored_at_once_and_said(self, tell, said, stored, told):
+        answer = tell(said)
+        assert "I will remember that" in answer
+        assert told in answer
+        assert remembered() == [stored]
+
+    def test_scenarios_5_and_6_the_command_lists_and_deletes(self, tell, api, owner):
+        tell("Remember that I prefer Friday due dates.")
+        memory = Memory.objects.get()
+        assert f"[{memory.pk}]" in command(api, owner, "/memory")["text"]
+        assert "Deleted" in command(api, owner, f"/memory delete {memory.pk}")["text"]
+        assert remembered() == []
+
+    def test_what_waits_for_an_answer_is_not_read_when_they_go_on(self, tell):
+        tell("Alec is my boss by the way.")
+        tell("I'm tired today.")
+        assert not Memory.objects.exists()
+
+    def test_a_yes_to_nothing_stores_nothing(self, tell):
+        tell("Hello there.")
+        assert tell("Yes") == READ
+        assert not Memory.objects.exists()
+
+    def test_a_yes_to_a_city_is_consent(self, tell):
+        tell("I live in Porto.")
+        tell("Yes, please.")
+        assert Memory.objects.get().state == "active"
+
+    def test_nothing_is_asked_in_a_private_talk(self, tell, owner, talk):
+        assert "Shall I" not in tell("Alec is my boss.", talk(owner, private=True))
+
+
+class TestWithAModel:
+    @pytest.fixture(autouse=True)
+    def _model_behind_the_api(self, settings, server):
+        behind(settings, server)
+
+    def test_scenario_1_what_it_asks_about_is_stored_on_yes(self, tell, server, model):
+        model.calls([add(BOSS, category="person", quote="Alec is my boss")])
+        server.answers(
+            spoken("Would you like me to remember that Alec is your boss?"), spoken(calls=[ADD]), spoken("Done.")
+        )
+        tell("Alec is my boss by the way")
+        assert remembered() == []
+        tell("Yes")
+        assert remembered() == [BOSS]
+        assert Message.objects.get(index=0).held_until is not None
+        sent = server.requests[0].body["system"][0]["text"]
+        assert "Ask first, in half a sentence" in sent
+
+    def test_scenario_2_a_new_conversation_is_shown_it(self, tell, owner, talk, server):
+        memory = factories.MemoryFactory(user=owner, content=BOSS, subject="Alec", category="person")
+        server.answers(spoken("I'll create a task to update Alec on the project."))
+        tell("Can you create a task to update Alec on the project?", talk(owner))
+        assert f"[id:{memory.pk}]" in server.requests[0].body["system"][0]["text"]
+        assert Memory.objects.count() == 1
+
+    def test_scenario_3_a_correction_updates_without_asking(self, tell, owner, server):
+        memory = factories.MemoryFactory(user=owner, content="Sarah works on the Platform team.", subject="Sarah")
+        update = ("toolu_1", "update_memory", {"memory_id": memory.pk, "content": "Sarah works on the Design team."})
+        server.answers(spoken(calls=[update]), spoken("Updated - I now have Sarah on the Design team."))
+        tell("Sarah moved to the Design team last week")
+        memory.refresh_from_db()
+        assert (memory.content, memory.version) == ("Sarah works on the Design team.", 2)
+        result = server.requests[1].body["messages"][-1]["content"][0]["content"]
+        assert "Until now it said: Sarah works on the Platform team." in result
+
+    def test_scenario_4_a_no_leaves_nothing(self, tell, server, model):
+        model.calls([add(BOSS, category="person", quote="Alec is my boss")])
+        server.answers(spoken("Should I remember that Alec is your boss?"), spoken("No problem, I won't store that."))
+        tell("Alec is my boss by the way")
+        tell("No, it's just for this task")
+        assert not Memory.objects.exists()
+        assert "Alec" not in record()
+        assert "Alec" not in str(server.requests[-1].body["messages"])
+
+    def test_the_person_s_yes_lifts_what_a_model_s_word_can_t(self, tell, owner, server, model):
+        """A yes in so many words is their own; the model's call beside it is refused."""
+        known = factories.MemoryFactory(user=owner, content=BOSS, subject="Alec", category="person")
+        memory_reject(principal_for_person(owner.pk), known.pk)
+        assert Suppression.objects.exists()
+        model.calls([add(BOSS, category="person", quote="Alec is my boss")])
+        server.answers(spoken("Shall I remember that?"), spoken(calls=[ADD]), spoken("Done."))
+        tell("Alec is my boss by the way")
+        tell("Yes")
+        assert remembered() == [BOSS]
+
+    def test_nothing_is_held_without_a_question(self, tell, server, model):
+        model.calls([add(BOSS, category="person", quote="Alec is my boss")])
+        server.answers(spoken("Give him my regards."))
+        tell("Alec is my boss by the way")
+        assert remembered() == [BOSS]
