@@ -51,7 +51,7 @@ test-slow:
 # Node's packages lie in var/, and a Node of the version that they need with them; each Python client has an environment.
 NODE_CLIENTS := $(CURDIR)/var/node-clients
 CLIENTS := $(CURDIR)/var/clients
-PYTHON_CLIENTS := langgraph
+PYTHON_CLIENTS := langgraph mem0 mem0-1
 test-clients:
 	@$(DEVELOPMENT)
 	@mkdir -p $(NODE_CLIENTS) && cp tests/interop/mcp/node/*.json $(NODE_CLIENTS)

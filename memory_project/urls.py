@@ -22,6 +22,7 @@ urlpatterns = [
     path("api/v1/", include("facts.api")),
     path("api/v1/", include("assistant.api")),
     path("interop/", include("interop.telegram")),
+    path("mem0/", include("interop.mem0.api")),
     path("", include("interop.mcp.http")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", _documentation, name="docs"),

@@ -22,13 +22,13 @@ pytestmark = [
 ]
 
 
-def run(environment, url, key, *arguments):
-    """What a Python of an environment prints, given where Keepsake is and a key."""
+def run(environment, url, key, *arguments, **more):
+    """What a Python of an environment prints, given where Keepsake is and a key, and ``more`` of its environment."""
     told = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE", "REDIS", "PYTHON"))}
     told |= {"KEEPSAKE_URL": url, "KEEPSAKE_KEY": key, "PYTHONDONTWRITEBYTECODE": "1", "MEM0_TELEMETRY": "False"}
     done = subprocess.run(
         [ENVIRONMENTS / environment / "bin/python", *arguments],
-        env=told, cwd=ROOT / "clients/python", capture_output=True, text=True, timeout=280, check=False,
+        env=told | more, cwd=ROOT / "clients/python", capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-3_000:]
     return done.stdout
@@ -40,12 +40,23 @@ def test_the_python_client(agent, file):
         run("langgraph", url, agent.credential, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/test_{file}.py")
 
 
-@pytest.mark.parametrize("page", ["python", "langgraph"])
+@pytest.mark.parametrize("generation", ["mem0", "mem0-1"])
+def test_the_client_of_mem0(agent, owner, service, generation):
+    calls = ("-m", "pytest", "-p", "no:cacheprovider", "../others/test_mem0.py")
+    with running() as url:
+        run(generation, url, agent.credential, *calls, KEEPSAKE_USER_ID=owner.username)
+        run(generation, url, service.credential, *calls, KEEPSAKE_USER_ID="anna", KEEPSAKE_OTHER="42")
+
+
+QUICKSTARTS = {"python": "langgraph", "langgraph": "langgraph", "mem0": "mem0"}
+
+
+@pytest.mark.parametrize("page", QUICKSTARTS)
 def test_a_quickstart_runs_as_it_stands(agent, page):
     text = (ROOT / f"docs/clients/{page}.md").read_text()
     script = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
     with running() as url:
-        printed = run("langgraph", url, agent.credential, "-c", script)
+        printed = run(QUICKSTARTS[page], url, agent.credential, "-c", script)
     for told in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
         assert told in printed
 

@@ -1,0 +1,395 @@
+"""mem0's platform API: what its clients call, versions 1, 2 and 3, below ``/mem0/``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core import signing
+from django.core.paginator import Paginator
+from django.urls import path
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.policy import must_read, must_remember
+from assistant.jobs import find_job
+from assistant.learn.actions import JOB as READING
+from assistant.learn.summarizing import JOB as SUMMARY
+from assistant.recall.query.answering import memory_query
+from assistant.recall.query.question import Question
+from conversations.models import Conversation
+from journal.actions import note_operation
+from journal.exceptions import NotFound, Refused
+from journal.models import JobRun
+from memories import actions
+from memories.api.answers import find_memory
+from memories.block import memory_block
+from memories.models import Disclosure, Memory, MemoryVersion
+
+from .doing import add, change, chosen, delete_all, parts, present, users
+from .filters import condition_of, conditions
+from .people import ENTITIES, ForOnePerson, user_shown
+from .sent import body_of, memories_named, no_entities, whole, with_beside
+from .shapes import event_of, history_of, shown
+
+LEARNING = (SUMMARY, READING)
+PAGE_SIZE = 100
+MOST_ON_A_PAGE = 200
+THRESHOLD = 0.1
+WORDS = {"POSITIVE", "NEGATIVE", "VERY_NEGATIVE"}
+EXPORT = signing.Signer(salt="keepsake.mem0.export")
+EXPORT_MOST = 10_000
+
+
+class Ping(ForOnePerson):
+    """Whether the key counts."""
+
+    def get(self, request: Request) -> Response:
+        """Say who is asking. There is one project, and no organisation."""
+        principal = self.principal(request)
+        ids = {"org_id": "keepsake", "project_id": "keepsake"}
+        return Response({"status": "ok", **ids, "user_email": user_shown(principal, None)})
+
+
+class ByScope(ForOnePerson):
+    """What is about one person, whom the request names."""
+
+    def scoped(self, request: Request) -> dict[str, Any]:
+        """What was sent, with the names of agent, app and run that stand beside or in the filters."""
+        sent = dict(body_of(request))
+        filters = sent.get("filters")
+        if isinstance(filters, Mapping):
+            for name in ENTITIES:
+                if isinstance(filters.get(name), str):
+                    sent.setdefault(name, filters[name])
+        return sent
+
+
+class Memories(ByScope):
+    """Adding, by the first version; forgetting all of a scope."""
+
+    def post(self, request: Request) -> Response:
+        """Add, with ``infer`` what is learned from it in the background."""
+        return Response(add(self.principal(request), self.scoped(request)))
+
+    def delete(self, request: Request) -> Response:
+        """Forget all of a person, or what of it is of an agent, an app or a run. Without any of them it is refused."""
+        asked = request.query_params.dict()
+        known = {*ENTITIES, "org_id", "project_id"}
+        if set(asked) - known or not any(asked.get(name, "").strip() for name in ENTITIES):
+            raise Refused("Name what to delete: user_id, agent_id, app_id or run_id.", code="unscoped")
+        scope = {name: asked[name] for name in ENTITIES if name in asked}
+        if not all(value.strip() and value != "*" for value in scope.values()):
+            raise Refused("A scope names one of each.", code="unscoped")
+        count = delete_all(self.principal(request), scope)
+        return Response({"message": "Memories deleted successfully!", "count": count})
+
+
+class Add(Memories):
+    """Adding, by the third version."""
+
+    http_method_names = ["post", "options"]
+
+
+class Listed(ByScope):
+    """All memories of a scope, by pages."""
+
+    reads_only = True
+    strict = False
+
+    def post(self, request: Request) -> Response:
+        """List what is remembered, the latest first."""
+        sent = body_of(request)
+        no_entities(sent, self.strict)
+        principal = self.principal(request)
+        rows = chosen(principal, with_beside(sent)).order_by("-created_at", "pk")
+        size = whole(request.query_params.get("page_size", sent.get("page_size")), PAGE_SIZE, MOST_ON_A_PAGE)
+        number = whole(request.query_params.get("page", sent.get("page")), 1, 1_000_000)
+        page = Paginator(rows, size).get_page(number)
+        listed = [*page.object_list] if number == page.number else []
+        actions.memories_show(principal, Disclosure.By.QUERY, [each.pk for each in listed])
+        user = user_shown(principal, self.user_of(request))
+        base = request.build_absolute_uri(request.path)
+        return Response({
+            "count": page.paginator.count,
+            "next": f"{base}?page={number + 1}&page_size={size}" if page.has_next() else None,
+            "previous": f"{base}?page={number - 1}&page_size={size}" if page.has_previous() else None,
+            "results": [shown(each, user) for each in listed],
+        })  # fmt: skip
+
+
+class ListedStrictly(Listed):
+    """The same by the third version, which takes names in the filters alone."""
+
+    strict = True
+
+
+class Search(ByScope):
+    """What helps with a question."""
+
+    reads_only = True
+    strict = False
+
+    def post(self, request: Request) -> Response:
+        """Find what helps with a question, best first."""
+        sent = body_of(request)
+        no_entities(sent, self.strict)
+        principal = self.principal(request)
+        query = sent.get("query")
+        if not isinstance(query, str) or not 1 <= len(query.strip()) <= 4_000:
+            raise Refused("query is a text of 1 to 4,000 characters.", code="bad_query")
+        threshold = sent.get("threshold", THRESHOLD)
+        if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
+            raise Refused("threshold is a number.", code="bad_query")
+        asked = Question(
+            query=query,
+            where=conditions(with_beside(sent)),
+            top_k=whole(sent.get("top_k", sent.get("limit")), settings.QUERY_TOP_K, settings.QUERY_MOST_RESULTS),
+            threshold=threshold,
+            budget_tokens=settings.QUERY_MOST_TOKENS,
+        )
+        scores = {each.id: each.score for each in memory_query(principal, asked).results}
+        rows = Memory.objects.visible_to(principal).without_vectors().in_bulk([*scores])
+        user = user_shown(principal, self.user_of(request))
+        return Response({"results": [shown(rows[pk], user, score=scores[pk]) for pk in scores if pk in rows]})
+
+
+class SearchStrictly(Search):
+    """The same by the third version."""
+
+    strict = True
+
+
+class One(ForOnePerson):
+    """One memory."""
+
+    def get(self, request: Request, memory_id: str) -> Response:
+        """Show it."""
+        principal = self.principal(request)
+        must_read(principal)
+        memory = present(principal, memory_id)
+        actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
+        return Response(shown(memory, user_shown(principal, None)))
+
+    def put(self, request: Request, memory_id: str) -> Response:
+        """Give it another text, kept as it is, other metadata, or another day to expire on."""
+        principal = self.principal(request)
+        memory = change(principal, memory_id, body_of(request))
+        return Response(shown(memory, user_shown(principal, None)))
+
+    def delete(self, request: Request, memory_id: str) -> Response:
+        """Put it away. It can be restored for 30 days."""
+        actions.memory_archive(self.principal(request), memory_id)
+        return Response({"message": "Memory deleted successfully!"})
+
+
+class History(ForOnePerson):
+    """What became of a memory."""
+
+    def get(self, request: Request, memory_id: str) -> Response:
+        """Its wordings, the first one first."""
+        principal = self.principal(request)
+        must_read(principal)
+        memory = find_memory(principal, memory_id)
+        versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory=memory)
+        actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
+        told = history_of(memory, versions.order_by("number"), user_shown(principal, None))
+        return Response([*told])
+
+
+class Batch(ForOnePerson):
+    """Many memories of one person, named by their ids."""
+
+    def memory_of(self, request: Request) -> str:
+        """The first of them: all have to be of the same person."""
+        listed = request.data.get("memories") if isinstance(request.data, Mapping) else None
+        first = listed[0] if isinstance(listed, list) and listed else None
+        return str(first.get("memory_id", "")) if isinstance(first, Mapping) else ""
+
+    def put(self, request: Request) -> Response:
+        """Give each its text. The first that can't be changed ends it; what was done before stays done."""
+        principal = self.principal(request)
+        named = memories_named(body_of(request))
+        for each in named:
+            change(principal, each["memory_id"], each)
+        return Response({"message": f"Successfully updated {len(named)} memories"})
+
+    def delete(self, request: Request) -> Response:
+        """Put all away, or none."""
+        principal = self.principal(request)
+        ids = [each["memory_id"] for each in memories_named(body_of(request))]
+        must_remember(principal)
+        if Memory.objects.visible_to(principal).filter(pk__in=ids).count() < len(set(ids)):
+            raise NotFound("There is no such memory.")
+        actions.memories_delete(principal, ids)
+        return Response({"message": f"Successfully deleted {len(ids)} memories"})
+
+
+class Entities(ForOnePerson):
+    """Whom and what memories are of."""
+
+    def get(self, request: Request) -> Response:
+        """List the people whom a service knows; the agents, apps and runs of the person whom the request is about."""
+        principal = self.principal(request)
+        must_read(principal)
+        found = [*users(principal), *parts(principal)]
+        entities = [
+            {"id": f"{kind}:{name}", "type": kind, "name": name, **({} if count is None else {"total_memories": count})}
+            for kind, name, count in found
+        ]
+        return Response({"count": len(entities), "next": None, "previous": None, "results": entities})
+
+
+class Entity(ForOnePerson):
+    """A person, an agent, an app or a run."""
+
+    def user_of(self, request: Request) -> str | None:
+        """The person whose name is the entity's, if it is one."""
+        if self.kwargs["kind"] == "user":
+            return str(self.kwargs["name"])
+        return super().user_of(request)
+
+    def delete(self, request: Request, kind: str, name: str) -> Response:
+        """Forget all that is of it. A person's account stays."""
+        if f"{kind}_id" not in ENTITIES:
+            raise NotFound("There is no such sort of entity.")
+        delete_all(self.principal(request), {f"{kind}_id": name})
+        return Response({"message": "Entity deleted successfully!"})
+
+
+class Feedback(ForOnePerson):
+    """What a client's user thought of a memory."""
+
+    def memory_of(self, request: Request) -> str:
+        """The memory."""
+        return str(request.data.get("memory_id", "")) if isinstance(request.data, Mapping) else ""
+
+    def post(self, request: Request) -> Response:
+        """Note it. What is said well of counts as a use; nothing goes: that is the person's to decide."""
+        principal = self.principal(request)
+        user_id = must_remember(principal)
+        sent = body_of(request)
+        word = sent.get("feedback")
+        if word is not None and word not in WORDS:
+            raise Refused(f"feedback is one of {', '.join(sorted(WORDS))}.", code="bad_feedback")
+        memory = find_memory(principal, str(sent.get("memory_id", "")))
+        if word == "POSITIVE":
+            actions.memories_show(principal, Disclosure.By.QUERY, [], recalled=[memory.pk])
+        if word is not None:
+            note_operation("feedback", word.lower(), user_id=user_id, object_id=memory.pk, category=memory.category)
+        return Response({"id": memory.pk, "memory_id": memory.pk, "feedback": word})
+
+
+class Exports(ByScope):
+    """Exports of a scope: its memories as they are. No model fits them to a schema."""
+
+    reads_only = True
+
+    def post(self, request: Request) -> Response:
+        """Name what is to be exported."""
+        principal = self.principal(request)
+        must_read(principal)
+        filters = with_beside(body_of(request))
+        condition_of(principal, filters)
+        named = EXPORT.sign_object({"filters": filters, "user": self.user_of(request), "of": str(principal.user_id)})
+        return Response({"message": "Memory export request received.", "id": named})
+
+
+class Exported(Exports):
+    """What was exported."""
+
+    def user_of(self, request: Request) -> str | None:
+        """The person whom the export is about."""
+        named = super().user_of(request)
+        told = self._told(request)
+        return told["user"] if told else named
+
+    def post(self, request: Request) -> Response:
+        """Show the memories that an export named, or that the filters name now; 10,000 at most."""
+        principal = self.principal(request)
+        told = self._told(request)
+        if told and told["of"] != str(principal.user_id):
+            raise NotFound("There is no such export.")
+        rows = chosen(principal, told["filters"] if told else with_beside(body_of(request)))
+        listed = [*rows.order_by("created_at", "pk")[:EXPORT_MOST]]
+        actions.memories_show(principal, Disclosure.By.QUERY, [each.pk for each in listed])
+        user = user_shown(principal, self.user_of(request))
+        return Response({"memories": [shown(each, user) for each in listed]})
+
+    def _told(self, request: Request) -> dict[str, Any] | None:
+        named = request.data.get("memory_export_id") if isinstance(request.data, Mapping) else None
+        if named is None:
+            return None
+        try:
+            return dict(EXPORT.unsign_object(str(named)))
+        except signing.BadSignature as error:
+            raise NotFound("There is no such export.") from error
+
+
+class Summary(ByScope):
+    """What is remembered, in short."""
+
+    reads_only = True
+
+    def post(self, request: Request) -> Response:
+        """The memory block. Filters beside the person's name are refused: a block is of all."""
+        principal = self.principal(request)
+        must_read(principal)
+        if conditions(with_beside(body_of(request))):
+            raise Refused("A summary is of one user_id, and of all that is remembered.", code="bad_filter")
+        return Response({"summary": memory_block(principal).text})
+
+
+class Events(ForOnePerson):
+    """The work on what was added."""
+
+    def get(self, request: Request) -> Response:
+        """List the latest of the person."""
+        principal = self.principal(request)
+        must_read(principal)
+        jobs = JobRun.objects.of_user(principal.user_id).filter(kind__in=LEARNING).order_by("-created_at")[:PAGE_SIZE]
+        talks = Conversation.objects.visible_to(principal).filter(pk__in=[each.subject_id for each in jobs])
+        seen = {str(pk) for pk in talks.values_list("pk", flat=True)}
+        listed = [each for each in jobs if each.subject_id in seen]
+        return Response({"count": len(listed), "next": None, "previous": None,
+                         "results": [event_of(each, ()) for each in listed]})  # fmt: skip
+
+
+class Event(ForOnePerson):
+    """The work on one addition."""
+
+    def get(self, request: Request, event_id: UUID) -> Response:
+        """How far it is, and what was learned by it."""
+        principal = self.principal(request)
+        job = find_job(principal, event_id)
+        if job.kind not in LEARNING:
+            raise NotFound("There is no such event.")
+        learned = Memory.objects.visible_to(principal).without_vectors()
+        learned = learned.filter(source_conversation=UUID(job.subject_id), created_at__gte=job.created_at)
+        actions.memories_show(principal, Disclosure.By.QUERY, [each.pk for each in learned])
+        told = [{"id": each.pk, "event": "ADD", "data": {"memory": each.content}} for each in learned]
+        return Response(event_of(job, told))
+
+
+urlpatterns = [
+    path("v1/ping/", Ping.as_view()),
+    path("v1/memories/", Memories.as_view()),
+    path("v3/memories/add/", Add.as_view()),
+    path("v2/memories/", Listed.as_view()),
+    path("v3/memories/", ListedStrictly.as_view()),
+    path("v2/memories/search/", Search.as_view()),
+    path("v3/memories/search/", SearchStrictly.as_view()),
+    path("v1/memories/<str:memory_id>/", One.as_view()),
+    path("v1/memories/<str:memory_id>/history/", History.as_view()),
+    path("v1/batch/", Batch.as_view()),
+    path("v1/entities/", Entities.as_view()),
+    path("v2/entities/<str:kind>/<str:name>/", Entity.as_view()),
+    path("v1/feedback/", Feedback.as_view()),
+    path("v1/exports/", Exports.as_view()),
+    path("v1/exports/get/", Exported.as_view()),
+    path("v1/summary/", Summary.as_view()),
+    path("v1/events/", Events.as_view()),
+    path("v1/event/<uuid:event_id>/", Event.as_view()),
+]

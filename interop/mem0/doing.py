@@ -1,0 +1,138 @@
+"""What mem0's clients do with memories, by Keepsake's own actions and reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db.models import Count
+from django.utils import timezone
+
+from accounts.models import ExternalIdentity
+from accounts.policy import must_read, must_remember
+from accounts.principals import Principal
+from assistant.learn.summarizing import conversation_finish
+from conversations.actions import NewMessage, conversation_create, messages_append
+from journal.exceptions import NotFound, Refused
+from memories import actions
+from memories.api.answers import find_memory
+from memories.conditions import q_of
+from memories.models import Memory
+from memories.querysets import MemoryQuerySet
+from memories.records import Addition, NewMemory, Outcome
+
+from .filters import condition_of
+from .people import user_shown
+from .sent import MOST_AT_ONCE, day_of, metadata_of, object_of, text_of
+from .shapes import ENTITY_KEYS, texts_of
+
+CATEGORY = "knowledge"
+"""What is added as it is stands in no block: it is found by recall."""
+
+CHANNEL = "mem0"
+MOST_USERS = 10_000
+
+
+def add(principal: Principal, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep each message as it is, or have what they say learned in the background. Raises as the actions do."""
+    texts = texts_of(sent.get("messages"))
+    metadata = metadata_of(sent)
+    run_id = text_of(sent, "run_id")
+    if sent.get("infer") is False:
+        expires_at = day_of(sent["expiration_date"]) if sent.get("expiration_date") else None
+        additions = [
+            Addition(NewMemory(text, CATEGORY, verbatim=True, metadata=metadata, run_id=run_id, role=role,
+                               expires_at=expires_at))
+            for role, text in texts if role != "system"
+        ]  # fmt: skip
+        outcomes = actions.memories_add(principal, additions)
+        refused = next((each for each in outcomes if isinstance(each, Refused)), None)
+        if refused is not None and all(isinstance(each, Refused) for each in outcomes):
+            raise refused
+        return {"results": [_added(each) for each in outcomes]}
+    if not any(role == "user" for role, _ in texts):
+        raise Refused(
+            "Nothing is learned without a message of the user. Send infer=false to keep it.", code="bad_messages"
+        )
+    conversation = conversation_create(principal, channel=CHANNEL, external_id=run_id)
+    messages_append(principal, conversation.pk, [NewMessage(role, text) for role, text in texts])
+    job = conversation_finish(principal, conversation.pk)
+    event = {"status": "PENDING" if job else "SUCCEEDED", "event_id": str(job.pk) if job else None}
+    return {"message": "Memory processing has been queued for background execution", **event, "results": [event]}
+
+
+def _added(outcome: Outcome | Refused) -> dict[str, Any]:
+    if isinstance(outcome, Refused):
+        return {"event": "NONE", "error": outcome.detail, "code": outcome.code}
+    memory = outcome.memory
+    told = {"id": memory.pk, "memory": memory.content, "data": {"memory": memory.content}, "event": "ADD"}
+    return told if outcome.outcome == "created" else {**told, "state": memory.state}
+
+
+def change(principal: Principal, memory_id: str, sent: Mapping[str, Any]) -> Memory:
+    """Change what is named. Raises Refused for a timestamp: when something was said does not change."""
+    known = {"text", "memory_id", "metadata", "expiration_date", "org_id", "project_id"}
+    if set(sent) - known or not set(sent) & {"text", "metadata", "expiration_date"}:
+        raise Refused("Send text, metadata or expiration_date.", code="bad_update")
+    memory = present(principal, memory_id)
+    metadata = None
+    if sent.get("metadata") is not None:
+        kept = {name: memory.metadata[name] for name in ENTITY_KEYS.values() if name in memory.metadata}
+        metadata = {**object_of(sent["metadata"]), **kept}
+    if "expiration_date" in sent:
+        day = sent["expiration_date"]
+        memory = actions.memory_amend(principal, memory_id, expires_at=day_of(day) if day else None).memory
+    if sent.get("text") is not None:
+        text = text_of(sent, "text")
+        return actions.memory_update(principal, memory_id, text, verbatim=True, metadata=metadata).memory
+    if metadata is not None:
+        return actions.memory_amend(principal, memory_id, metadata=metadata).memory
+    return memory
+
+
+def delete_all(principal: Principal, scope: Mapping[str, str]) -> int:
+    """Put all of a person away that is of an agent, an app or a run, where those are named. Returns how many."""
+    must_remember(principal)
+    rows = Memory.objects.visible_to(principal).filter(state__in=["active", "proposed"])
+    condition = condition_of(principal, {name: value for name, value in scope.items() if name != "user_id"})
+    ids = [*(rows.filter(q_of(condition)) if condition else rows).order_by("pk").values_list("pk", flat=True)]
+    for start in range(0, len(ids), MOST_AT_ONCE):
+        actions.memories_delete(principal, ids[start : start + MOST_AT_ONCE])
+    return len(ids)
+
+
+def chosen(principal: Principal, filters: Any) -> MemoryQuerySet:
+    """What is remembered now and meets the filters. Raises Refused, NotAllowed."""
+    must_read(principal)
+    rows = Memory.objects.visible_to(principal).without_vectors().active().unexpired(timezone.now())
+    condition = condition_of(principal, filters)
+    return rows.filter(q_of(condition)) if condition else rows
+
+
+def present(principal: Principal, memory_id: str) -> Memory:
+    """A memory that is not gone. Raises NotFound."""
+    memory = find_memory(principal, memory_id)
+    if memory.deleted_at is not None:
+        raise NotFound("There is no such memory.")
+    return memory
+
+
+def users(principal: Principal) -> Iterator[tuple[str, str, int | None]]:
+    """The people whom a service has named, or the owner of a personal key with how much is remembered of them."""
+    if not principal.service:
+        yield "user", user_shown(principal, None), Memory.objects.visible_to(principal).active().count()
+        return
+    known = ExternalIdentity.objects.filter(issuer=principal.issuer).order_by("external_id")
+    for name in known.values_list("external_id", flat=True)[:MOST_USERS]:
+        yield "user", name, None
+
+
+def parts(principal: Principal) -> Iterator[tuple[str, str, int | None]]:
+    """The runs, agents and apps that memories of the person are of, with how many each has."""
+    rows = Memory.objects.visible_to(principal).active().order_by()
+    of = {"run": rows.exclude(run_id="").values_list("run_id")}
+    for name, key in ENTITY_KEYS.items():
+        of[name.removesuffix("_id")] = rows.filter(metadata__has_key=key).values_list(f"metadata__{key}")
+    for kind, named in of.items():
+        for entity, count in sorted(named.annotate(Count("pk")), key=str):
+            yield kind, str(entity), count

@@ -1,0 +1,64 @@
+"""Filters of mem0's clients as conditions on memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.principals import Principal
+from journal.exceptions import Refused
+from memories.conditions import Condition, memory_condition
+
+from .shapes import ENTITY_KEYS
+
+_AS_THEY_ARE = {"run_id", "created_at", "updated_at", "metadata"}
+_CALLED = {"memory_ids": "id", "keywords": "content", "categories": "category", "expiration_date": "expires_at"}
+_HOLDS = {"contains": "eq", "icontains": "eq"}
+"""A list of categories has one here, so what it contains is what it is."""
+
+
+def condition_of(principal: Principal, filters: Any) -> Condition | None:
+    """What the filters ask of one person's memories; None for all. Raises Refused (400), NotAllowed."""
+    sent = conditions(filters)
+    return memory_condition(principal, sent) if sent else None
+
+
+def conditions(filters: Any) -> dict[str, Any]:
+    """The same in the form that Keepsake's own filters have. ``user_id`` names the person, so it holds for all rows.
+
+    Raises Refused (400 ``bad_filter``).
+    """
+    if filters in (None, {}):
+        return {}
+    if not isinstance(filters, Mapping):
+        raise Refused("filters is an object.", code="bad_filter")
+    metadata: dict[str, Any] = {}
+    told: dict[str, Any] = {}
+    for name, wanted in filters.items():
+        if name == "user_id":
+            continue
+        if name in {"AND", "OR", "NOT"}:
+            parts = [conditions(each) for each in (wanted if isinstance(wanted, list) else [wanted])]
+            kept = [each for each in parts if each]
+            if name == "NOT" and len(kept) < len(parts):
+                raise Refused("NOT can't be about the user_id.", code="bad_filter")
+            # Whatever the person alone is asked of holds, and with it any OR.
+            if kept and (name != "OR" or len(kept) == len(parts)):
+                told[name] = kept
+        elif name in ENTITY_KEYS:
+            metadata[ENTITY_KEYS[name]] = wanted
+        elif name == "metadata" and isinstance(wanted, Mapping):
+            metadata |= wanted
+        elif name in _AS_THEY_ARE:
+            told[name] = wanted
+        elif name in _CALLED:
+            told[_CALLED[name]] = _renamed(wanted) if name == "categories" else wanted
+        else:
+            raise Refused(f"There is no filter {str(name)[:50]!r}.", code="bad_filter")
+    return {**told, "metadata": metadata} if metadata else told
+
+
+def _renamed(wanted: Any) -> Any:
+    if not isinstance(wanted, Mapping):
+        return wanted
+    return {_HOLDS.get(operator, operator): operand for operator, operand in wanted.items()}

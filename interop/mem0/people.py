@@ -1,0 +1,131 @@
+"""Whom a request of mem0's clients is about: their ``user_id`` is what ``X-Keepsake-User`` is elsewhere.
+
+Where a memory is named by its id alone, a service acts for the person whose memory it is, if it knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from rest_framework.authentication import get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from accounts.authentication import AgentKeyAuthentication, principal_again_by_key, principal_of
+from accounts.models import ExternalIdentity, User
+from accounts.policy import LOCAL_ISSUER, must_act_for
+from accounts.principals import Principal
+from accounts.scope import enter
+from journal.exceptions import NotFound, Refused
+from memories.models import Memory
+
+ENTITIES = ("user_id", "agent_id", "app_id", "run_id")
+ANYBODY = "*"
+
+
+class KeyAuthentication(AgentKeyAuthentication):
+    """``Authorization: Token ks_…``. The view says whom it is about: ``user_of(request)``."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        """The principal for the person named. Raises AuthenticationFailed also without a key."""
+        credential = get_authorization_header(request).decode("latin-1").partition(" ")[2]
+        if not credential:
+            raise AuthenticationFailed("Send Authorization: Token ks_<public>.<secret>.", "bad_key")
+        view = request.parser_context["view"]
+        named = view.user_of(request)
+        again = principal_again_by_key(credential, named)
+        principal = again(makes_person=named is not None and not view.reads_only)
+        if named is None and (external_id := _owner(principal, view.memory_of(request))):
+            principal = principal_again_by_key(credential, external_id)(makes_person=False)
+        return enter(principal), None
+
+
+def _owner(principal: Principal, memory_id: str) -> str:
+    """By which name a service knows the person of a memory; empty where the key's owner is meant. Raises NotFound."""
+    if not memory_id or not principal.service:
+        return ""
+    user_id = Memory.objects.filter(pk=memory_id).values_list("user_id", flat=True).first()
+    if user_id is None or user_id == principal.user_id:
+        return ""
+    external_id = _known_as(user_id, principal.issuer)
+    if external_id is None:
+        raise NotFound("There is no such memory.")
+    return external_id
+
+
+def _known_as(user_id: UUID, issuer: str) -> str | None:
+    if issuer == LOCAL_ISSUER:
+        return User.objects.filter(pk=user_id).values_list("username", flat=True).first()
+    identities = ExternalIdentity.objects.filter(user_id=user_id, issuer=issuer)
+    return identities.order_by("pk").values_list("external_id", flat=True).first()
+
+
+def user_shown(principal: Principal, named: str | None) -> str:
+    """The user_id to answer with: as it was sent, else what the service calls the person, else their user name."""
+    if named is not None:
+        return named
+    user_id = must_act_for(principal)
+    known = _known_as(user_id, principal.issuer) if principal.service else None
+    return known or _known_as(user_id, LOCAL_ISSUER) or ""
+
+
+class ForOnePerson(APIView):
+    """A view of mem0's API. It takes keys alone, and is no part of Keepsake's own schema."""
+
+    authentication_classes = [KeyAuthentication]
+    schema = None
+    reads_only = False
+
+    def user_of(self, request: Request) -> str | None:
+        """The name of the person whom the request is about, None where it names none. Raises Refused for several."""
+        named = {*_named(request.query_params.dict()), *_named(request.data if request.data else {})}
+        if len(named) > 1:
+            raise Refused("One request is about one user_id.", code="several_users")
+        return named.pop() if named else None
+
+    def memory_of(self, request: Request) -> str:
+        """The id of the memory that the request names alone, empty when it names none."""
+        return str(self.kwargs.get("memory_id", ""))
+
+    def principal(self, request: Request) -> Principal:
+        """Who asks, for whom."""
+        return principal_of(request)
+
+
+def _named(sent: Any) -> Iterator[str]:
+    """The users that stand at the top of what was sent, and anywhere in its filters."""
+    if isinstance(sent, Mapping):
+        yield from _names(sent.get("user_id"))
+        yield from _named_in(sent.get("filters"))
+
+
+def _named_in(filters: Any) -> Iterator[str]:
+    if isinstance(filters, list):
+        for each in filters:
+            yield from _named_in(each)
+    elif isinstance(filters, Mapping):
+        yield from _names(filters.get("user_id"))
+        for joined in ("AND", "OR", "NOT"):
+            yield from _named_in(filters.get(joined))
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if value == ANYBODY:
+            raise Refused("Name one user_id: nobody reads everybody's memory at once.", code="several_users")
+        yield value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _names(each)
+    elif isinstance(value, Mapping):
+        if value.keys() - {"eq", "in"}:
+            raise Refused("user_id takes a name: eq, or in with one.", code="several_users")
+        for each in value.values():
+            yield from _names(each)
+    elif value is not None:
+        raise Refused("user_id is a text.", code="bad_user")

@@ -1,0 +1,105 @@
+"""What mem0's clients send, read. Everything here raises Refused (400)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, time
+from typing import Any
+
+from django.utils.dateparse import parse_date, parse_datetime
+from rest_framework.request import Request
+
+from journal.exceptions import Refused
+
+from .people import ENTITIES
+from .shapes import ENTITY_KEYS
+
+MOST_AT_ONCE = 1_000
+
+
+def body_of(request: Request) -> Mapping[str, Any]:
+    """What was sent: an object."""
+    if not isinstance(request.data, Mapping):
+        raise Refused("Send an object.", code="bad_body")
+    return request.data
+
+
+def no_entities(sent: Mapping[str, Any], strict: bool) -> None:
+    """Refuse names beside the filters, where the version takes none."""
+    if strict and any(sent.get(name) is not None for name in ENTITIES):
+        raise Refused("Put user_id, agent_id, app_id and run_id into filters.", code="bad_filter")
+
+
+def with_beside(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The filters with what older clients put beside them. Raises Refused."""
+    filters = sent.get("filters") or {}
+    if isinstance(filters, list):
+        filters = {"AND": filters}
+    beside = {name: sent[name] for name in ENTITIES if sent.get(name) is not None}
+    if sent.get("categories"):
+        beside["categories"] = sent["categories"]
+    if isinstance(sent.get("metadata"), Mapping):
+        beside["metadata"] = sent["metadata"]
+    dates = {sign: sent[name] for name, sign in {"start_date": "gte", "end_date": "lte"}.items() if sent.get(name)}
+    if dates:
+        beside["created_at"] = dates
+    if not beside:
+        return object_of(filters)
+    return {"AND": [beside, filters]} if filters else beside
+
+
+def metadata_of(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept beside a memory: the client's metadata, and its names of an agent and an app."""
+    entities = {key: text_of(sent, name) for name, key in ENTITY_KEYS.items() if sent.get(name) is not None}
+    return {**object_of(sent.get("metadata") or {}), **entities}
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """An object."""
+    if not isinstance(value, Mapping):
+        raise Refused("filters and metadata are objects.", code="bad_body")
+    return dict(value)
+
+
+def text_of(sent: Mapping[str, Any], name: str) -> str:
+    """A text, empty when it is not there; a number is its digits."""
+    value = sent.get(name)
+    if value is not None and not isinstance(value, str | int):
+        raise Refused(f"{name} is a text.", code="bad_body")
+    return "" if value is None else str(value)
+
+
+def whole(value: Any, otherwise: int, most: int) -> int:
+    """A whole number from 1 on; the most, where it is more."""
+    if value is None:
+        return otherwise
+    text = str(value)
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) >= 1):
+        raise Refused("A number of results or pages is a whole number from 1 on.", code="bad_page")
+    return min(int(text), most)
+
+
+def day_of(value: Any) -> datetime:
+    """The end of a day, or a moment. Raises Refused."""
+    read: Sequence[Callable[[str], Any]] = (parse_date, parse_datetime)
+    for reading in read:
+        try:
+            found = reading(str(value))
+        except ValueError:
+            break
+        if isinstance(found, datetime):
+            return found if found.tzinfo else found.replace(tzinfo=UTC)
+        if found is not None:
+            return datetime.combine(found, time.max, UTC)
+    raise Refused("expiration_date is a day: YYYY-MM-DD.", code="bad_expiry")
+
+
+def memories_named(sent: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The memories that were sent, each with its id."""
+    listed = sent.get("memories")
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_AT_ONCE:
+        raise Refused(f"memories is a list of 1 to {MOST_AT_ONCE:,}.", code="bad_body")
+    named = [dict(each) for each in listed if isinstance(each, Mapping) and isinstance(each.get("memory_id"), str)]
+    if len(named) < len(listed):
+        raise Refused("Each of the memories has a memory_id.", code="bad_body")
+    return named
