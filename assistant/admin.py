@@ -57,7 +57,10 @@ class ReplyAdmin(OwnedAdmin):
     readonly_fields = ["talk", "person", "cached"]
     fieldsets = [
         (None, {"fields": ["id", "talk", "message_index", "answer_index", "person", "agent"]}),
-        ("How it went", {"fields": ["mode", "uses_tools", "model", "state", "error_code", "attempt", "rounds"]}),
+        (
+            "How it went",
+            {"fields": ["mode", "uses_tools", "model", "council", "state", "error_code", "attempt", "rounds"]},
+        ),
         ("Tokens", {"fields": ["input_tokens", "cached_tokens", "cached", "output_tokens"]}),
         ("Times", {"fields": ["started_at", "lease_until", "ended_at"]}),
     ]

@@ -15,7 +15,7 @@ from conversations.models import Conversation
 from .querysets import ReplyQuerySet
 
 _STATES = ["running", "done", "stopped", "failed"]
-_MODES = ["agent", "chat"]
+_MODES = ["agent", "chat", "council"]
 
 
 class Reply(models.Model):
@@ -24,7 +24,8 @@ class Reply(models.Model):
     ``message_index`` is the message that it answers, ``answer_index`` the one that it was saved as, None while there is
     none. While it runs, ``lease_until`` is the moment after which it is lost. ``attempt`` counts from 1. The tokens are
     those of all its rounds; of the ``input_tokens``, ``cached_tokens`` came out of the server's prompt cache.
-    ``memories`` and ``facts`` are the ids of what its prompt held.
+    ``memories`` and ``facts`` are the ids of what its prompt held. ``model`` has the last word; in a council it is
+    the first of the ``council``, the models that answered side by side.
     """
 
     class State(models.TextChoices):
@@ -36,6 +37,7 @@ class Reply(models.Model):
     class Mode(models.TextChoices):
         AGENT = "agent"
         CHAT = "chat"
+        COUNCIL = "council"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -46,6 +48,7 @@ class Reply(models.Model):
     mode = models.CharField(max_length=10, choices=Mode.choices)
     uses_tools = models.BooleanField()
     model = models.CharField(max_length=80)
+    council = ArrayField(models.CharField(max_length=80), default=list, db_default=[])
     memories = ArrayField(models.CharField(max_length=8), default=list, db_default=[])
     facts = ArrayField(models.UUIDField(), default=list, db_default=[])
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
@@ -65,7 +68,7 @@ class Reply(models.Model):
         verbose_name_plural = "replies"
         constraints = [
             models.CheckConstraint(condition=Q(state__in=_STATES), name="reply_state_known"),
-            models.CheckConstraint(condition=Q(mode__in=_MODES), name="reply_mode_known"),
+            models.CheckConstraint(condition=Q(mode__in=_MODES), name="reply_mode_is_known"),
             models.CheckConstraint(condition=Q(cached_tokens__lte=F("input_tokens")), name="reply_cached_within_input"),
             models.UniqueConstraint(fields=["conversation", "message_index"], name="reply_once"),
             models.UniqueConstraint(fields=["conversation"], condition=Q(state="running"), name="reply_one_at_a_time"),

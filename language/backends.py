@@ -40,6 +40,13 @@ def get_reply_model() -> LanguageModel:
     return _model("KEEPSAKE_REPLY_MODEL")
 
 
+def get_model_named(name: str) -> LanguageModel:
+    """Return the language model of that name in the API. Raises ImproperlyConfigured without ``ANTHROPIC_API_KEY``."""
+    if not settings.ANTHROPIC_API_KEY:
+        raise ImproperlyConfigured(f"{name} needs ANTHROPIC_API_KEY.")
+    return cast(LanguageModel, import_string(MESSAGES_API)(name))
+
+
 def get_embedder() -> Embedder:
     """Return this process's embedder, as ``KEEPSAKE_EMBEDDER`` says; one of our own loads its weights on first use.
 

@@ -13,8 +13,18 @@ SUMMARY_FENCE = "earlier_in_this_conversation"
 DIFFERENCE_FENCE = "changed_since_these_notes"
 DELTA_FENCE = "memory_updates"
 LEGACY_FENCE = "who_this_conversation_is_about"
+ANSWERS_FENCE = "answers_to_put_together"
 
-_FENCES = (MEMORY_FENCE, FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, DIFFERENCE_FENCE, DELTA_FENCE, LEGACY_FENCE)
+_FENCES = (
+    MEMORY_FENCE,
+    FACTS_FENCE,
+    RECALL_FENCE,
+    SUMMARY_FENCE,
+    DIFFERENCE_FENCE,
+    DELTA_FENCE,
+    LEGACY_FENCE,
+    ANSWERS_FENCE,
+)
 _MESSAGES = tuple(f"{role}_message" for role in ("system", "developer", "tool", "user", "assistant"))
 # They turn the direction of what follows, so that a reader sees another order than a model does.
 _TURNS = regex.compile("[\u202a-\u202e\u2066-\u2069]")

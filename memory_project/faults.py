@@ -76,6 +76,15 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
             len(s.KEEPSAKE_REPLY_MODEL) <= 80,
             "KEEPSAKE_REPLY_MODEL may have 80 characters: it is stored with its replies",
         ),
+        (
+            not s.KEEPSAKE_COUNCIL_MODELS or s.ANTHROPIC_API_KEY,
+            "KEEPSAKE_COUNCIL_MODELS names models, which need ANTHROPIC_API_KEY",
+        ),
+        (
+            all(0 < len(name) <= 80 and name != "offline" for name in s.KEEPSAKE_COUNCIL_MODELS)
+            and len(s.KEEPSAKE_COUNCIL_MODELS) <= 5,
+            "KEEPSAKE_COUNCIL_MODELS may name five models of the API, of 80 characters each",
+        ),
         (10 <= s.REPLY_SECONDS <= 600, "REPLY_SECONDS must be from 10 to 600"),
         (1 <= s.REPLY_ROUNDS <= 20, "REPLY_ROUNDS must be from 1 to 20"),
         (100 <= s.REPLY_TOKENS <= 16_000, "REPLY_TOKENS must be from 100 to 16,000"),

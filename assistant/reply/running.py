@@ -25,11 +25,12 @@ from accounts.principals import Principal
 from accounts.scope import acting_as, working_for
 from conversations.policy import is_storable
 from journal.exceptions import NotFound, Refused
-from language.backends import get_reply_model
+from language.backends import get_model_named, get_reply_model
 from language.base import (
     Heard,
     LanguageError,
     LanguageModel,
+    ModelAnswerInvalid,
     ReplyAnswer,
     ReplyRequest,
     ReplyRound,
@@ -45,6 +46,7 @@ from ..learn.updates import COMPLETED, last_update, updates
 from ..models import Reply
 from ..tools import run_tool
 from .actions import Begun, Outcome, reply_end, reply_fail, reply_read
+from .council import merging
 from .recalling import answers_for
 from .told import ERASED, audience_key, events_key, longest_stream, stop_key
 
@@ -205,8 +207,12 @@ class _Talk:
             await self.client.unlink(events_key(self.begun.reply_id, self.begun.attempt))
 
     async def _speak(self) -> None:
-        begun, model = self.begun, get_reply_model()
+        begun = self.begun
         await self._tell("memory_used", {**begun.turn.used, "tokens": begun.turn.tokens})
+        if begun.models:
+            await self._ask_council()
+            return
+        model = get_reply_model()
         found, heard = await self._hop(partial(answers_for, begun=begun)) if model.offline else ((), Heard())
         rounds: list[ReplyRound] = []
         for number in range(1, settings.REPLY_ROUNDS + 1):
@@ -231,6 +237,40 @@ class _Talk:
             if self.usage.output_tokens >= settings.REPLY_TOKENS:
                 self.cut = True
                 return
+
+    async def _ask_council(self) -> None:
+        """Let the models answer side by side from one shared context, then one of them put their answers together."""
+        begun = self.begun
+        most = settings.REPLY_TOKENS // (len(begun.models) + 1)
+        request = ReplyRequest(begun.turn.system, begun.turn.messages, most_tokens=most, is_first=begun.is_first)
+        found = await asyncio.gather(*(self._member(name, request) for name in begun.models))
+        answered = {name: text for name, text in zip(begun.models, found, strict=True) if isinstance(text, str)}
+        if not answered:
+            raise next(error for error in found if isinstance(error, LanguageError))
+        if len(answered) == 1:
+            self.said += answered.values()
+            await self._tell("token", {"text": self.said[-1]})
+            return
+        answer = await self._one_round(get_model_named(next(iter(answered))), merging(request, list(answered.values())))
+        self.cut, self.asks = answer.cut, answer.asks
+
+    async def _member(self, name: str, request: ReplyRequest) -> str | LanguageError:
+        """What one model of a council answers, told as it comes; its failure, where it fails or says nothing."""
+        self.rounds += 1
+        said: list[str] = []
+        parts: Any = get_model_named(name).reply(request)
+        try:
+            async with aclosing(parts):
+                async for part in parts:
+                    if isinstance(part, ReplyAnswer):
+                        self.usage += part.usage
+                    else:
+                        said.append(part)
+                        await self._tell("member", {"model": name, "text": part})
+        except LanguageError as error:
+            await self._tell("member", {"model": name, "code": type(error).__name__})
+            return error
+        return "".join(said).strip() or ModelAnswerInvalid("The model said nothing.")
 
     async def _one_round(self, model: LanguageModel, request: ReplyRequest) -> ReplyAnswer:
         self.rounds += 1

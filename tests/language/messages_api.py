@@ -12,6 +12,7 @@ from tests.language.scripted import Received, ScriptedServer, whole
 
 KEY = "sk-ant-test-0123456789"
 MODEL = "claude-haiku-5-5"
+OTHER_MODEL = "claude-opus-5-5"
 PARAMETERS = {
     "model",
     "max_tokens",
@@ -54,7 +55,7 @@ class MessagesServer(ScriptedServer):
             return error(401, "authentication_error", "invalid key")
         if not re.fullmatch(r"\d{4}-\d\d-\d\d", received.headers.get("anthropic-version", "")):
             return error(400, "invalid_request_error", "anthropic-version")
-        if body.get("model") != MODEL:
+        if body.get("model") not in {MODEL, OTHER_MODEL}:
             return error(404, "not_found_error", f"model: {body.get('model')}")
         unknown = set(body) - PARAMETERS
         if "output_config" in body:

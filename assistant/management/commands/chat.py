@@ -33,7 +33,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
         parser.add_argument("--as-user", required=True, metavar="NAME", help="the user name of the person who talks")
-        parser.add_argument("--mode", choices=Reply.Mode.values, default=Reply.Mode.AGENT, help="chat: without tools")
+        parser.add_argument(
+            "--mode",
+            choices=Reply.Mode.values,
+            default=Reply.Mode.AGENT,
+            help="chat: without tools; council: several models",
+        )
         parser.add_argument("--private", action="store_true", help="nothing of it is remembered")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -682,7 +682,7 @@ class Remembered(TypedDict):
     evicted: NotRequired[list[str]]
 
 
-ReplyRequestModeEnum = Literal["agent", "chat"]
+ReplyRequestModeEnum = Literal["agent", "chat", "council"]
 
 
 class ReplyRequestRequest(TypedDict):
@@ -690,6 +690,8 @@ class ReplyRequestRequest(TypedDict):
 
     content: str
     mode: NotRequired[ReplyRequestModeEnum]
+    models: NotRequired[list[str]]
+    has_memory: NotRequired[bool]
     agentic_memory: NotRequired[bool]
 
 
@@ -936,6 +938,8 @@ class ReplyRest(TypedDict):
     """What may be given by name."""
 
     mode: NotRequired[ReplyRequestModeEnum]
+    models: NotRequired[list[str]]
+    has_memory: NotRequired[bool]
     agentic_memory: NotRequired[bool]
 
 
