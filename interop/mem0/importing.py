@@ -1,0 +1,117 @@
+"""Memories out of a file that mem0 exported, or that was made of what its ``get_all`` answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from accounts.categories import load as load_categories
+from accounts.principals import Principal
+from journal.exceptions import Refused
+from memories.actions import ADDED_AT_ONCE, memories_add
+from memories.records import Addition, NewMemory
+
+from .doing import CATEGORY
+from .sent import day_of, metadata_of, text_of
+from .shapes import ENTITY_KEYS
+
+_LISTS = ("memories", "results")
+_TEXTS = ("memory", "text", "data", "content")
+_LONGEST_RUN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A memory of the file, by mem0's name of its user."""
+
+    user: str
+    new: NewMemory
+
+
+def read_export(data: bytes) -> list[Exported]:
+    """What a file holds: a list, or an object with ``memories`` or ``results``. Raises Refused (400)."""
+    try:
+        read = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise Refused("The file is not JSON.", code="bad_file") from error
+    listed = next((read[name] for name in _LISTS if name in read), None) if isinstance(read, Mapping) else read
+    if not isinstance(listed, list):
+        raise Refused("The file has no list of memories.", code="bad_file")
+    return [_exported(number, each) for number, each in enumerate(listed, start=1)]
+
+
+def _exported(number: int, row: Any) -> Exported:
+    if not isinstance(row, Mapping):
+        raise Refused(f"Memory {number} is no object.", code="bad_file")
+    content = next((row[name] for name in _TEXTS if isinstance(row.get(name), str)), None)
+    if content is None or not isinstance(row.get("id"), str):
+        raise Refused(f"Memory {number} has no id or no text.", code="bad_file")
+    try:
+        created_at = parse_datetime(str(row["created_at"])) if row.get("created_at") else None
+        expires_at = day_of(row["expiration_date"]) if row.get("expiration_date") else None
+        metadata = metadata_of({name: row.get(name) for name in ("metadata", *ENTITY_KEYS)})
+        run_id = text_of(row, "run_id")[:_LONGEST_RUN]
+        user = text_of(row, "user_id")
+    except (Refused, ValueError) as error:
+        raise Refused(f"Memory {number}: {error}", code="bad_file") from error
+    if created_at is not None and timezone.is_naive(created_at):
+        created_at = timezone.make_aware(created_at)
+    new = NewMemory(
+        content,
+        _category(row.get("categories")),
+        external_id=f"mem0:{row['id']}"[:255],
+        run_id=run_id,
+        metadata=metadata,
+        valid_from=created_at,
+        expires_at=expires_at,
+        verbatim=True,
+    )
+    return Exported(user, new)
+
+
+def _category(named: Any) -> str:
+    """The first category that Keepsake has too."""
+    known = load_categories().by_name
+    return next((each for each in named or () if isinstance(each, str) and each in known), CATEGORY)
+
+
+def bring_over(
+    principal: Principal, exported: Sequence[Exported], advance: Callable[[int], None] = lambda count: None
+) -> Counter[str]:
+    """Remember what was exported, and count what became of it.
+
+    It passes the gates and waits for the person as an agent's does. What is in already is left as it is. Counted are
+    ``created``, ``proposed``, ``quarantined``, ``in already`` and, by the code of the gate, what was refused.
+    """
+    counts: Counter[str] = Counter()
+    now = timezone.now()
+    current = [each for each in exported if each.new.expires_at is None or each.new.expires_at > now]
+    counts["expired"] = len(exported) - len(current)
+    for part in _parts(current):
+        for outcome in memories_add(principal, [Addition(each.new) for each in part]):
+            if isinstance(outcome, Refused):
+                counts["in already" if outcome.code == "external_id_exists" else f"refused: {outcome.code}"] += 1
+            else:
+                counts[outcome.outcome] += 1
+        advance(len(part))
+    return +counts
+
+
+def _parts(exported: Sequence[Exported]) -> Iterator[Sequence[Exported]]:
+    for start in range(0, len(exported), ADDED_AT_ONCE):
+        yield exported[start : start + ADDED_AT_ONCE]
+
+
+def of_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
+    """Those of one of mem0's users. Raises Refused (400) where several are there and none is named."""
+    users = {each.user for each in exported}
+    if user is None and len(users) > 1:
+        some = ", ".join(sorted(users)[:10])
+        raise Refused(f"The file has memories of {len(users)} users: name one. {some}", code="several_users")
+    return [each for each in exported if user is None or each.user == user]
