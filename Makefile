@@ -44,9 +44,13 @@ test:
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && COVERAGE_FILE="$$directory/data" \
 	$(PYTEST) -m "not slow" $(if $(COVERAGE),--cov --cov-report=term-missing:skip-covered $(if $(ARGS),--cov-fail-under=0)) $(ARGS)
 
+# One of them talks with a small real model, which lies with its server in an environment of its own.
+SMALL_MODEL := $(CURDIR)/var/small-model
 test-slow:
 	@$(DEVELOPMENT)
-	@$(PYTEST) -m slow $(ARGS)
+	@$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(SMALL_MODEL)
+	@$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(SMALL_MODEL)/bin/python tests/assistant/small_model.txt
+	@KEEPSAKE_SMALL_MODEL=$(SMALL_MODEL) $(PYTEST) -m slow $(ARGS)
 
 # Node's packages lie in var/, and a Node of the version that they need with them; each Python client has an environment.
 NODE_CLIENTS := $(CURDIR)/var/node-clients
@@ -92,6 +96,7 @@ lock:
 	@$(LOCK) pyproject.toml -o requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev pyproject.toml -o requirements-dev.txt
 	@$(LOCK) benchmarks/peers/requirements.in -o $(PEERS_LOCK)
+	@$(LOCK) --no-deps tests/assistant/small_model.in -o tests/assistant/small_model.txt
 	@for name in $(PYTHON_CLIENTS); do $(LOCK) tests/clients/$$name.in -o tests/clients/$$name.txt; done
 
 screens:
