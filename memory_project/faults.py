@@ -77,6 +77,19 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
             "KEEPSAKE_REPLY_MODEL may have 80 characters: it is stored with its replies",
         ),
         (
+            not s.KEEPSAKE_JUDGE_MODEL or s.KEEPSAKE_MODEL != "offline",
+            "KEEPSAKE_JUDGE_MODEL judges what KEEPSAKE_MODEL found, which is offline",
+        ),
+        *(
+            (effort in {"", "low", "medium", "high", "xhigh", "max"}, f"{name} is low, medium, high, xhigh or max")
+            for name, effort in settings.items()
+            if name.startswith("KEEPSAKE_") and name.endswith("_EFFORT")
+        ),
+        (
+            all(256 <= most <= 64_000 for most in (s.KEEPSAKE_MODEL_TOKENS, s.KEEPSAKE_JUDGE_TOKENS)),
+            "KEEPSAKE_MODEL_TOKENS and KEEPSAKE_JUDGE_TOKENS must be from 256 to 64,000",
+        ),
+        (
             not s.KEEPSAKE_COUNCIL_MODELS or s.ANTHROPIC_API_KEY,
             "KEEPSAKE_COUNCIL_MODELS names models, which need ANTHROPIC_API_KEY",
         ),

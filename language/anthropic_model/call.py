@@ -112,8 +112,25 @@ class Endpoint:
     retries: int
 
 
+@dataclass(frozen=True, slots=True)
+class Role:
+    """How a model is called for one sort of work. Without an ``effort`` the server chooses it; tokens are of a call."""
+
+    model: str
+    effort: str = ""
+    most_tokens: int = MOST_TOKENS
+
+    def request(self, **rest: object) -> dict[str, Any]:
+        """The request, with the effort beside the form of the answer that it asks for."""
+        given: Any = rest.pop("output_config", {})
+        config = {**given, **({"effort": self.effort} if self.effort else {})}
+        return {
+            "model": self.model, "max_tokens": self.most_tokens, **rest, **({"output_config": config} if config else {})
+        }  # fmt: skip
+
+
 def ask(
-    endpoint: Endpoint, *, model: str, instructions: str, content: str, schema: dict[str, Any]
+    endpoint: Endpoint, *, role: Role, instructions: str, content: str, schema: dict[str, Any]
 ) -> tuple[str, Usage]:
     """Send instructions (kept in the server's prompt cache) and content; return the answer's text and its tokens.
 
@@ -122,7 +139,7 @@ def ask(
     """
     answered, usage = _call(
         endpoint,
-        model,
+        role,
         instructions,
         messages=[{"role": "user", "content": content}],
         output_config={"format": {"type": "json_schema", "schema": schema}},
@@ -135,7 +152,7 @@ def ask(
 def ask_for_calls(
     endpoint: Endpoint,
     *,
-    model: str,
+    role: Role,
     instructions: str,
     messages: Sequence[Mapping[str, object]],
     tools: Sequence[Mapping[str, object]],
@@ -146,30 +163,26 @@ def ask_for_calls(
     may send anything there. Call it from code that runs in no event loop.
     Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
     """
-    answered, usage = _call(endpoint, model, instructions, messages=messages, tools=tools)
+    answered, usage = _call(endpoint, role, instructions, messages=messages, tools=tools)
     blocks = _blocks_of(answered, _WHOLE | {_CALLS})
     if answered.stop_reason == _CALLS and not any(isinstance(block, ToolUseBlock) for block in blocks):
         raise ModelAnswerInvalid("The answer says that it calls a tool, and calls none.")
     return blocks, usage
 
 
-def _call(endpoint: Endpoint, model: str, instructions: str, **rest: object) -> tuple[Message, Usage]:
-    request: dict[str, Any] = {
-        "model": model,
-        "max_tokens": MOST_TOKENS,
-        "system": [{"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}}],
-        **rest,
-    }
+def _call(endpoint: Endpoint, role: Role, instructions: str, **rest: object) -> tuple[Message, Usage]:
+    system = [{"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}}]
+    request = role.request(system=system, **rest)
     began = time.monotonic()
     answered = async_to_sync(_attempt)(endpoint, request)
     seconds = round(time.monotonic() - began, 2)
     if isinstance(answered, LanguageError):
-        log.warning("model_call_failed", model=model, code=type(answered).__name__, seconds=seconds)
+        log.warning("model_call_failed", model=role.model, code=type(answered).__name__, seconds=seconds)
         raise answered
     usage = _usage_of(answered)
     log.info(
         "model_called",
-        model=model,
+        model=role.model,
         seconds=seconds,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -177,18 +190,16 @@ def _call(endpoint: Endpoint, model: str, instructions: str, **rest: object) -> 
     return answered, usage
 
 
-async def stream(
-    endpoint: Endpoint, *, model: str, most_tokens: int, **rest: object
-) -> AsyncGenerator[str | tuple[Message, Usage]]:
+async def stream(endpoint: Endpoint, *, role: Role, **rest: object) -> AsyncGenerator[str | tuple[Message, Usage]]:
     """Send a talk; yield the text of the answer as it comes, then the whole of it with its tokens.
 
-    An answer that was cut at ``most_tokens`` is one too. Closing the iterator ends the call.
+    An answer that was cut at the role's most tokens is one too. Closing the iterator ends the call.
     Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
     """
     began = time.monotonic()
     ends = asyncio.get_running_loop().time() + endpoint.timeout_seconds
     _ends.set(ends)
-    request: dict[str, Any] = {"model": model, "max_tokens": most_tokens, **rest}
+    request = role.request(**rest)
     failure: LanguageError | None = None
     answered: Message | None = None
     try:
@@ -214,10 +225,10 @@ async def stream(
             failure = error
     if failure is not None or answered is None:
         failure = failure or ModelUnreachable("The answer ended before it was whole.")
-        log.warning("model_call_failed", model=model, code=type(failure).__name__, seconds=seconds)
+        log.warning("model_call_failed", model=role.model, code=type(failure).__name__, seconds=seconds)
         raise failure
     usage = _usage_of(answered)
-    log.info("model_called", model=model, seconds=seconds, **asdict(usage))
+    log.info("model_called", model=role.model, seconds=seconds, **asdict(usage))
     yield answered, usage
 
 

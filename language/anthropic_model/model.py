@@ -17,7 +17,7 @@ from language.anthropic_model.answers import (
     read_verdicts,
     verdicts_schema,
 )
-from language.anthropic_model.call import Endpoint, ask, ask_for_calls, stream
+from language.anthropic_model.call import Endpoint, Role, ask, ask_for_calls, stream
 from language.anthropic_model.condensing import condensed_schema, read_condensed, read_selected, selected_schema
 from language.anthropic_model.talking import choice_of, read_reply, talk_of
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
@@ -46,9 +46,21 @@ class AnthropicModel:
 
     offline = False
 
-    def __init__(self, name: str, endpoint: Endpoint) -> None:
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        *,
+        extracts: Role | None = None,
+        judges: Role | None = None,
+        effort: str = "",
+    ) -> None:
+        """``effort`` is that of a reply. Roles that are not given call the model ``name`` as it is."""
         self.name = name
         self.endpoint = endpoint
+        self.extracts = extracts or Role(name)
+        self.judges = judges or Role(name)
+        self.effort = effort
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Summarise a batch and list what its user messages say.
@@ -64,7 +76,7 @@ class AnthropicModel:
         )
         text, usage = ask(
             self.endpoint,
-            model=self.name,
+            role=self.extracts,
             instructions=instructions,
             content=prompts.conversation(request),
             schema=extraction_schema(request.fact_categories, request.memory_categories),
@@ -83,7 +95,7 @@ class AnthropicModel:
             return Compared(())
         text, usage = ask(
             self.endpoint,
-            model=self.name,
+            role=self.judges,
             instructions=prompts.load("same_fact").template,
             content=prompts.statement_pairs(pairs),
             schema=verdicts_schema(),
@@ -105,7 +117,7 @@ class AnthropicModel:
         )
         blocks, usage = ask_for_calls(
             self.endpoint,
-            model=self.name,
+            role=self.extracts,
             instructions=instructions,
             messages=messages_of(request),
             tools=tools_of(request),
@@ -123,8 +135,7 @@ class AnthropicModel:
         tools = {"tools": tools_of(request), "tool_choice": choice_of(request)} if request.tools else {}
         parts = stream(
             self.endpoint,
-            model=self.name,
-            most_tokens=request.most_tokens,
+            role=Role(self.name, self.effort, request.most_tokens),
             system=list(request.system),
             messages=talk_of(request),
             **tools,
@@ -145,7 +156,7 @@ class AnthropicModel:
             return Condensing()
         text, usage = ask(
             self.endpoint,
-            model=self.name,
+            role=self.extracts,
             instructions=prompts.load("condense").substitute(longest=LONGEST_CONTENT),
             content=prompts.memories_to_condense(memories),
             schema=condensed_schema(),
@@ -164,7 +175,7 @@ class AnthropicModel:
             return ()
         text, _ = ask(
             self.endpoint,
-            model=self.name,
+            role=self.judges,
             instructions=prompts.load("select").substitute(most=most),
             content=prompts.passages_to_select(question, passages),
             schema=selected_schema(),
@@ -176,7 +187,7 @@ class AnthropicModel:
 
 
 def from_settings(name: str) -> AnthropicModel:
-    """The model of that name at ``ANTHROPIC_BASE_URL``."""
+    """The model of that name at ``ANTHROPIC_BASE_URL``, which leaves judging to ``KEEPSAKE_JUDGE_MODEL``."""
     return AnthropicModel(
         name,
         Endpoint(
@@ -185,4 +196,9 @@ def from_settings(name: str) -> AnthropicModel:
             timeout_seconds=settings.KEEPSAKE_MODEL_TIMEOUT_SECONDS,
             retries=settings.KEEPSAKE_MODEL_RETRIES,
         ),
+        extracts=Role(name, settings.KEEPSAKE_MODEL_EFFORT, settings.KEEPSAKE_MODEL_TOKENS),
+        judges=Role(
+            settings.KEEPSAKE_JUDGE_MODEL or name, settings.KEEPSAKE_JUDGE_EFFORT, settings.KEEPSAKE_JUDGE_TOKENS
+        ),
+        effort=settings.KEEPSAKE_REPLY_EFFORT,
     )

@@ -14,5 +14,6 @@ parameters.n_ctx = 4_096
 parameters.n_parallel = 1
 parameters.port = 0
 server = xllamacpp.Server(parameters)
-print(server.listening_address, flush=True)
+sys.stdout.write(f"{server.listening_address}\n")
+sys.stdout.flush()
 sys.stdin.read()

@@ -58,8 +58,10 @@ class MessagesServer(ScriptedServer):
         if body.get("model") not in {MODEL, OTHER_MODEL}:
             return error(404, "not_found_error", f"model: {body.get('model')}")
         unknown = set(body) - PARAMETERS
-        if "output_config" in body:
-            unknown |= _unknown_words(body["output_config"]["format"]["schema"])
+        config = body.get("output_config", {})
+        unknown |= set(config) - {"format", "effort"}
+        if "format" in config:
+            unknown |= _unknown_words(config["format"]["schema"])
         unknown |= _faults_of_tools(body.get("tools", [])) | _faults_of_turns(body.get("messages", []))
         if unknown or not {"model", "max_tokens", "messages"} <= set(body):
             return error(400, "invalid_request_error", f"{sorted(unknown)}: {received.raw.decode()}")
