@@ -160,7 +160,9 @@
       return;
     }
     try {
-      next = from + (await show(from));
+      // A yes has what was said before it remembered, so that is taken anew too.
+      const first = Math.max(1, from - 2);
+      next = first + (await show(first));
       scrollTo(0, document.documentElement.scrollHeight);
     } catch {
       tell("The answer is saved. Reload the page to see it with what was remembered.");

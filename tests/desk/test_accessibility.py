@@ -25,6 +25,7 @@ from tests.factories import (
     LegacyFactory,
     MemoryFactory,
     MessageFactory,
+    ReplyFactory,
     UserFactory,
     agent_principal,
 )
@@ -178,6 +179,27 @@ def test_pages_of_conversations_keep_nobody_out(tab, owner, talk):
         found[path] = found_on(tab)
     tab.get_by_text("More", exact=True).click()
     found["menu"] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_pages_of_a_talk_with_the_assistant_keep_nobody_out(tab, owner):
+    me = principal_for_person(owner.pk)
+    chat = conversation_create(me, title="Talk", channel="assistant")
+    said = [NewMessage("user", "Remember that I row."), NewMessage("assistant", "I will."), NewMessage("user", "And?")]
+    first, _, last = messages_append(me, chat.pk, said)
+    rows = NewMemory("Olga rows.", "interests")
+    memory = memory_actions.memory_add(me, rows, conversation_id=chat.pk, message_id=first.pk).memory
+    used = {"input_tokens": 1_000, "cached_tokens": 860, "output_tokens": 140, "memories": [memory.pk]}
+    ReplyFactory(message=first, state="done", error_code="", answer_index=1, **used)
+    ReplyFactory(message=last)
+    tab.sign_in(owner)
+    found = {}
+    for path in ("/talk/", f"/conversations/{chat.pk}/", f"/conversations/{chat.pk}/2/shown/"):
+        tab.goto(path)
+        found[path] = found_on(tab)
+    tab.goto(f"/conversations/{chat.pk}/")
+    tab.get_by_text("This answer: 1,140 tokens, 86% cached.").wait_for()
+    tab.get_by_role("button", name="Try again").wait_for()
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 

@@ -7,6 +7,7 @@ real one.
 import pytest
 from playwright.sync_api import expect
 
+from assistant.learn.actions import extract_messages
 from assistant.models import Reply
 from conversations.models import Conversation
 from memories.models import Memory
@@ -33,6 +34,24 @@ def type_in(page, words):
     field.click()
     field.press_sequentially(words)
     return field
+
+
+def test_without_a_model_it_asks_and_a_yes_remembers_what_was_said_before(browse, owner, settings):
+    """With nothing scripted: scenario 1 of source 001."""
+    settings.KEEPSAKE_EMBEDDER, settings.REPLY_UPDATE_SECONDS = "hashing", 0
+    page = browse(owner, PHONE)
+    page.goto("/talk/")
+    type_in(page, "Alec is my boss by the way.").press("Enter")
+    expect(page.locator("#m2")).to_contain_text("Shall I remember that Alec is your boss?")
+    assert not extract_messages(Conversation.objects.get().pk)
+    type_in(page, "Yes").press("Enter")
+    expect(page.locator("#m4")).to_contain_text("I will remember that Alec is your boss.")
+    assert extract_messages(Conversation.objects.get().pk) == 2
+    expect(page.locator("#m1 .said-learned")).to_contain_text("Remembered: Alec is your boss.")
+    expect(page.locator("[data-reading]")).to_have_count(0)
+    assert [
+        found["id"] for found in page.evaluate("[...document.querySelectorAll('.said > li')].map(({id}) => ({id}))")
+    ][-4:] == ["m1", "m2", "m3", "m4"]
 
 
 def test_a_person_types_and_is_answered_and_decides_about_what_was_learned(browse, owner, model):
