@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import DateTimeField
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 from accounts.models import Agent
 from accounts.policy import may_see_sources
@@ -198,6 +199,19 @@ class TopicsSerializer(serializers.Serializer[Any]):
     topics = serializers.ListField(child=serializers.CharField())
 
 
+class ContentField(serializers.CharField):
+    """What a memory says, with the white space around it: where the form counts, the gates of form take that away."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """Refuse what is blank as any other text field does."""
+        if isinstance(data, str) and not data.strip():
+            self.fail("blank")
+        return super().run_validation(data)
+
+
 class NewMemorySerializer(ExactSerializer):
     """Something to be remembered: one statement of 5 to 500 characters (a procedure of up to 4,000).
 
@@ -207,7 +221,7 @@ class NewMemorySerializer(ExactSerializer):
     it was said.
     """
 
-    content = serializers.CharField()
+    content = ContentField()
     category = serializers.CharField(max_length=50)
     subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
     topics = serializers.ListField(child=serializers.CharField(max_length=50), max_length=100, required=False)
@@ -267,7 +281,7 @@ class RewordSerializer(ExactSerializer):
     The old wording was true until ``valid_from``, which is now unless it is given; with ``correction`` it never was.
     """
 
-    content = serializers.CharField()
+    content = ContentField()
     version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
     correction = serializers.BooleanField(required=False)
     valid_from = serializers.DateTimeField(required=False, allow_null=True)

@@ -9,7 +9,7 @@ from memories.querysets import MemoryQuerySet
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/memories/"
-TEXT = 'I like it\n  {"a":  1} when you call me\tJo\u0308rg'
+TEXT = '  I like it\n  {"a":  1} when you call me\tJo\u0308rg\n'
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def test_it_is_kept_byte_for_byte_whatever_its_form(api, agent):
     body = {"content": TEXT, "category": "knowledge", "verbatim": True}
     made = api(agent).post(URL, body, format="json").json()
     assert (made["outcome"], made["content"], made["verbatim"]) == ("created", TEXT, True)
-    again = api(agent).put(f"{URL}{made['id']}/", {"content": "I  do."}, format="json")
-    assert again.json()["content"] == "I  do."
-    assert api(agent).get(f"{URL}{made['id']}/").json()["content"] == "I  do."
+    again = api(agent).put(f"{URL}{made['id']}/", {"content": "I  do.\n"}, format="json")
+    assert again.json()["content"] == "I  do.\n"
+    assert api(agent).get(f"{URL}{made['id']}/").json()["content"] == "I  do.\n"
 
 
 @pytest.mark.parametrize("length", [1, 4_000])

@@ -19,7 +19,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from .calls import Call, Clients, Steps, arun, run
+from ..steps import Call, Clients, Steps, arun, run
 
 _PATH = "graph-checkpoints/"
 _PER_PAGE = 20

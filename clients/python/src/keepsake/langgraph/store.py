@@ -22,7 +22,7 @@ from langgraph.store.base import (
 )
 
 from ..errors import Conflict
-from .calls import Call, Clients, Steps, arun, run
+from ..steps import Call, Clients, Steps, arun, run
 
 _PATH = "memories/"
 _MOST_FOUND = 100

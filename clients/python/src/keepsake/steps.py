@@ -6,9 +6,9 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..async_client import AsyncKeepsake
-from ..client import Keepsake
-from ..errors import KeepsakeError
+from .async_client import AsyncKeepsake
+from .client import Keepsake
+from .errors import KeepsakeError
 
 T = TypeVar("T")
 
