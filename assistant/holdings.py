@@ -11,7 +11,7 @@ HOLDINGS = (
         kind="replies",
         owner="user_id",
         words={"memories": [], "facts": []},
-        terms=("mode", "model", "state", "error_code"),
+        terms=("mode", "model", "council", "state", "error_code"),
         refers=("memories", "facts"),
         restored=False,
     ),
