@@ -199,6 +199,7 @@ def walk_a_conversation(ask, legacy):
     streams = (
         ("conversations_reply_create", {"content": ""}, of, 400),
         ("conversations_reply_retry_create", None, none, 404),
+        ("conversations_reply_stop_create", None, none, 404),
         ("conversations_reply_retrieve", None, none, 404),
     )
     for operation, body, given, status in streams:
