@@ -101,9 +101,13 @@ def subject_of(parsed: Parsed, verb: Word) -> Word | None:
         subject = own_subject(parsed, verb)
         if subject is not None:
             return subject
-        if verb.dep not in {"conj", "xcomp"} or not is_verb(parsed.head(verb)):
+        if verb.dep not in {"conj", "xcomp"}:
             return None
         verb = parsed.head(verb)
+        if verb.dep == "acomp":  # Of "I'm vegetarian and live here" by the verb of "vegetarian".
+            verb = parsed.head(verb)
+        if not is_verb(verb):
+            return None
 
 
 def is_finite(parsed: Parsed, verb: Word) -> bool:

@@ -12,6 +12,7 @@ _MONTHS = "january|february|march|april|may|june|july|august|september|october|n
 _DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = rf"(?:{'|'.join(_DAY_NAMES)}|tues|wed|thurs)"
 _PART_OF_DAY = "(?:morning|afternoon|evening|night)"
+_SEASON = "(?:spring|summer|autumn|fall|winter)"
 _NUMBER = (
     r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|"
     r"a few|a couple of|several|many|some)"
@@ -49,6 +50,12 @@ def _period(match: re.Match[str], at: datetime) -> str | None:
     return f"on the {_day_name(unit)} {side} {_date(at)}" if step else None
 
 
+def _season(match: re.Match[str], at: datetime) -> str | None:
+    # In whose half of the world, nobody says: "the summer before" holds in both, a year might not.
+    side = {"last": "before", "next": "after"}[match["which"].lower()]
+    return f"in the {match['season'].lower()} {side} {_date(at)}"
+
+
 def _day_name(written: str) -> str:
     return next(name for name in _DAY_NAMES if name.startswith(written.lower())).capitalize()
 
@@ -69,6 +76,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Render], ...] = tuple(
             rf"(?P<unit>year|month|weekend|week|{_DAY})\b(?! (?:{_PART_OF_DAY}|of))",
             _period,
         ),
+        (rf"\b(?:(?:in|during|over) )?(?:the )?(?P<which>last|next) (?P<season>{_SEASON})\b(?! of)", _season),
     )
 )
 _WEEKDAY = re.compile(
@@ -76,9 +84,9 @@ _WEEKDAY = re.compile(
 )
 # Time words that mean something only on the day they are said and that no rule above turns into a date.
 _UNRESOLVED = re.compile(
-    rf"\b(?:today|tonight|yesterday|tomorrow|this (?:{_PART_OF_DAY}|time|summer|spring|autumn|fall|winter)|right now|"
-    r"at the moment|earlier|the other (?:day|night|week)|last (?:night|time|summer|spring|autumn|fall|winter)|"
-    r"next (?:time|summer|spring|autumn|fall|winter)|ago|in a few (?:days|weeks|months)|soon|lately|so far|"
+    rf"\b(?:today|tonight|yesterday|tomorrow|this (?:{_PART_OF_DAY}|time|{_SEASON})|right now|"
+    r"at the moment|earlier|the other (?:day|night|week)|last (?:night|time)|"
+    r"next time|ago|in a few (?:days|weeks|months)|soon|lately|so far|"
     r"a while back|upcoming|coming up(?! with)|past few|just now|last few|later (?:today|this)|for now|that day|"
     r"that night|in a (?:minute|bit|second)|the next day)\b",
     re.IGNORECASE,

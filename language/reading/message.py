@@ -24,6 +24,9 @@ _TELLING = listed(
     """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
 )
 _TOGETHER = frozenset({"meet", "marry", "divorce", "separate"})
+# Of these verbs, what "we" did or have holds for whoever says it.
+_SHARED = listed("have own keep adopt live move rent buy grow")
+_TALK = listed("talk speak tell share write chat discuss")
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
 
@@ -92,6 +95,8 @@ class MessageReader(Teller):
                     raise _Dropped("question")
                 statement = self._clause(clause, person, elided=elided, explicit=explicit)
                 told.append(_Told(statement, clause, person or statement.person))
+                if person is self.cast.user:
+                    self.cast.introduce(parsed, clause.head)
             except Unclear as unclear:
                 joined = self._joined(told, clause, person) if previous is not None else None
                 if joined is not None:
@@ -121,6 +126,8 @@ class MessageReader(Teller):
         if subject is not None:
             if subject.low == "we" and head.lemma in _TOGETHER and self.cast.subject is self.cast.legacy:
                 return self.cast.legacy, False
+            if subject.low == "we" and head.lemma in _SHARED and self.cast.legacy is None:
+                self.who[subject.index] = self.cast.user
             return self.who.get(subject.index), False
         if not is_verb(head) or orders(clause):
             return None, False
@@ -170,6 +177,8 @@ class MessageReader(Teller):
         if about is None and not explicit:
             raise _Dropped("about somebody else")
         about = about or owner
+        if owner.role == "user" and _only_begins(clause):
+            raise _Dropped("of the moment")
         reason = unstated(clause, owner)
         if reason:
             raise _Dropped(reason)
@@ -347,6 +356,12 @@ class MessageReader(Teller):
         start, end = self._span(both.words())
         statement = replace(last.statement, content=sentence, quote=self.message.content[start:end])
         return _Told(statement, both, person)
+
+
+def _only_begins(clause: Clause) -> bool:
+    """Whether somebody says only what they are going to talk of."""
+    wanted = clause.head.lemma in {"want", "like", "love", "need"} and not clause.children("neg")
+    return wanted and any(each.lemma in _TALK for each in clause.children("xcomp"))
 
 
 def _capital(text: str) -> str:

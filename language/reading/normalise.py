@@ -93,6 +93,21 @@ _OWN = re.compile(
     r"husband|nonna|nonno)s"
     r"(?= (?!and\b|are\b|were\b|have\b|or\b|who\b|on\b|in\b|from\b|used\b|always\b|all\b)[a-z]+)"
 )
+_NO_ARTICLE = re.compile(
+    r"(?i)\b((?:have|has|had) "
+    r"(?=(?:dog|cat|horse|son|daughter|brother|sister|house|car|garden|bakery|shop|small|big)\b)|"
+    r"(?:is|was|am|'m|'s) (?=(?:nurse|teacher|doctor|dentist|driver|cook|chef|baker|fisherman|farmer|engineer|lawyer|"
+    r"student|vet|carpenter|tailor|waiter|waitress|programmer|accountant|mechanic|electrician|plumber|gardener|painter|"
+    r"musician|soldier|sailor|miner|pharmacist|secretary|housewife|widow|widower|orphan)"
+    r"(?=[.,;!?]|$| (?:in|at|and|since|by|for|from|on|but|with|of|here|there|now)\b)))"
+)
+_THEREFORE = re.compile(r"(?i)[,;] ?(?:therefore|that's why|thus|hence),? (?=\w)")
+_ALONE = r"(?= [^.!?]*(?:[.!]|$))(?![^.!?]*\b(?:I|we|my|our|me|us|myself)\b)"
+_BORN = re.compile(rf"(?:(?<=[.!] )|^)Born\b{_ALONE}")
+_NOTED = re.compile(
+    r"(?:(?<=[.!] )|^)(?:Trained|Emigrated|Immigrated|Worked|Served|Retired|Died|Married|Studied|Graduated|Played|"
+    r"Spoke|Collected|Owned|Never owned|Loved|Liked|Hated|Raised|Grew up|Lived|Woke up)\b(?! by\b)" + _ALONE
+)
 _SAID = re.compile(r"(?i)\blike (?=\d|(?:one|two|three|four|five|ten|half|a) )(?=\S+ )")
 _ITS = re.compile(
     r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
@@ -185,8 +200,12 @@ def is_casual(texts: Sequence[str]) -> bool:
     )
 
 
-def mend(text: str, names: Collection[str], *, casual: bool) -> Mended:
-    """Give a text back what a parser needs. ``names`` are known, in lower case; ``casual`` is how it is written."""
+def mend(text: str, names: Collection[str], *, casual: bool, about: str = "") -> Mended:
+    """Give a text back what a parser needs.
+
+    ``names`` are known, in lower case; ``casual`` is how it is written; ``about`` is whom notes of a life without a
+    subject tell of ("Trained as a pharmacist."), empty if nobody.
+    """
     mended = Mended.of(text.translate(_TRANSLATED))
     _mask(mended)
     mended.replace(re.compile(r"(?<=[^\s.!?,;:-])\s*\n\s*(?:[-*•·]\s*)?"), ". ")
@@ -206,12 +225,21 @@ def mend(text: str, names: Collection[str], *, casual: bool) -> Mended:
     if casual:
         mended.casual = True
         _mend_words(mended, names)
+    mended.replace(_THEREFORE, ". ")
+    mended.replace(_NO_ARTICLE, lambda match: f"{match.group()}{_article(mended.text[match.end()])} ")
     mended.replace(_SPLICE, ". ")
     mended.replace(_OPENERS, "")
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
+    if about:
+        mended.replace(_BORN, f"{about} was born")
+        mended.replace(_NOTED, lambda match: f"{about} {match.group().lower()}")
     return mended
+
+
+def _article(letter: str) -> str:
+    return "an" if letter.lower() in "aeiou" else "a"
 
 
 def _strongest(marks: str) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from language.reading.kin import (
     ONE_EACH,
+    can_name,
     given_name,
     has_article,
     kin_of_legacy,
@@ -317,6 +318,37 @@ class Cast:
         ):
             subject.kin, subject.owner, subject.told = complement.low, self.user, True
             subject.gender = subject.gender or KIN_GENDER[KIN[complement.low]].strip("?")
+
+    def introduce(self, parsed: Parsed, head: Word) -> None:
+        """Learn whom the user has from "two daughters, Emilija and Ugne" and "married to Joost"."""
+        for each in parsed.children(head):
+            if each.dep == "dobj" and head.lemma == "have" and each.lemma in KIN:
+                named = [word for word in parsed.children(each) if word.dep == "appos" and can_name(word)]
+                for name in named:
+                    beside = [word for word in parsed.children(name) if word.dep == "conj" and can_name(word)]
+                    for word in (name, *beside):
+                        self._introduced(whole_name(parsed, word), each.lemma)
+            if each.dep == "acomp":
+                self._spouse(parsed, each)
+        self._spouse(parsed, head)
+
+    def _spouse(self, parsed: Parsed, word: Word) -> None:
+        to = parsed.child(word, "prep") if word.low in {"married", "engaged"} else None
+        whom = parsed.child(to, "pobj") if to is not None and to.low == "to" else None
+        if whom is not None and whom.pos == "PROPN" and can_name(whom):
+            self._introduced(whole_name(parsed, whom), "partner")
+
+    def _introduced(self, name: str, kin: str) -> None:
+        self.other(name=name, kin=kin, owner=self.user).told = True
+
+    def noted(self, text: str) -> str:
+        """The subject that notes about the legacy leave out, where the talk was just of them; else empty."""
+        legacy = self.legacy
+        if legacy is None or self.subject is not legacy or self.unclear:
+            return ""
+        named = {*self.legacy_names, legacy.kin} & set(re.findall(r"\w+", text.lower()))
+        spoken_of = legacy in self.before or named
+        return {"m": "He", "f": "She"}.get(legacy.gender, legacy.name) if spoken_of else ""
 
     def spoken_of(self, person: Person | None, beside: Person | None) -> None:
         """Take in whom a clause was about: whom the next pronoun likely means, unless one more is ``beside`` them."""

@@ -27,6 +27,15 @@ _LIST_LINE = re.compile(r"^[ \t]*(?:[-*•·+]|\d{1,4}[.)]|[a-z][.)]|\[[ x]\])[ 
 _CODE_CHARACTERS = re.compile(r"[{};=<>\\$\[\]()_]")
 # Labels that people put before a note of their own; any other label names a speaker or a form field.
 _OWN_LABELS = listed("remember note fyi ps p.s update edit correction also btw reminder")
+# Headings of lists about oneself. What follows is one's own when it says "I" or "my": "Medicine: I take metformin".
+_OWN_HEADINGS = listed(
+    "age allergies allergy birthday children commute diet drinks education exercise family fears fitness food foods "
+    "goals health hobbies hobby holidays home house housing illness interests job kids languages likes location meals "
+    "medication medications medicine medicines mobility money movies music pets plans profession religion school sleep "
+    "sport sports study transport travel vacation weekends work"
+)
+_TOPIC = re.compile(r"(?:about|more about|some|something about|things|basics|facts) \w")
+_FIRST_PERSON = re.compile(r"\b(?:I|i['’]m|I['’]\w+|[Mm]y)\b")
 
 _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st sr jr vs etc inc ltd co corp no approx dept est fig gen gov hon rev capt sgt col lt e.g i.e "
@@ -69,7 +78,15 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _blank_unless_own(match: re.Match[str]) -> str:
-    return match.group() if match.group("who").lower() in _OWN_LABELS else _blank(match)
+    line, who = match.group(), match.group("who").lower()
+    if who in _OWN_LABELS:
+        return line
+    said = line.partition(":")[2]
+    if _TOPIC.match(who):
+        return line.replace(":", ".", 1)
+    if who in _OWN_HEADINGS and _FIRST_PERSON.search(said):
+        return " " * (len(line) - len(said)) + said
+    return _blank(match)
 
 
 def _without_lists(text: str) -> str:

@@ -23,6 +23,7 @@ from language.reading.telling import Statement
 from language.reading.words import ENGLISH
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-zà-ÿ]{2,}\b")
+_ASKED_OF_YOU = re.compile(r"(?i)\b(?:you|your)\b[^.!?]*\?")
 _NEVER_MIND = re.compile(
     r"(?i)^(?:\W|please|oh|actually|ok|okay|well|and|so|no|just|sorry|wait|lol|haha)*"
     r"(?:never ?mind|stop remembering (?:that|this|it)|scratch that|(?:i'?m |i was |i am )?(?:just |"
@@ -111,7 +112,8 @@ class _Reader:
         if any(_NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)):
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_POINTING_BACK else []
-        mended = mend(text, self.names, casual=self.casual or is_casual([text.strip()]))
+        about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.noted(text)
+        mended = mend(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about)
         parsed = parse(mended.text)
         if parsed is None:
             self.dropped["not parsed"] += 1

@@ -203,7 +203,7 @@ class Wording:
         if person is None:
             raise Unclear(word)
         possessive = word.tag == "PRP$" or (low in {"his", "her"} and word.dep == "poss")
-        if person.role == "user" and low in {"i", "me", "my", "mine", "myself"}:
+        if person.role == "user" and low in {"i", "we", "me", "my", "mine", "myself"}:
             if low == "myself":
                 if word.dep in {"npadvmod", "appos", "advmod"}:
                     return ""
@@ -313,16 +313,17 @@ class Wording:
             perfect = any(each.lemma == "have" and each is not word for each in clause.parsed.children(verb))
             return "had" if verb.tag == "VBN" and not perfect else "would"
         subject = subject_of(clause.parsed, word)
-        first_person = subject is not None and subject.low == "i" and not _joined(clause, subject)
+        first_person = subject is not None and subject.low in {"i", "we"} and not _joined(clause, subject)
         if first_person and low in _SAME_PAST and _PAST_TIME.search(self.mended.text):
             return word.text
         bare = (
-            word.tag == "VB"
+            word.tag in {"VB", "VBP"}
             and word.dep == "conj"
             and not any(each.dep == "aux" for each in clause.parsed.children(word))
         )
-        if first_person and bare and clause.parsed.head(word).tag in {"VBD", "VBP", "VBZ"}:
-            return third(word.text)
+        joins = clause.parsed.head(word)
+        if first_person and bare and (joins.tag in {"VBD", "VBP", "VBZ"} or joins.dep in {"acomp", "attr"}):
+            return _THIRD.get(low) or third(word.text)
         if (
             first_person
             and (word.tag in {"VBP", "VBZ"} or low in _THIRD)
