@@ -43,6 +43,15 @@ class FieldChange(NamedTuple):
     new: str
 
 
+class Button(NamedTuple):
+    """A decision as it is offered: what it says, the key that presses it in the queue, and its class."""
+
+    decision: str
+    label: str
+    key: str = ""
+    style: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Other:
     """Another fact or memory beside the one on the card.
@@ -60,6 +69,28 @@ class Other:
     diffed: str = "From that to this"
 
 
+class Rival(NamedTuple):
+    """Another fact or memory that can't be true beside the one on the card, or says the same: one is chosen."""
+
+    key: str
+    version: int
+    other: Other
+
+
+_KEYS = {
+    "approve": "a",
+    "this_one": "t",
+    "edit": "e",
+    "share": "s",
+    "unshare": "s",
+    "reject": "r",
+    "dont_keep": "d",
+    "restore": "r",
+}
+_GRAVE = "quiet grave"
+_STYLES = {"approve": "primary", "delete": _GRAVE, "archive": _GRAVE, "reject": _GRAVE, "dont_keep": _GRAVE}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """What the templates show of one fact, memory or proposal, and the decisions that can be taken about it.
@@ -71,7 +102,8 @@ class Card:
 
     Lists show rows, which open to ``quotations``; pages and the queue show ``passages``, ``nearest`` and ``readers``.
     Only the queue sets what belongs to a proposal: ``pieces`` and ``changes`` are what it would change, ``removes``
-    that it would take the thing away, ``notices`` what is to be known before one decides.
+    that it would take the thing away, ``notices`` what is to be known before one decides, ``rival`` what is shown
+    beside it to choose between.
     """
 
     noun: Literal["fact", "memory"]
@@ -110,6 +142,20 @@ class Card:
     changes: Sequence[FieldChange] = field(default_factory=list)
     removes: bool = False
     link: Link | None = None
+    rival: Rival | None = None
+
+    @property
+    def buttons(self) -> list[Button]:
+        """The decisions that are offered, in words: those between two when there is a rival."""
+        words = {"dont_keep": "Don’t keep"}
+        if "dont_keep" in self.offers:
+            words["reject"] = "Not true"
+        if self.rival:
+            words |= {"approve": "Both are true", "this_one": "This one", "reject": "That one"}
+        return [
+            Button(name, words.get(name, name.capitalize()), _KEYS.get(name, ""), _STYLES.get(name, ""))
+            for name in self.offers
+        ]
 
     @property
     def opens(self) -> str:

@@ -18,6 +18,9 @@ from memories.models import MemoryVersion
 KEPT_OUT = "Not kept: it is in no prompt, is not learned again, and its words are withheld from what was said."
 """What is said when something and its words are not to be kept."""
 
+CHOSEN = "Approved, and the other is rejected as not true."
+"""What is said when one of two was chosen."""
+
 Typed = Mapping[str, str]
 """The fields of a form as they were typed, by name."""
 
@@ -95,8 +98,12 @@ def attempt(
 
 def seen_version(typed: Typed) -> int | None:
     """The version that the form was shown with."""
-    version = typed.get("version", "")
-    return int(version) if version.isdecimal() and len(version) < 10 else None
+    return as_version(typed.get("version", ""))
+
+
+def as_version(typed: str) -> int | None:
+    """A version in a field of a form; None for what is none."""
+    return int(typed) if typed.isdecimal() and len(typed) < 10 else None
 
 
 def as_sentence(text: str) -> str:

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("desk.home")),
     path("", include("desk.account.views")),
     path("", include("desk.account.data_views")),
+    path("", include("desk.account.erasing")),
     path("", include("desk.review.views")),
     path("", include("desk.legacies.views")),
     path("", include("desk.legacies.members")),

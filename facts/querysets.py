@@ -88,13 +88,25 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
                     links_of,
                     links.filter(**{f"{other}__in": others})
                     .select_related(other)
-                    .only("from_fact_id", "to_fact_id", "kind", "strength", f"{other}__content", f"{other}__user_id"),
+                    .only(
+                        "from_fact_id",
+                        "to_fact_id",
+                        "kind",
+                        "strength",
+                        *(f"{other}__{name}" for name in ("content", "user_id", "version")),
+                    ),
                 )
                 for links_of, other in (("links_from", "to_fact"), ("links_to", "from_fact"))
             ),
         ]
         columns = self.select_related("user").without_vectors()
         return columns.prefetch_related(*shown)
+
+    def brought_by(self, import_id: UUID) -> FactQuerySet:
+        """Those that rest on words which an import brought."""
+        evidence = apps.get_model("facts", "FactEvidence").objects
+        said = evidence.filter(message__conversation__brought_by=import_id)
+        return self.filter(pk__in=said.values("fact"))
 
     def of_others(self, principal: Principal) -> FactQuerySet:
         """What other members share with the person."""

@@ -103,6 +103,12 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         """Those that came by an agent, as ``BY_AGENT`` says."""
         return self.filter(Q(*((column, agent_id) for column in BY_AGENT), _connector=Q.OR))
 
+    def brought_by(self, import_id: UUID) -> MemoryQuerySet:
+        """Those that rest on words which an import brought."""
+        evidence = apps.get_model("memories", "MemoryEvidence").objects
+        said = evidence.filter(message__conversation__brought_by=import_id)
+        return self.filter(pk__in=said.values("version__memory"))
+
     def active(self) -> MemoryQuerySet:
         """What is remembered now: neither waiting nor gone."""
         return self.filter(state="active")

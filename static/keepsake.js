@@ -10,72 +10,6 @@
   document.addEventListener("htmx:responseError", () => say("That did not work. Please reload the page and try again."));
 })();
 
-// The review queue by keyboard. A key presses the button or opens the form that carries it as data-key. It waits until
-// htmx has taken over the forms, which it does on the same event and before: a form sent earlier would load a new page.
-document.addEventListener("DOMContentLoaded", () => {
-  const help = document.getElementById("keys");
-  if (!help) return;
-  const STORED = "keepsake-keys";
-  const typing = "input, textarea, select, [contenteditable]";
-  const toggle = document.getElementById("keys-on");
-  const opener = document.getElementById("keys-open");
-  let on = true;
-  try {
-    on = localStorage.getItem(STORED) !== "off";
-  } catch {
-    // Without storage the keys are on.
-  }
-  const apply = () => document.documentElement.classList.toggle("no-keys", !on);
-  apply();
-  opener.hidden = false;
-  toggle.checked = on;
-  toggle.addEventListener("change", () => {
-    on = toggle.checked;
-    apply();
-    try {
-      localStorage.setItem(STORED, on ? "on" : "off");
-    } catch {
-      // It holds for this page then.
-    }
-  });
-  opener.addEventListener("click", () => help.showModal());
-
-  const press = (target) => {
-    if (target.tagName !== "SUMMARY") {
-      target.click();
-      return;
-    }
-    target.parentElement.open = true;
-    const field = target.parentElement.querySelector("textarea, input:not([type=hidden])");
-    field.focus();
-    field.setSelectionRange(field.value.length, field.value.length);
-  };
-
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || help.open) return;
-    const form = event.target.closest("#review details[open]");
-    if (event.key === "Escape" && form) {
-      form.open = false;
-      form.querySelector("summary").focus();
-      return;
-    }
-    if (!on || event.repeat || event.target.closest(typing)) return;
-    if (event.key === "?") {
-      event.preventDefault();
-      help.showModal();
-      return;
-    }
-    if (event.key === " " && event.target.closest("a, button, summary")) return;
-    if (document.querySelector("#review.htmx-request, #review .htmx-request")) return;
-    const key = event.key === " " ? "j" : event.key.toLowerCase();
-    const target = /^[a-z]$/.test(key) && document.querySelector(`#review [data-key="${key}"]`);
-    if (target) {
-      event.preventDefault();
-      press(target);
-    }
-  });
-});
-
 // A file that is too large is told before it is sent: a server that refuses it half-way can't answer.
 (() => {
   const file = document.querySelector("input[type=file][data-most-bytes]");
@@ -86,6 +20,25 @@ document.addEventListener("DOMContentLoaded", () => {
     file.reportValidity();
   });
 })();
+
+// A file may be dropped anywhere on the form that takes it.
+for (const form of document.querySelectorAll("form[data-drop]")) {
+  const field = form.querySelector("input[type=file]");
+  const over = (event) => event.dataTransfer?.types.includes("Files");
+  form.addEventListener("dragover", (event) => {
+    if (!over(event)) return;
+    event.preventDefault();
+    form.classList.add("is-over");
+  });
+  for (const away of ["dragleave", "drop"]) form.addEventListener(away, () => form.classList.remove("is-over"));
+  form.addEventListener("drop", (event) => {
+    if (!over(event)) return;
+    event.preventDefault();
+    field.files = event.dataTransfer.files;
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+    field.focus();
+  });
+}
 
 // Ctrl+Enter, or Cmd+Enter, saves what is being written over several lines.
 document.addEventListener("keydown", (event) => {

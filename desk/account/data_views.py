@@ -1,4 +1,4 @@
-"""My data: everything about the person as one file, to keep and to read; and erasing all of it."""
+"""Your data: everything about the person as one file, to keep and to read; bringing it in; and erasing all of it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,18 @@ from assistant.erasure.actions import erasure_request, erasure_withdraw
 from assistant.erasure.serializers import NOT_REACHED, VERIFY
 from assistant.takeout.api import export_file
 from assistant.takeout.export_actions import JOB, export_begin
+from conversations.models import Withheld
+from facts.models import LegacyFact
 from journal.exceptions import Conflict
 from journal.models import Erasure, Export, JobRun
+from memories.models import Memory
 
+from ..importing.views import import_fields
+from ..legacies.tabs import tab_counts
+from ..memories.listing import counts_by_state
 from ..page import PageRequest, for_person
+from .erasing import receipts
+from .views import AS_SHOWN, LANGUAGES, RECORD
 
 
 @require_safe
@@ -31,17 +39,30 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
     """Show how far the export is, and its file. The panel alone for htmx."""
     user_id = must_act_for(principal)
     job = JobRun.objects.of_user(user_id).filter(kind=JOB).order_by("-created_at").first()
-    context = {
+    panel = {
         "principal": principal,
         "job": job,
         "is_open": job is not None and job.state in {JobRun.State.WAITING, JobRun.State.RUNNING},
-        "erasure": Erasure.objects.filter(user_id=user_id, scope="everything", state="waiting").first(),
-        "grace_hours": settings.ERASE_GRACE_HOURS,
         "export": Export.objects.of_user(user_id).whole(timezone.now()).first(),
         # Announced when it ends, not each time that the panel is loaded.
         "is_news": bool(request.htmx) and job is not None and job.state == JobRun.State.DONE,
     }
-    return render(request, "desk/_export.html" if request.htmx else "desk/my_data.html", context)
+    if request.htmx:
+        return render(request, "desk/_export.html", panel)
+    withheld = Withheld.objects.visible_to(principal).kept().passages().once()
+    context = {
+        **panel,
+        "erasure": Erasure.objects.filter(user_id=user_id, scope="everything", state="waiting").first(),
+        "grace_hours": settings.ERASE_GRACE_HOURS,
+        "receipts": receipts(principal),
+        "counts": counts_by_state(Memory.objects.visible_to(principal)),
+        "facts_gone": tab_counts(LegacyFact.objects.visible_to(principal), principal)["gone"],
+        "withheld": withheld.count(),
+        "record": dict(RECORD)[AS_SHOWN[principal.recall_record]],
+        "language": LANGUAGES.get(principal.language, principal.language),
+        **import_fields(principal),
+    }
+    return render(request, "desk/my_data.html", context)
 
 
 @require_POST

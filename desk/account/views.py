@@ -66,7 +66,7 @@ RECORD = [
     ("no", "Never quote one conversation in another"),
 ]
 _AS_STORED = {"": None, "yes": True, "no": False}
-_AS_SHOWN = {stored: shown for shown, stored in _AS_STORED.items()}
+AS_SHOWN = {stored: shown for shown, stored in _AS_STORED.items()}
 
 
 class SignIn(ThrottledSignIn):
@@ -100,8 +100,8 @@ class PreferencesForm(forms.Form):
         stored = {
             "has_memory": principal.has_memory,
             "agentic_memory": principal.agentic_memory,
-            "extract_each_message": _AS_SHOWN[principal.extract_each_message],
-            "recall_record": _AS_SHOWN[principal.recall_record],
+            "extract_each_message": AS_SHOWN[principal.extract_each_message],
+            "recall_record": AS_SHOWN[principal.recall_record],
             "review": principal.review,
             "time_zone": principal.time_zone,
             "language": principal.language,

@@ -75,8 +75,16 @@ class GoesAlong:
 
 def goes_along(principal: Principal, removal: Removal) -> GoesAlong:
     """What would go, in a constant number of statements."""
-    erasure = Erasure(user_id=must_act_for(principal), scope=removal.scope, object_id=str(removal.object_id))
-    extent = extent_of(erasure)
+    chunks = ConversationChunk.objects.filter(conversation=removal.conversation)
+    if removal.message:
+        index = removal.message.index
+        chunks = chunks.filter(message_range_start__lte=index, message_range_end__gt=index)
+    return goes_with(principal, removal.scope, str(removal.object_id), summaries=chunks.count())
+
+
+def goes_with(principal: Principal, scope: str, object_id: str, *, summaries: int = 0) -> GoesAlong:
+    """What an erasure of this scope would take, in a constant number of statements."""
+    extent = extent_of(Erasure(user_id=must_act_for(principal), scope=scope, object_id=object_id))
     memories = Memory.objects.visible_to(principal).filter(pk__in=extent.memories, state__in=["active", "proposed"])
     facts = LegacyFact.objects.mine(principal).filter(pk__in=extent.facts, state__in=["active", "proposed"])
     places = PlaceCaredAbout.objects.visible_to(principal).present().filter(pk__in=extent.places)
@@ -94,13 +102,9 @@ def goes_along(principal: Principal, removal: Removal) -> GoesAlong:
             for pk, name in places.order_by("name", "pk").values_list("pk", "name")
         ],
     )
-    chunks = ConversationChunk.objects.filter(conversation=removal.conversation)
-    if removal.message:
-        index = removal.message.index
-        chunks = chunks.filter(message_range_start__lte=index, message_range_end__gt=index)
     more = sum(max(0, len(links) - NAMED) for links in named)
     said, told, cared_about = (links[:NAMED] for links in named)
-    return GoesAlong(said, told, cared_about, more, chunks.count())
+    return GoesAlong(said, told, cared_about, more, summaries)
 
 
 def dont_keep(principal: Principal, removal: Removal) -> Done:

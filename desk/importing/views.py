@@ -11,9 +11,11 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Legacy
@@ -21,9 +23,10 @@ from accounts.principals import Principal
 from assistant.imports.actions import import_cancel, import_create, import_undo
 from conversations.imports import EXPORTS, FORMS
 from conversations.models import ConversationImport
-from facts.models import FactEvidence, LegacyFact
+from facts.models import LegacyFact
 from facts.querysets import WAITING
 from journal.exceptions import Conflict, NotFound, Refused
+from memories.models import Memory, Proposal
 
 from ..page import PageRequest, for_person, neighbours_of
 
@@ -101,14 +104,18 @@ def imports(request: PageRequest, principal: Principal) -> HttpResponse:
     return _page(request, principal, form, status)
 
 
+def import_fields(principal: Principal, form: ImportForm | None = None) -> dict[str, Any]:
+    """What the form for another import needs."""
+    return {"form": form or ImportForm(principal), "most": settings.IMPORT_MAX_BYTES // 1_048_576}
+
+
 def _page(request: PageRequest, principal: Principal, form: ImportForm, status: int = 200) -> HttpResponse:
     rows = ConversationImport.objects.visible_to(principal).exclude(state="storing").select_related("legacy")
     page = Paginator(rows.order_by("-created_at"), IMPORTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "principal": principal,
-        "form": form,
+        **import_fields(principal, form),
         "page": page,
-        "most": settings.IMPORT_MAX_BYTES // 1_048_576,
         **neighbours_of(page, lambda number: f"?page={number}"),
     }
     return render(request, "desk/imports.html", context, status=status)
@@ -122,14 +129,19 @@ def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> 
     upload = rows.select_related("legacy").filter(pk=import_id).first()
     if upload is None:
         raise NotFound("There is no such import.")
-    said = FactEvidence.objects.filter(message__conversation__brought_by=upload)
-    found = LegacyFact.objects.mine(principal).filter(pk__in=said.values("fact"))
+    found = LegacyFact.objects.mine(principal).brought_by(upload.pk)
+    memories = Memory.objects.visible_to(principal).brought_by(upload.pk)
+    proposals = Proposal.objects.visible_to(principal).open(timezone.now()).exclude(kind=Proposal.Kind.CREATE)
+    said = Q(evidence__message__conversation__brought_by=upload)
     context = {
         "principal": principal,
         "upload": upload,
         "left_out": [(words, upload.survey["skipped"][key]) for key, words in LEFT_OUT.items() if _count(upload, key)],
         "found": found.count(),
         "waiting": found.filter(WAITING).count(),
+        "memories": memories.filter(state=Memory.State.ACTIVE).count(),
+        "proposed": memories.filter(state=Memory.State.PROPOSED).count(),
+        "proposals": proposals.filter(said).distinct().count(),
         "brought": upload.conversations.count(),
         # Announced when it changes, not each time that the panel is loaded.
         "is_news": bool(request.htmx) and request.GET.get("was") != upload.state,

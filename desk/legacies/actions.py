@@ -15,7 +15,7 @@ from facts.policy import standing
 from journal.exceptions import NotFound
 from statements.models import Refusal
 
-from ..outcomes import KEPT_OUT, Done, Typed, seen_version
+from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
 
 Visibility = LegacyFact.Visibility
 
@@ -75,6 +75,18 @@ def _share(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | Non
         return actions.fact_set_visibility(principal, fact.pk, Visibility.SHARED, version=seen)
 
 
+def _this_one(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
+    try:
+        other = LegacyFact.objects.mine(principal).filter(pk=UUID(typed.get("rival", ""))).first()
+    except ValueError:
+        other = None
+    if other is None:
+        raise NotFound("There is no such fact.")
+    with transaction.atomic():
+        actions.fact_reject(principal, other.pk, version=as_version(typed.get("rival_version", "")))
+        return actions.fact_approve(principal, fact.pk, version=seen)
+
+
 def _unshare(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
     return actions.fact_set_visibility(principal, fact.pk, Visibility.PRIVATE, version=seen)
 
@@ -111,6 +123,7 @@ _Decide = Callable[[Principal, LegacyFact, Typed, int | None], LegacyFact]
 
 _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
     "approve": (_approve, "Approved", "Approved."),
+    "this_one": (_this_one, "This one", CHOSEN),
     "share": (_share, "Shared", "Shared with the other members."),
     "unshare": (_unshare, "Unshared", "Not shared any more: only you see it."),
     "edit": (_edit, "Saved", "Saved in your words."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from django.db.models import Count
 from django.db.models.functions import Lower
@@ -40,9 +41,12 @@ _ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class FactView(ListView):
-    """A tab, what narrows it, its order and a page of it. ``legacy`` is an id, or empty for all legacies."""
+    """A tab, what narrows it, its order and a page of it.
 
-    FILTERS = ("legacy", "category", "visibility", "state", "written_by")
+    ``legacy`` is an id, or empty for all legacies; ``upload`` is the id of an import.
+    """
+
+    FILTERS = ("legacy", "category", "visibility", "state", "written_by", "upload")
 
     show: TabName = "mine"
     search: str = ""
@@ -51,6 +55,7 @@ class FactView(ListView):
     visibility: str = ""
     state: str = ""
     written_by: str = ""
+    upload: str = ""
     sort: str = ""
     per_page: int = PER_PAGE[0]
     page: str = "1"
@@ -67,6 +72,7 @@ class FactView(ListView):
             visibility=one_of(query, "visibility", LegacyFact.Visibility.values) if show == "mine" else "",
             state=one_of(query, "state", STATES[show]),
             written_by=words(query, "written_by", 80),
+            upload=as_id(query.get("upload", "")),
             sort=one_of(query, "sort", SORTS),
             per_page=page_size(query),
             page=query.get("page", "1"),
@@ -93,6 +99,7 @@ class FactView(ListView):
             "search": self.search,
         }
         rows = facts.filter(legacy_id=self.legacy) if self.legacy else facts
+        rows = rows.brought_by(UUID(self.upload)) if self.upload else rows
         found: FactQuerySet = FactFilters(data, queryset=rows).qs
         return found
 

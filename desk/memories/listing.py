@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from django.db.models import Case, Count, Q, When
 from django.db.models.functions import Lower
@@ -46,10 +47,10 @@ _ORDERS = {
 class MemoryView(ListView):
     """Memories in one state, what narrows them, their order within a category and a page of that.
 
-    ``agent`` is an agent's id, ``pinned`` and ``reviewed`` are yes, no or empty.
+    ``agent`` is an agent's id, ``upload`` that of an import, ``pinned`` and ``reviewed`` are yes, no or empty.
     """
 
-    FILTERS = ("category", "kind", "topic", "subject", "agent", "pinned", "reviewed")
+    FILTERS = ("category", "kind", "topic", "subject", "agent", "upload", "pinned", "reviewed")
 
     state: str = "active"
     search: str = ""
@@ -58,6 +59,7 @@ class MemoryView(ListView):
     topic: str = ""
     subject: str = ""
     agent: str = ""
+    upload: str = ""
     pinned: str = ""
     reviewed: str = ""
     sort: str = ""
@@ -75,6 +77,7 @@ class MemoryView(ListView):
             topic=words(query, "topic", 50),
             subject=words(query, "subject", 200),
             agent=as_id(query.get("agent", "")),
+            upload=as_id(query.get("upload", "")),
             pinned=one_of(query, "pinned", YES_OR_NO),
             reviewed=one_of(query, "reviewed", YES_OR_NO),
             sort=one_of(query, "sort", SORTS),
@@ -104,6 +107,7 @@ class MemoryView(ListView):
         }
         rows = memories.filter(category=self.category) if self.category else memories
         # By itself: over REST a comma ends a topic.
+        rows = rows.brought_by(UUID(self.upload)) if self.upload else rows
         rows = rows.filter(topics__contains=[self.topic]) if self.topic else rows
         found: MemoryQuerySet = MemoryFilters(data, queryset=rows).qs
         return found.order_by()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.principals import Principal
@@ -15,7 +16,7 @@ from memories.models import Memory, Place, Proposal
 from statements.models import Refusal
 
 from ..memories import actions as memory_actions
-from ..outcomes import KEPT_OUT, Done, Typed, seen_version
+from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
 from .queue import Item
 
 State = Memory.State
@@ -46,7 +47,7 @@ def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -
 
     Raises NotFound for a decision or an item that there is not, Refused as the actions do; nothing was changed then.
     """
-    if decision not in {"approve", "edit", "reject", "dont_keep"}:
+    if decision not in {"approve", "edit", "reject", "dont_keep", "this_one"}:
         raise NotFound("There is no such decision.")
     if item.kind == "memory":
         return _about_memory(principal, _memory(principal, item), decision, typed)
@@ -74,6 +75,11 @@ def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
         raise Conflict("This memory does not wait any more.", code="wrong_state", state=memory.state)
     if memory.state == State.PROPOSED and not memory.proposals.open(timezone.now()).filter(kind=Kind.CREATE).exists():
         raise Conflict("This memory does not wait any more.", code="wrong_state", state=Proposal.State.LAPSED)
+    if decision == "this_one":
+        with transaction.atomic():
+            actions.memory_reject(principal, typed.get("rival", ""), version=as_version(typed.get("rival_version", "")))
+            actions.memory_approve(principal, memory.pk, version=seen_version(typed))
+        return Done("This one", CHOSEN)
     given = _given(typed, {"content": memory.content, "category": memory.category, "subject": memory.subject})
     if decision != "edit" or not given:
         done = memory_actions.decide_memory(principal, memory, "approve" if decision == "edit" else decision, typed)
@@ -84,6 +90,8 @@ def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
 
 
 def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typed: Typed) -> Done:
+    if decision == "this_one":
+        raise NotFound("There is no such decision.")
     if decision == "dont_keep":
         actions.proposal_reject(principal, proposal.pk, Refusal.DONT_KEEP)
         return Done("Not kept", KEPT_OUT)

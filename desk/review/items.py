@@ -7,10 +7,9 @@ change or archive a memory, or to add, change or remove a place.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from django.db.models import Q
@@ -19,23 +18,22 @@ from django.utils import formats, timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts.principals import Principal
-from facts.models import FactVersion, LegacyFact
-from journal.models import Change
+from facts.models import FactLink, LegacyFact
 from language.second_person import second_person
 from memories import queries
-from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Proposal, Relation
+from memories.models import Memory, MemoryEvidence, Place, Proposal, Relation
 from memories.policy import writing
 from memories.querysets import PLACES_CATEGORY
-from statements.models import Doubt
 from statements.wording import Embedded
 
-from ..cards import Card, FieldChange, Link, Other, Tag, category_label, diff_of_memories, not_quoted
+from ..cards import Card, FieldChange, Link, Other, Rival, Tag, category_label, diff_of_memories, not_quoted
 from ..diff import Piece, word_diff
 from ..legacies.cards import make_fact_card
 from ..memories.audience import who_sees
 from ..memories.cards import card_of
 from ..outcomes import Done, Refusal
 from ..quotations import Passage, make_passages, messages_behind, quote
+from .out_of_date import what_changed
 from .queue import Item
 
 State = Memory.State
@@ -54,9 +52,7 @@ _HELD = "It is held back: no agent sees it. Put it in your own words to have it 
 _OUTDATED = "The memory was changed after this was proposed. What you see is how it would change now."
 _LOST = "What this would change is not there any more. Reject it, or let it expire."
 _MAY_BE_OUTDATED = "It may be out of date: something that it rests on has changed. Approve it if it still holds."
-_MAY_CONTRADICT = (
-    "They may say the same, or contradict each other. Approve, and both stay. Reject, and only the other does."
-)
+_MAY_CONTRADICT = "They may say the same, or contradict each other."
 
 
 def make_item(principal: Principal, item: Item, outcome: Done | Refusal | None = None) -> Card | None:
@@ -84,7 +80,35 @@ def _fact(principal: Principal, item: Item, outcome: Done | Refusal | None) -> C
     outdated = what_changed(principal, "fact", item.pk)
     offers = card.offers if not outdated or "approve" in card.offers else ["approve", *card.offers]
     notices = [_HELD] if held else [_MAY_BE_OUTDATED] if outdated else []
-    return replace(card, edit_approves=True, offers=offers, notices=notices, related=[*outdated, *card.related])
+    rival = None if held or card.fact is None else _contradicted(principal, card.fact, card.related)
+    related = [*outdated, *(other for other in card.related if not rival or other.address != rival.other.address)]
+    return replace(
+        card,
+        edit_approves=True,
+        offers=_between(offers) if rival else offers,
+        notices=notices,
+        related=related,
+        rival=rival,
+    )
+
+
+def _contradicted(principal: Principal, fact: LegacyFact, related: Sequence[Other]) -> Rival | None:
+    """The fact of their own that one contradicts, if any that is still there."""
+    linked = [(link, link.to_fact) for link in fact.links_from.all()]
+    linked += [(link, link.from_fact) for link in fact.links_to.all()]
+    others = {other.address: other for other in related}
+    for link, other in linked:
+        address = reverse("fact-page", args=[other.pk])
+        if link.kind == FactLink.Kind.CONTRADICTS and other.user_id == principal.user_id and address in others:
+            return Rival(str(other.pk), other.version, others[address])
+    return None
+
+
+def _between(offers: Sequence[str]) -> list[str]:
+    """The decisions about something that has a rival: to choose it comes in place of sharing it."""
+    shares = {"share", "unshare"}
+    chosen = ["approve", "this_one", *(each for each in offers if each != "approve" and each not in shares)]
+    return list(dict.fromkeys(chosen))
 
 
 def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
@@ -93,7 +117,11 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     proposal = memory.proposals.filter(kind=Kind.CREATE, state=Proposal.State.WAITING).first()
     evidence = MemoryEvidence.objects.filter(version__memory=memory, version__number=memory.version).order_by("id")
     near = _near(principal, memory)
-    rivals = [_rival(near.pop(0), memory)] if near and memory.needs_check else []
+    replaced = list(_replaced(principal, memory, "Would replace" if proposed else "Replaces"))
+    rival = None
+    if near and memory.needs_check and near[0].other.address not in {other.address for other in replaced}:
+        rival = _rival(near.pop(0), memory)
+    card = _item(principal, item, memory, outcome)
     outdated = [] if proposed else what_changed(principal, "memory", memory.pk)
     by = memory.agent.name if memory.agent else memory.written_by
     unused = writing.is_unused(memory, principal.review)
@@ -105,7 +133,9 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     else:
         origin = "In your own words on"
     return replace(
-        _item(principal, item, memory, outcome),
+        card,
+        offers=_between(card.offers) if rival else card.offers,
+        rival=rival,
         tags=[
             Tag("New memory" if proposed else "Memory", "strong"),
             *_filed_under(memory.category, memory.subject),
@@ -114,10 +144,10 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
         origin=origin,
         at=proposal.created_at if proposal else memory.updated_at,
         notices=[_MAY_BE_OUTDATED] if outdated else [],
-        related=[*outdated, *rivals, *_replaced(principal, memory, "Would replace" if proposed else "Replaces")],
+        related=[*outdated, *replaced],
         passages=_passages(principal, list(evidence)),
         unquoted=not_quoted(by),
-        nearest=near[:MOST_NEAR],
+        nearest=[each.other for each in near[:MOST_NEAR]],
         readers=_readers(
             principal,
             "It is" if not proposed and not unused else "Once approved, it is",
@@ -156,7 +186,7 @@ def _change(
         notices=notices,
         passages=_passages(principal, list(proposal.evidence.all())),
         unquoted=not_quoted(_proposer(proposal)),
-        nearest=_near(principal, memory)[:MOST_NEAR] if update else [],
+        nearest=[each.other for each in _near(principal, memory)[:MOST_NEAR]] if update else [],
         readers=_readers(
             principal,
             "Once approved, it is" if update else "For now it is",
@@ -310,66 +340,31 @@ def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other
         yield Other(reverse("memory-page", args=[pk]), second_person(content), what, pieces=pieces)
 
 
-def _rival(other: Other, memory: Memory) -> Other:
+def _rival(near: Rival, memory: Memory) -> Rival:
     """The memory that this one perhaps repeats or contradicts, with the difference where they have enough in common."""
-    pieces = word_diff(other.content, second_person(memory.content))
-    alike = 2 * sum(len(piece.text) for piece in pieces if piece.kind == "same") >= len(other.content)
-    return replace(other, what="Close to another memory", note=_MAY_CONTRADICT, pieces=pieces if alike else ())
+    pieces = word_diff(near.other.content, second_person(memory.content))
+    alike = 2 * sum(len(piece.text) for piece in pieces if piece.kind == "same") >= len(near.other.content)
+    return near._replace(other=replace(near.other, note=_MAY_CONTRADICT, pieces=pieces if alike else ()))
 
 
-def _near(principal: Principal, memory: Memory) -> list[Other]:
+def _near(principal: Principal, memory: Memory) -> list[Rival]:
     """The memories that are nearest to one by meaning, none without a vector."""
     if memory.embedding is None:
         return []
     text = Embedded(memory.content, np.asarray(memory.embedding, np.float32), memory.embedding_model)
     found = queries.neighbours(principal, memory.user_id, text, kind=memory.kind, subject=memory.subject, but=memory.pk)
     waiting = Memory.objects.visible_to(principal).filter(pk__in=[each.memory_id for each in found])
-    states = dict(waiting.values_list("pk", "state")) if found else {}
+    known = {pk: (state, version) for pk, state, version in waiting.values_list("pk", "state", "version")}
     return [
-        Other(
-            reverse("memory-page", args=[near.memory_id]),
-            second_person(near.content),
-            note="" if states[near.memory_id] == State.ACTIVE else "waits too",
+        Rival(
+            near.memory_id,
+            known[near.memory_id][1],
+            Other(
+                reverse("memory-page", args=[near.memory_id]),
+                second_person(near.content),
+                note="" if known[near.memory_id][0] == State.ACTIVE else "waits too",
+            ),
         )
         for near in found
-        if near.memory_id in states
+        if near.memory_id in known
     ]
-
-
-# --- What may be out of date ---------------------------------------------------------------------------------------
-
-_WITHHELD = ("words that it rests on", "Withheld")
-
-
-def what_changed(principal: Principal, object_type: str, object_id: str) -> list[Other]:
-    """What a fact or a memory rests on that has changed since it was decided about; empty when nothing did."""
-    rows = Doubt.objects.open_of(principal.user_id, object_type).filter(object_id=object_id)
-    rev = rows.values_list("rev", flat=True).first()
-    if rev is None or principal.user_id is None:
-        return []
-    change = Change.objects.of_owner(principal.user_id).filter(rev=rev).first()
-    if change is not None and change.event == Change.Event.ERASE:
-        return [Other(reverse("home"), "something that it rests on", "Erased")]
-    if change is None or change.object_type not in {"memory", "fact"} or change.event not in {"UPDATE", "APPROVE"}:
-        return [Other(reverse("withheld-list"), *_WITHHELD)]
-    return list(_corrected(principal, change))
-
-
-def _corrected(principal: Principal, change: Change) -> list[Other]:
-    numbers = [change.old_version, change.new_version]
-    if change.object_type == "memory":
-        own = Memory.objects.visible_to(principal).filter(pk=change.object_id)
-        versions = MemoryVersion.objects.filter(memory__in=own, number__in=numbers)
-        was = dict(versions.values_list("number", "content"))
-        address = reverse("memory-page", args=[change.object_id])
-        now, compare = own.values_list("content", flat=True).first(), diff_of_memories
-    else:
-        facts = LegacyFact.objects.mine(principal).filter(pk=UUID(change.object_id))
-        was = dict(FactVersion.objects.filter(fact__in=facts, number__in=numbers).values_list("number", "content"))
-        address = reverse("fact-page", args=[change.object_id])
-        now, compare = facts.values_list("content", flat=True).first(), word_diff
-    if now is None:
-        return [Other(reverse("home"), "something that it rests on", "Not there any more")]
-    old, new = (was.get(number or 0, now) for number in numbers)
-    shown = second_person(now) if change.object_type == "memory" else now
-    return [Other(address, shown, "Corrected", pieces=compare(old, new), diffed="From then to now")]

@@ -143,6 +143,15 @@ class Queue:
             later=shown[1] if len(shown) > 1 else None,
         )
 
+    def ahead(self, principal: Principal, most: int) -> list[Item]:
+        """What comes after the item of the address, in order; nothing when that is not there."""
+        item = Item.of(self.item)
+        at = _position(principal, item) if item else None
+        if at is None:
+            return []
+        rows = _together([rows.exclude(_before(at)) for rows in self._sources(principal)])
+        return [each for each in _items(rows.order_by("rank", "since", "key")[: most + 1]) if each != item][:most]
+
     def count(self, principal: Principal) -> int:
         """How many items wait, at most ``MOST_COUNTED``."""
         return _count(self._sources(principal))

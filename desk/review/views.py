@@ -21,13 +21,16 @@ from journal.exceptions import Conflict, NotFound
 from memories.models import MemoryVersion
 
 from ..cards import memory_categories
-from ..outcomes import AlsoSaid, Done, Refusal, attempt, undoable
+from ..outcomes import Done, Refusal, attempt, undoable
 from ..page import PageRequest, came_from, for_person
 from ..withheld.views import with_also_said
 from . import actions
 from .items import make_item
 from .queue import KINDS, MOST_COUNTED, Item, Queue
 from .session import ReviewSession
+
+AHEAD = 5
+"""Most items that are loaded before they are asked for."""
 
 
 @require_safe
@@ -49,11 +52,15 @@ def answer_decision(
     """What follows a decision in the queue: the next item; after an undo or a refusal the same one again."""
     at = _queue(request).at(item)
     if isinstance(outcome, Refusal):
+        if _shown(request) and at.place(principal).item != item:
+            return _show_after(request, principal, outcome)
         return show_queue(request, principal, at, said=outcome.text, refusal=outcome)
+    if _shown(request):
+        return _show_after(request, principal, outcome)
     if not request.htmx:
         messages.success(request, outcome.text)
         return redirect(outcome.also.page if outcome.also else f"{reverse('review')}{at.query}#item")
-    answer = show_queue(request, principal, at, said=outcome.text, also=outcome.also)
+    answer = show_queue(request, principal, at, said=outcome.text, done=outcome)
     return replace_url(answer, reverse("review") + at.query)
 
 
@@ -61,6 +68,8 @@ def answer_gone(request: PageRequest, principal: Principal, why: str) -> HttpRes
     """What follows a decision in the queue about something that is not there: the queue from its beginning."""
     if not request.htmx:
         raise Http404
+    if _shown(request):
+        return _show_after(request, principal, Refusal("", why, 404))
     return show_queue(request, principal, _queue(request).from_the_start, said=why, refusal=Refusal("", why, 404))
 
 
@@ -71,34 +80,39 @@ def show_queue(
     *,
     said: str | None,
     refusal: Refusal | None = None,
-    also: AlsoSaid | None = None,
+    done: Done | None = None,
 ) -> HttpResponse:
-    """The queue's panel alone for htmx, else in its page. ``said`` is announced, with where one is now."""
+    """The queue's panel alone for htmx, else in its page. ``said`` is announced, with where one is now.
+
+    ``done`` is what was decided just now.
+    """
     place = queue.place(principal)
     decisions = ReviewSession(request.session)
     if not place.total:
         decisions.start_over()
-    done = decisions.done_in(queue.filters)
+    decided = decisions.done_in(queue.filters)
     about = refusal if place.item and place.item.key == queue.item else None
     card = make_item(principal, place.item, about) if place.item else None
     context = {
         "principal": principal,
         "queue": queue,
         "place": place,
-        "number": done + place.before + 1,
-        "of": done + place.total,
+        "number": decided + place.before + 1,
+        "of": decided + place.total,
         "more": place.total >= MOST_COUNTED,
-        "behind": done + place.before,
+        "behind": decided + place.before,
         "card": card,
         "where": "queue",
         "everywhere": True,
         "decided": decisions.decided(principal),
-        "also": also,
+        "done": done,
+        "editing": request.GET.get("edit") == "yes",
         "said": said,
         # When what was decided about waits no more, another item is shown, and the reason stands above that.
         "notice": refusal.text if refusal and about is None else "",
         "next": reverse("review") + queue.at(place.item).query,
         "start": reverse("review") + queue.filters,
+        "end": reverse("review") + queue.at(None).query,
         "later": reverse("review") + queue.at(place.later).query,
         "earlier": reverse("review") + queue.at(place.earlier).query if place.earlier else "",
         "kinds": KINDS.items(),
@@ -108,6 +122,40 @@ def show_queue(
     }
     status = refusal.status if refusal else 200
     return render(request, "desk/_queue.html" if request.htmx else "desk/review.html", context, status=status)
+
+
+@require_safe
+@for_person
+def ahead(request: PageRequest, principal: Principal) -> HttpResponse:
+    """The items after the one that the address names, for the page to show them without waiting."""
+    queue, most = Queue.of(request.GET), request.GET.get("most", "")
+    items = queue.ahead(principal, min(int(most), AHEAD) if most.isdecimal() and len(most) < 4 else AHEAD)
+    cards = [(make_item(principal, item), reverse("review") + queue.at(item).query) for item in items]
+    context = {
+        "principal": principal,
+        "cards": [(card, address) for card, address in cards if card],
+        "where": "queue",
+        "everywhere": True,
+    }
+    return render(request, "desk/_ahead.html", context)
+
+
+def _shown(request: PageRequest) -> bool:
+    """Whether the page shows the next item already, and asks only what a decision came to."""
+    return bool(request.htmx) and "ahead" in request.POST
+
+
+def _show_after(request: PageRequest, principal: Principal, outcome: Done | Refusal) -> HttpResponse:
+    """What a decision came to, and the latest ones, beside an item that is shown already."""
+    refused = isinstance(outcome, Refusal)
+    context = {
+        "done": None if refused else outcome,
+        "said": outcome.text,
+        "notice": outcome.text if refused else "",
+        "decided": ReviewSession(request.session).decided(principal),
+        "next": came_from(request, reverse("review")),
+    }
+    return render(request, "desk/_after.html", context, status=outcome.status if isinstance(outcome, Refusal) else 200)
 
 
 def _queue(request: PageRequest) -> Queue:
@@ -166,5 +214,6 @@ def _in_words(change: Callable[[Item], Done], item: Item) -> Done:
 
 urlpatterns = [
     path("review/", review, name="review"),
+    path("review/ahead/", ahead, name="review-ahead"),
     path("review/<slug:key>/<slug:decision>/", decide, name="review-decide"),
 ]

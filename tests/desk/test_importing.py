@@ -5,19 +5,22 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils.html import escape
 
 from accounts.queries import principal_for_person
 from assistant.imports.actions import import_create
 from assistant.imports.run import run_import
-from conversations.models import Conversation, ConversationImport, ImportPart
+from conversations.models import Conversation, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
 from journal.leases import retry_job_later
 from journal.models import JobRun
+from memories.models import MemoryEvidence, MemoryVersion
 from tests.conversations.exports import chatgpt_conversation, chatgpt_message, chatgpt_talk, chatgpt_zip, claude_talk
+from tests.factories import LegacyFactFactory, MemoryFactory, PreferencesFactory
 
 from .conftest import text
 
-IMPORT_QUERIES = 7
+IMPORT_QUERIES = 10
 IMPORTS_QUERIES = 6
 BEES = ("Grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
 
@@ -232,3 +235,24 @@ def test_pages_cost_the_same_however_much_there_is(visit, owner, legacy, django_
         client.get(f"/import/{upload.pk}/")
     with django_assert_num_queries(IMPORTS_QUERIES):
         client.get("/import/")
+
+
+def test_what_came_of_it_is_counted_and_leads_to_lists_of_it(visit, owner, agent, legacy, brought):
+    said = Message.objects.filter(conversation__brought_by=brought).first()
+    PreferencesFactory(user=owner, review="before")
+    waits = MemoryFactory(user=owner, agent=agent, content="The user grows beans on a balcony.")
+    learned = MemoryFactory(user=owner, content="The user keeps seven hens.")
+    MemoryFactory(user=owner, content="The user grows tomatoes.")
+    for memory in (waits, learned):
+        version = MemoryVersion.objects.get(memory=memory)
+        MemoryEvidence.objects.create(version=version, message=said, quote="")
+    LegacyFactFactory(legacy=legacy, user=owner, content="Said elsewhere.")
+    client = visit(owner)
+    page = text(client.get(f"/import/{brought.pk}/"))
+    for address, there in (
+        (f"/facts/?upload={brought.pk}", 2),
+        (f"/memories/?upload={brought.pk}", 1),
+        (f"/memories/?state=proposed&upload={brought.pk}", 1),
+    ):
+        assert f'<a href="{escape(address)}">{there}<' in page
+        assert text(client.get(address)).count('<li class="fact line') == there

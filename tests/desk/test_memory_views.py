@@ -6,6 +6,7 @@ from django.http import QueryDict
 from desk.memories.listing import MemoryView
 
 AGENT = "0d8f2c1a-6a57-4f0c-9a43-5b1f3a0c7e21"
+IMPORT = "7b1c3f5e-2a44-4d0b-8f57-9e6a1c2d3b40"
 
 
 @pytest.mark.parametrize(
@@ -27,9 +28,11 @@ def test_an_address_is_read(query, expected):
 
 
 def test_what_a_view_reads_it_writes():
-    view = MemoryView("rejected", "bees & honey", "tasks", "episodic", "sea", "Tom & I", AGENT, "yes", "no", page="3")
+    view = MemoryView(
+        "rejected", "bees & honey", "tasks", "episodic", "sea", "Tom & I", AGENT, IMPORT, "yes", "no", page="3"
+    )
     assert MemoryView.of(QueryDict(view.query[1:])) == view
-    assert view.narrowing == 6  # The category has a place of its own: the rail.
+    assert view.narrowing == 7  # The category has a place of its own: the rail.
     assert view.at(4).query.endswith("&page=4")
     other = view.within("active")
     assert (other.state, other.search, other.page) == ("active", "bees & honey", "")

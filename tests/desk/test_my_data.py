@@ -1,22 +1,34 @@
-"""My data: everything about the person as one file, from the page."""
+"""Your data: everything about the person as one file, from the page."""
 
 import io
 import zipfile
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.queries import principal_for_person
 from assistant.erasure.actions import run_erasure
 from assistant.takeout.export_actions import run_export
+from conversations.models import Message
+from facts.models import LegacyFact
 from journal.models import Erasure, JobRun
-from memories.models import Memory
+from memories.actions import memory_archive
+from memories.models import Memory, MemoryEvidence, MemoryVersion
 from tests.conftest import collected
-from tests.factories import MemoryFactory
+from tests.factories import (
+    ConversationFactory,
+    LegacyFactFactory,
+    MemoryFactory,
+    MessageFactory,
+    PreferencesFactory,
+    rev_of,
+)
 
-from .conftest import text
+from .conftest import text, words
 
-MY_DATA_QUERIES = 6
+MY_DATA_QUERIES = 11
 
 
 def test_everything_is_collected_and_fetched(visit, owner, stranger, django_assert_num_queries):
@@ -79,3 +91,74 @@ def test_everything_is_erased_a_day_after_its_name_was_typed(visit, owner, clien
     assert "Erased on" in receipt
     assert "manage.py verify_erasure" in receipt
     assert mine.get("/data/").status_code == 302
+
+
+# --- One thing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hens(owner):
+    """A memory, and the message that it was learned from."""
+    memory = MemoryFactory(user=owner, content="The user keeps seven hens.")
+    message = MessageFactory(conversation=ConversationFactory(user=owner), content="I keep seven hens, dear.")
+    version = MemoryVersion.objects.get(memory=memory)
+    MemoryEvidence.objects.create(version=version, message=message, quote="I keep seven hens")
+    return memory
+
+
+def carry_out():
+    for job in JobRun.objects.filter(kind="erase", state="waiting"):
+        run_erasure(job.pk)
+
+
+@pytest.mark.parametrize("with_messages", [False, True])
+def test_a_memory_is_erased_from_its_page_with_its_messages_or_without(visit, owner, hens, with_messages):
+    client = visit(owner)
+    assert f'href="/memories/{hens.pk}/erase/"' in text(client.get(f"/memories/{hens.pk}/"))
+    page = words(client.get(f"/memories/{hens.pk}/erase/"))
+    assert "You keep seven hens." in page
+    assert "I keep seven hens, dear." in page
+    typed = {"at_once": "yes", **({"messages": "yes"} if with_messages else {})}
+    answer = client.post(f"/memories/{hens.pk}/erase/", typed)
+    carry_out()
+    assert not Memory.objects.filter(pk=hens.pk).exists()
+    assert ("hens" not in Message.objects.get().content) is with_messages
+    assert "Erased on" in words(client.get(answer.url)) or with_messages
+    receipts = Erasure.objects.order_by("at")
+    assert [each.scope for each in receipts] == ["memory", "message"][: 1 + with_messages]
+    assert all(f"/erased/{each.pk}/" in text(client.get("/data/")) for each in receipts)
+
+
+def test_an_erasure_that_waits_is_taken_back_among_the_receipts(visit, owner, legacy):
+    fact = LegacyFactFactory(legacy=legacy, user=owner)
+    client = visit(owner)
+    assert f'href="/facts/{fact.pk}/erase/"' in text(client.get(f"/facts/{fact.pk}/"))
+    assert client.post(f"/facts/{fact.pk}/erase/", {}).url == "/data/#receipts"
+    receipt = Erasure.objects.get()
+    assert f'action="/conversations/kept/{receipt.pk}/"' in text(client.get("/data/"))
+    assert client.post(f"/conversations/kept/{receipt.pk}/", {"next": "/data/"}).url == "/data/"
+    assert "Taken back: nothing was erased" in words(client.get("/data/"))
+    carry_out()
+    assert LegacyFact.objects.filter(pk=fact.pk).exists()
+
+
+def test_nobody_erases_what_is_not_theirs(visit, stranger, member, legacy, owner, hens):
+    fact = LegacyFactFactory(legacy=legacy, user=owner, visibility="shared")
+    before = rev_of(owner)
+    for person in (stranger, member):
+        for path in (f"/memories/{hens.pk}/erase/", f"/facts/{fact.pk}/erase/"):
+            assert visit(person).get(path).status_code == 404
+            assert visit(person).post(path, {"at_once": "yes"}).status_code == 404
+    assert visit().get(f"/memories/{hens.pk}/erase/").status_code == 302
+    assert (Erasure.objects.count(), rev_of(owner)) == (0, before)
+    assert f"/facts/{fact.pk}/erase/" not in text(visit(member).get(f"/facts/{fact.pk}/"))
+
+
+def test_what_is_kept_how_and_what_is_put_away_stands_there(visit, owner, legacy):
+    PreferencesFactory(user=owner, review="before", has_memory=False, time_zone="Europe/Lisbon", language="pt")
+    archived = MemoryFactory(user=owner)
+    memory_archive(principal_for_person(owner.pk), archived.pk)
+    page = words(visit(owner).get("/data/"))
+    for told in ("Off: nothing is remembered", "Used once you have approved them", "Europe/Lisbon", "Português"):
+        assert told in page
+    assert "1 archived" in page

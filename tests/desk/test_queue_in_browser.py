@@ -5,7 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from accounts.queries import principal_for_person
+from facts import actions
 from facts.models import LegacyFact
+from tests.factories import LegacyFactFactory
 
 from .conftest import fact_list, now, ready
 
@@ -99,6 +102,7 @@ def test_a_key_pressed_the_moment_the_next_item_comes_decides_on_it_without_a_ne
     tab.keyboard.press("a")
     expect(claim(tab, facts[2])).to_be_focused()
     assert tab.evaluate("window.samePage") is True
+    expect(tab.locator("#said")).to_contain_text("Shared with the other members. 3 of 11.")
     assert [now(fact).visibility for fact in facts[:3]] == ["private", "shared", "private"]
 
 
@@ -125,9 +129,63 @@ def test_the_list_of_keys_opens_and_the_keys_can_be_switched_off(tab, owner, fac
     keys.get_by_label("Use these keys in this browser").check()
     tab.keyboard.press("Escape")
     tab.locator("body").press("a")
-    expect(claim(tab, facts[2])).to_be_visible()
+    expect(tab.locator("#said")).to_contain_text("Approved. 3 of 11.")
     assert now(facts[1]).reviewed_at is not None
     assert tab.faults == []
+
+
+def test_a_hurried_hand_decides_twenty_items_and_none_is_dropped(tab, owner, legacy, facts):
+    more = LegacyFactFactory.create_batch(9, legacy=legacy, user=owner)
+    LegacyFact.objects.filter(pk__in=[fact.pk for fact in more]).update(reviewed_at=None)
+    queue = [*facts, *sorted(more, key=lambda fact: (fact.extracted_at, str(fact.pk)))]
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.keyboard.type("aaarasardaaasraaardu", delay=90)
+    expect(tab.locator("#said")).to_contain_text("Undone: it is as it was before. 19 of 20.")
+    expect(claim(tab, queue[18])).to_be_focused()
+    rejected = [number for number, key in enumerate("aaarasardaaasraaar") if key in "rd"]
+    assert [number for number, fact in enumerate(queue) if now(fact).state == "rejected"] == rejected
+    assert [number for number, fact in enumerate(queue) if now(fact).visibility == "shared"] == [5, 12]
+    left = [
+        number for number, fact in enumerate(queue) if now(fact).reviewed_at is None and now(fact).state == "active"
+    ]
+    assert left == [18, 19]
+    assert tab.faults == []
+
+
+def test_the_bar_stays_in_its_place_and_the_next_item_needs_no_server(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.wait_for_load_state("networkidle")
+    place = tab.get_by_role("button", name="Approve").bounding_box()
+    tab.context.set_offline(True)
+    tab.keyboard.press("a")
+    expect(tab.locator("#trouble")).to_contain_text("Keepsake could not be reached.")
+    expect(claim(tab, facts[0])).to_be_focused()  # What was not decided is shown again.
+    tab.keyboard.press("j")
+    expect(claim(tab, facts[1])).to_be_focused()
+    assert tab.get_by_role("button", name="Approve").bounding_box() == place
+    tab.context.set_offline(False)
+    tab.keyboard.type("ka", delay=50)
+    expect(tab.locator("#said")).to_contain_text("Approved. 2 of 11.")
+    assert [now(fact).reviewed_at is not None for fact in facts[:3]] == [True, False, False]
+
+
+def test_what_is_refused_comes_back_with_what_was_typed(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.wait_for_load_state("networkidle")
+    actions.fact_edit(principal_for_person(owner.pk), facts[0].pk, content="Rosa was a midwife in Basel.")
+    LegacyFact.objects.filter(pk=facts[0].pk).update(reviewed_at=None)
+    tab.keyboard.press("e")
+    tab.get_by_label("In your words").fill("Rosa was a midwife in Bern.")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_role("alert").first).to_contain_text("This fact was changed meanwhile.")
+    expect(tab.get_by_label("In your words")).to_have_value("Rosa was a midwife in Bern.")
+    assert now(facts[0]).content == "Rosa was a midwife in Basel."
 
 
 def test_escape_leaves_a_form_without_saving(tab, owner, facts):
@@ -140,7 +198,7 @@ def test_escape_leaves_a_form_without_saving(tab, owner, facts):
     tab.keyboard.type(" a s r")
     tab.keyboard.press("Escape")
     expect(box).to_be_hidden()
-    expect(tab.locator("summary", has_text="Edit")).to_be_focused()
+    expect(tab.get_by_role("link", name="Edit")).to_be_focused()
     assert now(facts[0]).version == 1
 
 

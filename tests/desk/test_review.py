@@ -144,8 +144,34 @@ def test_a_contradiction_is_shown_with_what_differs(visit, owner, waiting):
     old = LegacyFactFactory(legacy=waiting[0].legacy, user=owner, content="Grandmother Rosa was a nurse.")
     waiting[0].links_from.create(to_fact=old, kind="contradicts", strength=0.9)
     page = visit(owner).get("/review/")
-    assert "Contradicts another fact of yours: Grandmother Rosa was a nurse." in words(page)
+    assert f"This one {waiting[0].content} That one Grandmother Rosa was a nurse." in words(page)
+    assert "Contradicts another fact of yours" in words(page)
     assert re.search(r"<del>.*nurse</del><ins>.*midwife</ins>", text(page))
+    assert "Both are true" in words(page)
+
+
+@pytest.mark.parametrize(
+    ("decision", "this", "that"),
+    [("approve", "active", "active"), ("this_one", "active", "rejected"), ("reject", "rejected", "active")],
+)
+def test_of_two_that_contradict_each_other_both_this_or_that_is_true(visit, owner, waiting, decision, this, that):
+    old = LegacyFactFactory(legacy=waiting[0].legacy, user=owner, content="Grandmother Rosa was a nurse.")
+    waiting[0].links_from.create(to_fact=old, kind="contradicts", strength=0.9)
+    client = visit(owner)
+    press(client, waiting[0], decision, rival=old.pk, rival_version=old.version)
+    assert (now(waiting[0]).state, now(old).state) == (this, that)
+    (undo,) = undo_addresses(text(client.get("/review/")))
+    client.post(undo, {"next": "/review/"})
+    assert (now(waiting[0]).reviewed_at, now(old).state) == (None, "active")
+
+
+def test_this_one_changes_neither_when_the_other_is_not_theirs_or_was_reworded(visit, owner, member, waiting):
+    theirs = LegacyFactFactory(legacy=waiting[0].legacy, user=member)
+    old = LegacyFactFactory(legacy=waiting[0].legacy, user=owner)
+    client = visit(owner)
+    for rival, version, status in ((theirs.pk, 1, 404), (old.pk, 7, 409), ("nothing", 1, 404), ("", 1, 404)):
+        assert press(client, waiting[0], "this_one", rival=rival, rival_version=version).status_code == status
+    assert (now(waiting[0]).reviewed_at, now(old).state, now(theirs).state) == (None, "active", "active")
 
 
 def test_why_a_fact_is_held_back_is_told(visit, owner, waiting):
@@ -157,7 +183,7 @@ def test_why_a_fact_is_held_back_is_told(visit, owner, waiting):
     )
     page = visit(owner).get("/review/")
     assert "Reason: It tells a model what to do. It is held back: no agent sees it." in words(page)
-    assert re.findall(r'data-key="(\w)"', text(page)) == ["j", "e", "r", "d"]
+    assert re.findall(r'data-key="(\w)"', text(page)) == ["k", "j", "e", "r", "d"]
 
 
 @pytest.mark.parametrize(("decision", "becomes"), [("edit", "active"), ("reject", "rejected"), ("delete", "archived")])
@@ -214,7 +240,7 @@ def test_a_decision_leads_to_the_next_item_and_back(visit, owner, waiting, decis
         answer = client.get(answer.url)
     else:
         assert answer["HX-Replace-Url"] == f"/review/?item=fact-{waiting[0].pk}"
-        assert text(answer).lstrip().startswith('<div id="review">')
+        assert text(answer).lstrip().startswith('<div id="review"')
         assert re.search(r'<div id="said" hx-swap-oob="innerHTML">[^<]+ 2 of 3\.</div>', text(answer))
         assert f'id="claim-{waiting[1].pk}" tabindex="-1" autofocus' in text(answer)
     assert "2 of 3" in words(answer)

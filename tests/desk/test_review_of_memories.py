@@ -234,7 +234,7 @@ def test_what_would_be_forgotten(visit, owner, me, cautious, add):
     assert "Memory to archive" in words(page)
     assert "to be removed: You keep bees behind the house." in words(page)
     assert "deleted for good after 30 days" in words(page)
-    assert re.findall(r'data-key="(\w)"', text(page)) == ["j", "a", "r"]
+    assert re.findall(r'data-key="(\w)"', text(page)) == ["k", "j", "a", "r"]
 
 
 def test_places(visit, owner, me, cautious):
@@ -284,11 +284,26 @@ def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, s
     double = add(me, BEES)
     Memory.objects.filter(pk=double.pk).update(needs_check=True)
     page = words(visit(owner).get("/review/"))
-    assert "Close to another memory: You keep hens behind the house." in page
+    assert "That one You keep hens behind the house." in page
     assert "From that to this:" in page
     decide(visit(owner), double, "approve")
     assert not now(double).needs_check
     assert "Nothing waits" in words(visit(owner).get("/review/"))
+
+
+@pytest.mark.parametrize(
+    ("decision", "this", "that"),
+    [("approve", "active", "active"), ("this_one", "active", "rejected"), ("reject", "rejected", "active")],
+)
+def test_of_two_memories_both_this_or_that_is_true(visit, owner, me, add, decision, this, that):
+    other, double = add(me, HENS), add(me, BEES)
+    Memory.objects.filter(pk=double.pk).update(needs_check=True)
+    client = visit(owner)
+    decide(client, double, decision, version=1, rival=other.pk, rival_version=1)
+    assert (now(double).state, now(other).state) == (this, that)
+    (undo,) = undo_addresses(text(client.get("/review/")))
+    client.post(undo, {"next": "/review/"})
+    assert (now(double).state, now(double).needs_check, now(other).state) == ("active", True, "active")
 
 
 def test_nearest_memories(visit, owner, me, cautious, add, settings):
@@ -546,7 +561,7 @@ def test_what_its_change_was_about_is_gone(visit, owner, me, update):
     client = visit(owner)
     page = client.get("/review/")
     assert "What this would change is not there any more" in words(page)
-    assert re.findall(r'data-key="(\w)"', text(page)) == ["j", "r"]
+    assert re.findall(r'data-key="(\w)"', text(page)) == ["k", "j", "r"]
     answer = decide(client, update, "approve", version=1)
     assert answer.status_code == 409
     assert "archived meanwhile" in words(answer)

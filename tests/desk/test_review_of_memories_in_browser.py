@@ -112,6 +112,7 @@ def test_it_works_without_javascript(browse, owner, waiting):
     page.locator(".decided").get_by_role("button", name=re.compile("Undo")).first.click()
     expect(claim(page, waiting[1])).to_be_visible()
     expect(page.locator("#where")).to_have_text("2 of 8")
+    page.get_by_text("Filter").click()
     page.get_by_label("What waits").select_option("facts")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("heading", name="Nothing waits for you here")).to_be_visible()
@@ -132,7 +133,7 @@ def test_pages_keep_nobody_out(tab, owner, waiting):
         tab.goto(path)
         found[path] = found_on(tab)
     tab.goto(queue[0])
-    tab.locator("summary", has_text="Edit").click()
+    tab.get_by_role("link", name="Edit").click()
     found["edit"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
 

@@ -1,0 +1,125 @@
+"""Erasing one thing for good, with a preview of what goes along, and the receipts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_http_methods
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from assistant.erasure.actions import erasure_request
+from conversations.models import Message
+from facts.models import FactEvidence, LegacyFact
+from journal.exceptions import NotFound, Refused
+from journal.models import Erasure
+from language.second_person import second_person
+from memories.models import Memory, MemoryEvidence
+
+from ..conversations.actions import goes_with
+from ..page import PageRequest, for_person
+from ..quotations import Quotation, messages_behind, quote
+
+LATEST = 20
+MOST_MESSAGES = 50
+_NAMES = {
+    "memory": "A memory",
+    "fact": "A fact",
+    "message": "A message",
+    "conversation": "A conversation",
+    "membership": "All about a legacy",
+    "everything": "Everything",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """An erasure that the person asked for, and what it is of in words."""
+
+    erasure: Erasure
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Erasable:
+    """A memory or a fact that is to be erased, its page, and the person's words that it was learned from."""
+
+    noun: Literal["memory", "fact"]
+    key: str
+    content: str
+    address: str
+    said: list[Quotation]
+    messages: list[Message]
+
+
+def receipts(principal: Principal) -> list[Receipt]:
+    """The latest erasures of the person, the last one first."""
+    rows = Erasure.objects.filter(user_id=must_act_for(principal)).order_by("-at")[:LATEST]
+    return [Receipt(each, _NAMES.get(each.scope, each.scope)) for each in rows]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def erase_one(
+    request: PageRequest, principal: Principal, memory_id: str = "", fact_id: UUID | None = None
+) -> HttpResponse:
+    """Say what erasing a memory or a fact comes to, or have it erased."""
+    found = _find(principal, "fact", str(fact_id)) if fact_id else _find(principal, "memory", memory_id)
+    if request.method != "POST":
+        return _show(request, principal, found)
+    at_once = request.POST.get("at_once") == "yes"
+    hours = 0 if at_once else settings.ERASE_GRACE_HOURS
+    wanted: list[tuple[str, str]] = [(found.noun, found.key)]
+    if request.POST.get("messages") == "yes":
+        wanted += [("message", str(each.pk)) for each in found.messages]
+    try:
+        made = [erasure_request(principal, scope, object_id, grace_hours=hours)[0] for scope, object_id in wanted]
+    except NotFound:
+        raise
+    except Refused as error:
+        return _show(request, principal, found, error)
+    if at_once and len(made) == 1:
+        return redirect("receipt-page", made[0].pk)
+    told = f"It is erased in {hours} hours. Until then you can keep it."
+    messages.success(request, "It is being erased." if at_once else told)
+    return redirect(reverse("my-data") + "#receipts")
+
+
+def _find(principal: Principal, noun: Literal["memory", "fact"], key: str) -> Erasable:
+    evidence: list[MemoryEvidence] | list[FactEvidence]
+    if noun == "memory":
+        content = Memory.objects.visible_to(principal).filter(pk=key).values_list("content", flat=True).first()
+        evidence = list(MemoryEvidence.objects.filter(version__memory=key).order_by("id")[:MOST_MESSAGES])
+    else:
+        content = LegacyFact.objects.mine(principal).filter(pk=key).values_list("content", flat=True).first()
+        evidence = list(FactEvidence.objects.filter(fact_id=UUID(key)).order_by("id")[:MOST_MESSAGES])
+    if content is None:
+        raise NotFound(f"There is no such {noun}.")
+    behind = messages_behind(principal, evidence)
+    said = list({(each.conversation_id, each.number): each for each in quote(evidence, behind)}.values())
+    shown = second_person(content) if noun == "memory" else content
+    return Erasable(noun, key, shown, reverse(f"{noun}-page", args=[key]), said, list(behind.values()))
+
+
+def _show(request: PageRequest, principal: Principal, found: Erasable, refused: Refused | None = None) -> HttpResponse:
+    context = {
+        "principal": principal,
+        "found": found,
+        "along": goes_with(principal, found.noun, found.key),
+        "grace_hours": settings.ERASE_GRACE_HOURS,
+        "refused": refused.detail if refused else "",
+    }
+    return render(request, "desk/erase_one.html", context, status=refused.status if refused else 200)
+
+
+urlpatterns = [
+    path("memories/<slug:memory_id>/erase/", erase_one, name="memory-erase"),
+    path("facts/<uuid:fact_id>/erase/", erase_one, name="fact-erase"),
+]
