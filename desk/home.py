@@ -14,7 +14,7 @@ from django.db.models import Count, Min, OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.actions import legacy_create
 from accounts.models import Agent, Legacy
@@ -25,9 +25,12 @@ from conversations.models import Conversation, Message
 from journal.exceptions import Refused
 from journal.models import Change, Ledger
 from language.second_person import second_person
-from memories.models import Memory, Place
+from memories.lifecycle import leaving_soon
+from memories.models import Memory, MemoryPlan, Place
+from memories.plans import open_plan
 from memories.queries import block_fill
 
+from .first_run import TellForm
 from .history import agent_names, who_address, who_did
 from .legacies.invitations import waiting_invitations
 from .legacies.tabs import Numbers, numbers_by_legacy
@@ -70,7 +73,27 @@ def home(request: PageRequest, principal: Principal) -> HttpResponse:
     return _show(request, principal, form, status=400)
 
 
-def _show(request: PageRequest, principal: Principal, form: RememberForm, status: int = 200) -> HttpResponse:
+@require_POST
+@for_person
+def first_run(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Remember what a newcomer answers; the questions again with what was refused of it."""
+    tell = TellForm(request.POST, label_suffix="")
+    if tell.is_valid():
+        told = tell.tell(principal)
+        if told:
+            messages.success(request, f"{told} thing{'s are' if told > 1 else ' is'} remembered about you.")
+    if tell.is_valid():
+        return redirect("home")
+    return _show(request, principal, RememberForm(label_suffix=""), 400, tell)
+
+
+def _show(
+    request: PageRequest,
+    principal: Principal,
+    form: RememberForm,
+    status: int = 200,
+    tell: TellForm | None = None,
+) -> HttpResponse:
     legacies = Paginator(Legacy.objects.visible_to(principal).order_by("name", "pk"), LEGACIES_PER_PAGE)
     page = legacies.get_page(request.GET.get("page"))
     numbers = numbers_by_legacy(principal)
@@ -79,16 +102,24 @@ def _show(request: PageRequest, principal: Principal, form: RememberForm, status
     latest = conversations.select_related("legacy").order_by("-created_at")
     guests = [] if legacies.count else demo_sign_ins()
     waiting = _waiting(principal, sum(each.waiting for each in numbers.values()))
+    remembered = Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal))
+    places = Place.objects.visible_to(principal).present().count()
+    if tell is None and not (legacies.count or remembered or places or waiting):
+        tell = TellForm(label_suffix="")
+    plan = open_plan(principal)
     context = {
         "principal": principal,
         "form": form,
+        "tell": tell,
+        "plan": plan if plan and plan.state == MemoryPlan.State.PREVIEW and plan.items.exists() else None,
+        "leaving": leaving_soon(principal),
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
         "waiting": waiting,
         "invitations": waiting_invitations(principal),
         "next": reverse("home"),
-        "remembered": Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal)),
-        "places": Place.objects.visible_to(principal).present().count(),
+        "remembered": remembered,
+        "places": places,
         "agents": Agent.objects.visible_to(principal).count(),
         "fill": block_fill(principal),
         "latest": latest_changes(principal),
@@ -193,4 +224,5 @@ def _shown(principal: Principal, keys: list[tuple[str, str]]) -> Mapping[tuple[s
 
 urlpatterns = [
     path("", home, name="home"),
+    path("first-run/", first_run, name="first-run"),
 ]

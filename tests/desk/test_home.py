@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from memories import actions
+from memories.models import Memory
 from memories.records import NewMemory
 from tests.factories import PreferencesFactory, agent_principal
 
@@ -147,5 +148,71 @@ def test_it_costs_the_same_however_much_there_is(visit, owner, me, bot, cautious
         add(cautious, f"The user has {number + 2} brothers.")
         actions.place_add(me, f"p{number}", f"Place {number}")
     client = visit(owner)
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(21):
         client.get("/")
+
+
+def test_three_answers_become_the_first_memories(visit, stranger):
+    client = visit(stranger)
+    assert "Tell me about yourself" in words(client.get("/"))
+    answers = {"called": "Jo", "lives": "Porto.", "matters": "I am allergic to penicillin."}
+    page = words(client.post("/first-run/", answers, follow=True))
+    assert "3 things are remembered about you." in page
+    assert "Tell me about yourself" not in page
+    mine = Memory.objects.filter(user=stranger, state="active")
+    assert set(mine.values_list("content", "field")) == {
+        ("I like to be called Jo.", "preferred_name"),
+        ("I live in Porto.", "city"),
+        ("I am allergic to penicillin.", ""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [({}, "Answer one of the questions."), ({"matters": "x" * 301}, "at most 300 characters")],
+    ids=["none", "long"],
+)
+def test_answers_that_can_not_be_kept_are_told_of(visit, stranger, answers, told):
+    answer = visit(stranger).post("/first-run/", answers)
+    assert answer.status_code == 400
+    assert told in words(answer)
+    assert not Memory.objects.filter(user=stranger).exists()
+
+
+def test_of_several_answers_the_good_ones_are_kept_and_the_other_is_shown_again(visit, stranger):
+    secret = "My password is hunter2-hunter2."
+    answer = visit(stranger).post("/first-run/", {"lives": "Porto", "matters": secret})
+    assert answer.status_code == 400
+    assert "1 thing is remembered about you." in words(answer)
+    assert secret in text(answer)
+    assert list(Memory.objects.filter(user=stranger).values_list("content", flat=True)) == ["I live in Porto."]
+
+
+def test_with_memory_off_a_newcomer_is_asked_nothing(visit, stranger):
+    PreferencesFactory(user=stranger, has_memory=False)
+    page = words(visit(stranger).get("/"))
+    assert "Bring your history in" in page
+    assert "Tell me about yourself" not in page
+
+
+def test_the_first_run_leads_to_talk_import_and_agents_and_to_no_terminal(visit, stranger):
+    page = text(visit(stranger).get("/"))
+    for address in ("/talk/", "/import/", "/agents/connect/"):
+        assert f'class="button" href="{address}"' in page
+    assert "terminal" not in page
+    assert "manage.py" not in page
+
+
+def test_a_plan_that_asks_and_what_leaves_soon_are_told_at_home(visit, owner, stranger, me, settings):
+    choir = add(me, "The user sings in a choir.")
+    actions.memory_archive(me, choir.pk)
+    gone = {"deleted_why": "evicted", "importance": settings.IMPORTANT, "purge_at": timezone.now() + timedelta(days=2)}
+    Memory.objects.filter(pk=choir.pk).update(**gone)
+    add(me, "The user keeps bees.")
+    add(me, "The user is keeping bees.")
+    plan = actions.optimize_plan(me)
+    assert plan.items.count() == 1
+    page = text(visit(owner).get("/"))
+    assert f'href="/memories/tidy/{plan.pk}/"' in page
+    assert "1 important memory that made room in your prompts is deleted for good" in page
+    assert "A plan to merge them waits" not in text(visit(stranger).get("/"))

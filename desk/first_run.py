@@ -1,0 +1,65 @@
+"""The first run: three questions whose answers become the first memories."""
+
+from __future__ import annotations
+
+from django import forms
+
+from accounts.principals import Principal
+from journal.exceptions import Refused
+from memories.actions import memories_add
+from memories.models import Memory
+from memories.records import Addition, NewMemory
+
+MOST_LETTERS = 300
+_SAYS_SO = ("i ", "i'", "i’", "my ")
+"""How an answer begins that is a statement already."""
+_STATEMENTS = {
+    "called": ("I like to be called {}.", "profile", Memory.Field.PREFERRED_NAME.value),
+    "lives": ("I live in {}.", "profile", Memory.Field.CITY.value),
+    "matters": ("{}", "context", ""),
+}
+
+
+class TellForm(forms.Form):
+    """The questions. None has to be answered, but one."""
+
+    called = forms.CharField(
+        required=False,
+        max_length=MOST_LETTERS,
+        label="What do you like to be called?",
+        widget=forms.TextInput({"autocomplete": "nickname"}),
+    )
+    lives = forms.CharField(
+        required=False,
+        max_length=MOST_LETTERS,
+        label="Where do you live?",
+        widget=forms.TextInput({"autocomplete": "address-level2"}),
+    )
+    matters = forms.CharField(
+        required=False,
+        max_length=MOST_LETTERS,
+        label="What should every assistant know about you?",
+        widget=forms.TextInput({"autocomplete": "off", "placeholder": "I am allergic to penicillin."}),
+    )
+
+    def tell(self, principal: Principal) -> int:
+        """Remember the answers of a valid form; returns how many were.
+
+        An answer that is refused gets the reason as an error of its field.
+        """
+        answers = {name: str(self.cleaned_data[name]) for name in _STATEMENTS if self.cleaned_data[name]}
+        if not answers:
+            self.add_error(None, "Answer one of the questions.")
+            return 0
+        additions = [Addition(_statement(name, answer)) for name, answer in answers.items()]
+        outcomes = memories_add(principal, additions)
+        refused = {name: each for name, each in zip(answers, outcomes, strict=True) if isinstance(each, Refused)}
+        for name, error in refused.items():
+            self.add_error(name, error.detail)
+        return len(outcomes) - len(refused)
+
+
+def _statement(name: str, answer: str) -> NewMemory:
+    form, category, field = _STATEMENTS[name]
+    content = answer if answer.lower().startswith(_SAYS_SO) else form.format(answer.rstrip("."))
+    return NewMemory(content, category, field=field)
