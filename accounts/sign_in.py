@@ -15,7 +15,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse
@@ -89,6 +89,26 @@ class ThrottledSignIn(LoginView):
             samesite="Lax",
         )
         return answer
+
+
+class PasswordForm(PasswordChangeForm):
+    """The old password and a new one; once too many old ones were wrong, none is checked for ``SIGN_IN_MINUTES``."""
+
+    def clean_old_password(self) -> str:
+        """Check the old password. Raises ValidationError: ``too_many_attempts`` where it was not looked at."""
+        key = f"password:{_digest(str(self.user.pk))}"
+        if valkey().count(key, _seconds()) > settings.SIGN_IN_ATTEMPTS:
+            raise forms.ValidationError(
+                f"Too many passwords were wrong. Wait {settings.SIGN_IN_MINUTES} minutes.", code=_TOO_MANY
+            )
+        old: str = super().clean_old_password()
+        valkey().count_anew(key)
+        return old
+
+
+def may_register(request: HttpRequest) -> bool:
+    """Count an account that is to be made from an address; whether it is one of the few within the hour."""
+    return valkey().count(f"register:{_digest(address_of(request))}", 3_600) <= settings.REGISTRATIONS_PER_HOUR
 
 
 def _seconds() -> int:

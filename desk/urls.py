@@ -9,6 +9,7 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("desk.home")),
     path("", include("desk.account.views")),
+    path("", include("desk.account.joining")),
     path("", include("desk.account.data_views")),
     path("", include("desk.account.erasing")),
     path("", include("desk.review.views")),

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 COUNTS = Path(__file__).with_name("query_counts.json")
 API = "/api/v1/"
 # Pages that show nothing of a person, or that their rooms' tests count.
-NOT_COUNTED = {"telegram", "sign-in", "sign-out", "schema", "docs", "live", "ready"}
+NOT_COUNTED = {"telegram", "sign-in", "sign-out", "register", "password", "schema", "docs", "live", "ready"}
 
 
 def upload(*talks):

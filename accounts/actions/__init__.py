@@ -19,7 +19,7 @@ from .invitations import (
 )
 from .legacies import Sent, legacy_create, legacy_rename, member_detach, member_set_role
 from .linking import identity_link, identity_unlink, link_code_create, link_code_withdraw
-from .people import identity_rename, preferences_set, user_create, user_resolve, user_set_active
+from .people import identity_rename, password_change, preferences_set, user_create, user_resolve, user_set_active
 
 __all__ = [
     "Sent",
@@ -44,6 +44,7 @@ __all__ = [
     "member_detach",
     "member_invite",
     "member_set_role",
+    "password_change",
     "preferences_set",
     "principal_for_key",
     "user_create",

@@ -6,6 +6,7 @@ import secrets
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
 from journal.actions import ledger_write
@@ -43,6 +44,19 @@ def user_set_active(principal: Principal, user_id: UUID, *, active: bool) -> Non
     with ledger_write(principal.actor, user_id) as write:
         if User.objects.filter(pk=user_id, is_active=not active).update(is_active=active):
             write.change(user_id, "UPDATE", "user", user_id, active=active)
+
+
+def password_change(principal: Principal, password: str) -> User:
+    """Give the person another password, which was checked; their sessions end. Takes their next revision.
+
+    Raises NotAllowed for agents, NotFound for a person who is gone.
+    """
+    user_id = policy.must_act_for(principal)
+    hashed = make_password(password)
+    with ledger_write(principal.actor, user_id) as write:
+        User.objects.filter(pk=user_id).update(password=hashed)
+        write.change(user_id, "UPDATE", "user", user_id, password="changed")  # noqa: S106
+    return User.objects.get(pk=user_id)
 
 
 def user_resolve(issuer: str, external_id: str) -> User:

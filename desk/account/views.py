@@ -76,8 +76,8 @@ class SignIn(ThrottledSignIn):
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Add who can sign in when the demo is loaded."""
-        return super().get_context_data(demo=demo_sign_ins(), **kwargs)
+        """Add who can sign in when the demo is loaded, and whether people make accounts themselves."""
+        return super().get_context_data(demo=demo_sign_ins(), registration=settings.REGISTRATION, **kwargs)
 
 
 class PreferencesForm(forms.Form):

@@ -222,12 +222,14 @@ def test_pages_of_agents_keep_nobody_out(tab, owner, agent, memories):
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 
-def test_pages_keep_nobody_out(tab, owner, stranger, legacy, facts, plan):
+def test_pages_keep_nobody_out(tab, owner, stranger, legacy, facts, plan, settings):
+    settings.REGISTRATION = True
     other = principal_for_person(stranger.pk)
     asked = member_invite(other, LegacyFactory(owner=stranger).pk, "owner").code
     member_invite(principal_for_person(owner.pk), legacy.pk, "somebody")
     InvitationBlock.objects.create(user=owner, inviter=UserFactory())
     found = {"/sign-in/": tab.goto("/sign-in/") and found_on(tab)}
+    found["/register/"] = tab.goto("/register/") and found_on(tab)
     tab.sign_in(owner)
     for path in (
         "/",
@@ -244,6 +246,7 @@ def test_pages_keep_nobody_out(tab, owner, stranger, legacy, facts, plan):
         f"/invitations/{asked}/",
         f"/facts/{facts[1].pk}/",
         "/preferences/",
+        "/preferences/password/",
         "/memories/tidy/",
         f"/memories/tidy/{plan.pk}/",
         "/nothing/here/",
