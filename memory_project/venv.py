@@ -109,7 +109,9 @@ def install(lock_file: Path) -> None:
     STAMP.unlink(missing_ok=True)
     say(f"Installing the packages of {lock_file} (the first time takes about a minute) ... ")
     began = time.monotonic()
-    options = ["--quiet", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes"]
+    # The lock names every package. Left to look for what they need, older versions of pip take a package asked for
+    # with an extra at its newest version, which no hash of the lock fits.
+    options = ["--quiet", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes", "--no-deps"]
     environment = {**os.environ, "PIP_USER": "0"}
     done = subprocess.run(
         [PYTHON, "-m", "pip", "install", *options, "--requirement", lock_file], env=environment, check=False
