@@ -150,7 +150,7 @@ def neighbours(
     if text.vector is None:
         return []
     statement = NewMemory("", "", subject=subject, kind=kind), text
-    (around,) = read_surroundings(principal, user_id, [statement], but=but)
+    (around,) = read_surroundings(principal, user_id, [statement], but=but).around
     return around.neighbours
 
 

@@ -50,15 +50,28 @@ class Surroundings:
     against: Against = field(default_factory=Against)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is around each of some statements, in their order, as of a revision ``rev`` of the person's ledger."""
+
+    rev: int
+    around: list[Surroundings]
+
+
 def read_surroundings(
     principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]], *, but: str = ""
-) -> list[Surroundings]:
-    """Read what is around each of the statements, in their order. One database statement for any number of them.
+) -> Reading:
+    """Read what is around each of the statements. One database statement for any number of them.
 
-    ``but`` is a memory that is no neighbour. Call it under the person's ledger lock, before a write.
+    ``but`` is a memory that is no neighbour. Before a write, call it under the person's ledger lock, or look there
+    whether the revision is the same still.
     """
+    rev = 0
     around = [Surroundings() for _ in statements]
     for position, role, similarity, suppression, rejected, seen, *row in _found(principal, user_id, statements, but):
+        if role == "rev":
+            rev = suppression
+            continue
         here, (new, text) = around[position - 1], statements[position - 1]
         if role == "suppressed":
             here.against.take(text.saying, suppression, similarity, rejected)
@@ -80,19 +93,21 @@ def read_surroundings(
             here.same_subject = _later(here.same_subject, memory)
     for here in around:
         here.neighbours.sort(key=nearest_first)
-    return around
+    return Reading(rev, around)
 
 
-def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]) -> None:
+def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]) -> Reading:
     """Compare statements with what is near them now, so that under the lock only what came in between is read.
 
-    Reading takes milliseconds a statement. Call it before the lock.
+    Parsing them takes milliseconds a statement. Call it before the lock.
     """
     known: dict[str, Saying] = {}
-    for (new, text), around in zip(statements, read_surroundings(principal, user_id, statements), strict=True):
+    reading = read_surroundings(principal, user_id, statements)
+    for (new, text), around in zip(statements, reading.around, strict=True):
         for neighbour in around.neighbours:
             if neighbour.is_comparable(Thresholds.of(new.field)):
                 text.saying.to(known.setdefault(neighbour.content, Saying(neighbour.content)))
+    return reading
 
 
 def are_apart(memory: Memory, new: NewMemory) -> bool:

@@ -20,7 +20,7 @@ from statements.wording import Embedded
 from .. import queries
 from ..policy import writing
 from ..records import Addition, Candidate, NewMemory, Outcome, PreparedMemory, Said, WritePolicy
-from ..surroundings import compare_ahead
+from ..surroundings import Reading, compare_ahead
 from .candidates import candidates_record
 from .inserting import IdTaken
 from .single import author
@@ -52,16 +52,16 @@ def memory_add(
     ``external_id_exists``).
     """
     user_id = accounts_policy.must_remember(principal)
-    (candidate,) = _prepare(principal, user_id, [Addition(new, insist, conversation_id, message_id)])
+    (candidate,), ahead = _prepare(principal, user_id, [Addition(new, insist, conversation_id, message_id)])
     if isinstance(candidate, Refused):
         raise candidate
 
-    def record(write: LedgerWrite) -> Outcome:
-        outcome = _only(candidates_record(write, principal, [candidate]))
+    def record(write: LedgerWrite, ahead: Reading | None) -> Outcome:
+        outcome = _only(candidates_record(write, principal, [candidate], ahead))
         write.result("memory", outcome.memory.pk, status_code=outcome.status)
         return outcome
 
-    return _write(principal, user_id, record)
+    return _write(principal, user_id, record, ahead)
 
 
 def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Outcome | Refused]:
@@ -71,16 +71,16 @@ def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Ou
     call reinforces it. Raises NotAllowed (403 ``memory_off``).
     """
     user_id = accounts_policy.must_remember(principal)
-    candidates = _prepare(principal, user_id, additions)
+    candidates, ahead = _prepare(principal, user_id, additions)
 
-    def record(write: LedgerWrite) -> list[Outcome | Refused]:
+    def record(write: LedgerWrite, ahead: Reading | None) -> list[Outcome | Refused]:
         passed = [each for each in candidates if isinstance(each, Candidate)]
-        recorded = iter(candidates_record(write, principal, passed))
+        recorded = iter(candidates_record(write, principal, passed, ahead))
         outcomes = [next(recorded) if isinstance(each, Candidate) else each for each in candidates]
         write.result("memories", *map(_noted, outcomes))
         return outcomes
 
-    return _write(principal, user_id, record)
+    return _write(principal, user_id, record, ahead)
 
 
 def _noted(outcome: Outcome | Refused) -> str:
@@ -90,20 +90,32 @@ def _noted(outcome: Outcome | Refused) -> str:
     return f"{outcome.status} {outcome.outcome} {outcome.memory.pk}"
 
 
-def _write(principal: Principal, user_id: UUID, record: Callable[[LedgerWrite], _T]) -> _T:
-    """Do something under the person's ledger lock, once more if a new memory was given somebody's id."""
-    for _ in range(_TRIES - 1):
+def _write(
+    principal: Principal, user_id: UUID, record: Callable[[LedgerWrite, Reading | None], _T], ahead: Reading
+) -> _T:
+    """Do something under the person's ledger lock, once more if a new memory was given somebody's id.
+
+    Only the first time with what was read ``ahead``: trying has changed it.
+    """
+    reading: Reading | None = ahead
+    for tries_left in reversed(range(_TRIES)):
         try:
             with ledger_write(principal.actor, user_id) as write:
-                return record(write)
+                return record(write, reading)
         except IdTaken:
-            continue
-    with ledger_write(principal.actor, user_id) as write:
-        return record(write)
+            reading = None
+            if not tries_left:
+                raise
+    raise AssertionError("unreachable")
 
 
-def _prepare(principal: Principal, user_id: UUID, additions: Sequence[Addition]) -> list[Candidate | Refused]:
-    """Do all that needs no lock: the gates that read no database, the sources, the vectors. Says what is refused."""
+def _prepare(
+    principal: Principal, user_id: UUID, additions: Sequence[Addition]
+) -> tuple[list[Candidate | Refused], Reading]:
+    """Do all that needs no lock: the gates that read no database, the sources, the vectors. Says what is refused.
+
+    Returns also what there is around those that are not refused.
+    """
     now = timezone.now()
     found = queries.read_sources(principal, [(each.conversation_id, each.message_id) for each in additions])
     admitted: list[tuple[NewMemory, str] | Refused] = []
@@ -130,8 +142,7 @@ def _prepare(principal: Principal, user_id: UUID, additions: Sequence[Addition])
         policy = WritePolicy(own_word=own_word, insist=each.insist)
         candidates.append(Candidate(prepared, policy, source.conversation_id, source.said))
     ready = [each.prepared for each in candidates if isinstance(each, Candidate)]
-    compare_ahead(principal, user_id, [(each.new, each.text) for each in ready])
-    return candidates
+    return candidates, compare_ahead(principal, user_id, [(each.new, each.text) for each in ready])
 
 
 def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewMemory, str]:

@@ -20,7 +20,7 @@ from retrieval.vectors import unit_as_stored
 from ..models import Memory
 from ..policy.writing import State
 from ..records import Candidate, Outcome
-from ..surroundings import Surroundings, read_surroundings
+from ..surroundings import Reading, Surroundings, read_surroundings
 from .budget import evictable_tokens, over_budget
 from .deciding import Here
 from .inserting import NewRow, memories_insert
@@ -28,16 +28,17 @@ from .proposing import propose_creates, signal_agrees
 
 
 def candidates_record(
-    write: LedgerWrite, principal: Principal, candidates: Sequence[Candidate]
+    write: LedgerWrite, principal: Principal, candidates: Sequence[Candidate], ahead: Reading | None = None
 ) -> list[Outcome | Refused]:
     """Store candidates in their order, or find them remembered already; says of each what became of it, or the error.
 
     What is refused has changed nothing. A number of statements for all of them, unless they change what is stored.
+    What was read ``ahead`` of the lock around all of them is not read again unless something has changed since.
 
     Refusals are Gated (422 ``rejected_before``, ``budget``) and Conflict (409 ``external_id_exists``; without
     ``verdicts`` ``subject_exists`` and ``similar_exists``). Raises IdTaken.
     """
-    return Recording(write, principal, candidates).run()
+    return Recording(write, principal, candidates).run(ahead)
 
 
 @dataclass
@@ -62,17 +63,19 @@ class Recording:
         dimensions = next((len(vector) for vector in vectors if vector is not None), 0)
         self.vectors = np.zeros((len(self.candidates), dimensions))
 
-    def run(self) -> list[Outcome | Refused]:
+    def run(self, ahead: Reading | None) -> list[Outcome | Refused]:
         """Decide about each candidate by what there is around it, and read that anew when it has changed."""
+        if ahead is not None and ahead.rev != self.write.ledgers[self.user_id].rev:
+            ahead = None
         outcomes: list[Outcome | Refused] = []
         read_ahead = len(self.candidates)
         while len(outcomes) < len(self.candidates):
             upcoming = self.candidates[len(outcomes) : len(outcomes) + read_ahead]
             self.stale, self.evictable = False, None
-            around = read_surroundings(
-                self.principal, self.user_id, [(each.prepared.new, each.prepared.text) for each in upcoming]
-            )
-            for candidate, here in zip(upcoming, around, strict=True):
+            statements = [(each.prepared.new, each.prepared.text) for each in upcoming]
+            reading = ahead or read_surroundings(self.principal, self.user_id, statements)
+            ahead = None
+            for candidate, here in zip(upcoming, reading.around, strict=True):
                 outcomes.append(self.try_one(candidate, here))
                 if self.stale:
                     break

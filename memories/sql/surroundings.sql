@@ -1,6 +1,7 @@
 -- What a person has already that new statements may be, contradict or stand beside, for any number of them at once:
 -- rows of (position of the statement, what the memory is to it, their similarity, the suppression that stands against
--- it and what that was of, whether the principal sees the memory, the memory).
+-- it and what that was of, whether the principal sees the memory, the memory). One more, of position 0, has the person's
+-- revision that all of this is of.
 WITH said AS MATERIALIZED (
     SELECT *
     FROM unnest(
@@ -58,6 +59,8 @@ WITH said AS MATERIALIZED (
     WHERE said.external_id <> '' AND memory.external_id <> '' AND memory.agent_id IS NOT DISTINCT FROM {agent}::uuid
     UNION ALL
     SELECT position, 'suppressed', similarity, NULL, suppression, rejected FROM suppressed
+    UNION ALL
+    SELECT 0, 'rev', NULL, NULL, rev, NULL FROM journal_ledger WHERE id = {user}::uuid
 )
 SELECT found.position, found.role, found.similarity, found.suppression, found.rejected,
        (SELECT true FROM ({visible}) AS visible (id) WHERE visible.id = found.id), memory.*

@@ -122,3 +122,8 @@ def test_what_stops_the_making_is_told_without_a_trace(checkout, monkeypatch, er
     monkeypatch.setattr(venv, "fit_environment", fail)
     with pytest.raises(SystemExit, match=told):
         venv.main()
+
+
+def test_the_lock_names_whatever_its_packages_need():
+    checked = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout

@@ -12,6 +12,7 @@ from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, Refused
 from journal.models import Change
 from memories import actions
 from memories.models import Memory, MemoryUse, MemoryVersion, Proposal, Relation
+from memories.surroundings import compare_ahead
 from statements.models import Suppression
 from tests import factories
 
@@ -488,3 +489,41 @@ def test_the_log_holds_no_text(me, bot, cautious, owner, add):
     told = repr(list(Change.objects.values()))
     for word in ("bees", "Beekeeping", "geese", "poultry", "Ignore"):
         assert word not in told
+
+
+class TestWhatComesInBeforeTheLock:
+    """What is around a new statement is read before the ledger is locked; another write may come in between."""
+
+    @pytest.fixture
+    def meanwhile(self, monkeypatch):
+        """``meanwhile(write)``: the next statement is read ahead, then ``write`` is done, then the ledger is locked."""
+
+        def meanwhile(write):
+            def compare(*of):
+                monkeypatch.undo()
+                reading = compare_ahead(*of)
+                write()
+                return reading
+
+            monkeypatch.setattr("memories.actions.adding.compare_ahead", compare)
+
+        return meanwhile
+
+    def test_the_same_words_reinforce(self, bot, owner, add, meanwhile):
+        meanwhile(lambda: add(bot, BEES))
+        assert add(bot, BEES).outcome == "reinforced"
+        assert Memory.objects.count() == 1
+        check(owner)
+
+    def test_a_rejection_counts(self, me, bot, owner, add, meanwhile):
+        known = add(bot, BEES).memory
+        meanwhile(lambda: actions.memory_reject(me, known.pk))
+        with pytest.raises(Gated) as caught:
+            add(bot, BEES)
+        assert caught.value.code == "rejected_before"
+        check(owner)
+
+    def test_nothing_is_read_twice_when_nothing_came_in(self, bot, add, monkeypatch):
+        add(bot, BEES)
+        monkeypatch.setattr("memories.actions.candidates.read_surroundings", None)
+        assert add(bot, BEES_TOO).outcome == "created"
