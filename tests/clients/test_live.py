@@ -34,7 +34,7 @@ def run(environment, url, key, *arguments, **more):
     return done.stdout
 
 
-@pytest.mark.parametrize("file", ["client", "saver", "store", "anthropic"])
+@pytest.mark.parametrize("file", ["client", "saver", "store", "anthropic", "langchain"])
 def test_the_python_client(agent, file):
     with running() as url:
         run("langgraph", url, agent.credential, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/test_{file}.py")
@@ -48,7 +48,13 @@ def test_the_client_of_mem0(agent, owner, service, generation):
         run(generation, url, service.credential, *calls, KEEPSAKE_USER_ID="anna", KEEPSAKE_OTHER="42")
 
 
-QUICKSTARTS = {"python": "langgraph", "langgraph": "langgraph", "anthropic": "langgraph", "mem0": "mem0"}
+QUICKSTARTS = {
+    "python": "langgraph",
+    "langgraph": "langgraph",
+    "anthropic": "langgraph",
+    "langchain": "langgraph",
+    "mem0": "mem0",
+}
 
 
 @pytest.mark.parametrize("page", QUICKSTARTS)
