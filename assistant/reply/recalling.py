@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from accounts.principals import Principal
 from conversations.models import Message
 from language.base import Heard, Source
+from language.reading.replying import is_question
 from language.second_person import second_person
 
 from ..recall.query import Question, Result, memory_query
@@ -51,7 +52,7 @@ def _tells(result: Result, begun: Begun) -> bool:
         return True
     said = result.details
     here = (said["conversation"], said["index"]) == (begun.conversation_id, begun.message_index)
-    return said["role"] == Message.Role.USER and not here and not said["content"].rstrip().endswith("?")
+    return said["role"] == Message.Role.USER and not here and not is_question(said["content"])
 
 
 def _memory(details: Mapping[str, Any], day: Callable[[datetime], str]) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from language.base import Heard, ReplyRequest, Source
 from language.reading.words import ENGLISH
 
 NO_MODEL = "No language model is configured here, so I only tell what I remember."
+ITSELF = "Ask me about somebody or something that you have told me."
 NOTHING_FOUND = "I remember nothing about that yet."
 READ = "Thank you, I have read that."
 NOT_KEPT = "All right, I keep nothing of that."
@@ -36,8 +37,20 @@ _NAME = regex.compile(
 )
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
 _ASKS = regex.compile(
-    r"\?\s*$|^\W*(?:who|whom|whose|what|when|where|which|why|how|do you|did i|did you|have i|can you|could you|tell me|"
-    r"remind me|wer|wen|wem|was|wann|wo|welche[rsnm]?|warum|wie|weißt du)\b",
+    r"\?\s*$|^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:"
+    r"(?:who|whom|whose)(?:['’]s)?\b|(?:what|when|where|why|how)['’]s\b|(?:what|how) about\b|"
+    r"(?:when|where|why)\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
+    r"(?:what|which|how)(?:\s+(?!(?:i|you|we|he|she|it|they|my|our|the|an?)\b)\w+){0,2}?"
+    r"\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
+    r"(?:is|are|am|was|were|does|did|has)\s+(?:i|you|we|he|she|it|they|my|our|there)\b|"
+    r"(?:do|have|can|could|would|will)\s+(?:i|you|we|they)\b|(?:please\s+)?(?:tell me|remind me)\b|any idea\b|"
+    r"i(?:['’]m| am)? wonder(?:ing)?\b|(?:wer|wen|wem|was|wann|wo|welche[rsnm]?|warum|wie|weißt du)\b)",
+    regex.IGNORECASE,
+)
+_ASKS_OF_ITSELF = regex.compile(
+    r"^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:(?:who|what) (?:exactly )?are you\b(?! \p{L})|"
+    r"are you (?:(?:an?|the|really|even|some|any|kind|sort|of|large) )*(?:language model|llm|model|ai|a\.i\.|assistant|"
+    r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b)",
     regex.IGNORECASE,
 )
 # What a question is made of, and not what it is about.
@@ -45,8 +58,16 @@ _OF_QUESTIONS = _words_in(
     "a about again all am an and any anything are as at be been by can could did do does ever everything for from had "
     "has have he her him his how i in is it its know me mine my of on or our please recall remember remembered remind "
     "said say she so some something tell that the their them there these they thing things this those to told us was "
-    "we were what when where which who whom whose why will with would you your"
+    "we were what when where which who whom whose why will with would you your "
+    "d ll m re s t ve idea if please whether wonder wondering "
+    "bin das dem den der die dir du ein eine er erzählt gesagt hast hat ich ist mein meine mir sie sind und von wann "
+    "warum weißt wem wen wer wie wo über"
 )
+
+
+def is_question(text: str) -> bool:
+    """Whether something is asked, with a question mark or without: such words say nothing that could be told later."""
+    return _ASKS.search(text.strip()) is not None
 
 
 def reply(request: ReplyRequest) -> tuple[list[str], bool]:
@@ -56,7 +77,7 @@ def reply(request: ReplyRequest) -> tuple[list[str], bool]:
     if heard.refused:
         return [*parts, NOT_KEPT], False
     keeps = _kept(heard)
-    if _ASKS.search(request.question.strip()) and not keeps:
+    if is_question(request.question) and not keeps:
         parts += _found(request)
         parts += ["\n\n"] if heard.new else []
     if keeps:
@@ -100,6 +121,8 @@ def _asked_about(request: ReplyRequest) -> str:
 
 
 def _found(request: ReplyRequest) -> list[str]:
+    if _ASKS_OF_ITSELF.search(request.question):
+        return [ITSELF if request.is_first else f"{NO_MODEL} {ITSELF}"]
     fitting = _fitting(request.question, request.found)
     if not fitting:
         return [NOTHING_FOUND]

@@ -9,7 +9,7 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.models import Reply
 from language.base import Heard, ReplyRequest, Source
-from language.reading.replying import MOST_TOLD, NO_MODEL, NOTHING_FOUND, READ, reply
+from language.reading.replying import ITSELF, MOST_TOLD, NO_MODEL, NOTHING_FOUND, READ, is_question, reply
 from tests import factories
 from tests.conftest import with_key
 
@@ -67,6 +67,50 @@ class TestWhatItAnswers:
     def test_a_question_about_something_else_with_no(self):
         assert answer("Who is Sarah?", ALEC, TEA) == NOTHING_FOUND
 
+    @pytest.mark.parametrize(
+        ("question", "text"),
+        [("Who's Zoe?", "Mira's boat is red."), ("Wer ist Sarah?", "Mira ist die Chefin."), ("Any idea?", "")],
+    )
+    def test_a_question_not_with_the_words_that_make_it_one(self, question, text):
+        assert answer(question, *([Source(text, "remembered")] if text else [])) == NOTHING_FOUND
+
+    @pytest.mark.parametrize("question", ["Who are you?", "are you a language model", "Are you human?", "Wer bist du?"])
+    def test_a_question_about_itself_without_pretending(self, question):
+        assert answer(question, ALEC, TEA) == f"{NO_MODEL} {ITSELF}"
+        assert answer(question, ALEC, is_first=True) == f"{NO_MODEL} {ITSELF}"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "who's Mira",
+            "tell me about Mira",
+            "what do you know about my dog",
+            "when did I move to Lisbon",
+            "which team does Sarah work on",
+            "is Alec my boss?",
+            "what about Rex",
+            "I wonder when I moved to Lisbon",
+            "Hi, who is Alec",
+        ],
+    )
+    def test_what_is_asked_without_a_question_mark_too(self, text):
+        assert is_question(text)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "When I was a child, I lived in Porto.",
+            "Where I live it rains a lot.",
+            "What I like is green tea.",
+            "What a day!",
+            "How nice.",
+            "Have a nice day.",
+            "Remember that Zoe is my aunt.",
+        ],
+    )
+    def test_nothing_where_nothing_is_asked(self, text):
+        assert not is_question(text)
+
     def test_what_is_told_that_it_was_read(self):
         assert answer("Alec is my boss.", ALEC) == READ
 
@@ -109,6 +153,8 @@ class TestOverHTTP:
         second = text_of(say(client, conversation, "What did I tell you about the boat?"))
         assert "- “I sold the red boat to Mira.” (you said so on " in second
         assert NO_MODEL not in second
+        assert "tell me about" not in text_of(say(client, conversation, "tell me about the boat"))
+        assert "tell me about" not in text_of(say(client, conversation, "Where is the boat?"))
         assert text_of(say(client, conversation, "Who is Sarah?")) == NOTHING_FOUND
         assert text_of(say(client, conversation, "I like green tea.")) == "Shall I remember that you like green tea?"
         assert named(first, "done")[0]["usage"] == {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
