@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from language.reading.words import listed
 
@@ -108,6 +109,21 @@ _NOTED = re.compile(
     r"(?:(?<=[.!] )|^)(?:Trained|Emigrated|Immigrated|Worked|Served|Retired|Died|Married|Studied|Graduated|Played|"
     r"Spoke|Collected|Owned|Never owned|Loved|Liked|Hated|Raised|Grew up|Lived|Woke up)\b(?! by\b)" + _ALONE
 )
+# What people leave out of notes on themselves: "I'm" before a state, "I" before a verb. Orders begin with other verbs.
+_NOTED_STATE = re.compile(
+    r"(?:(?<=[.!] )|^)(?:(?:Highly |Very |Severely |Slightly |Mildly )?(?:Allergic|Intolerant) (?=to\b|of\b)|"
+    r"(?:(?:Lactose|Gluten|Fructose)[ -]intolerant|Vegetarian|Vegan|Pescatarian|Coeliac|Celiac|Diabetic|Asthmatic|"
+    r"Dyslexic|Colou?r[ -]?blind|Deaf|Left-handed|Married|Divorced|Widowed|Retired|Single|Pregnant)"
+    r"(?=[.;!]|$| (?:since|for|and|with|but)\b))"
+)
+_NOTED_VERB = re.compile(
+    r"(?:(?<=[.!] )|^)(?:(?:Can't|Cannot|Can not) (?:eat|drink|stand|tolerate|digest|have|drive|swim)|"
+    r"(?:Don't|Do not|Never) (?:eat|drink|like|drive|smoke)|Love|Hate|Prefer|Dislike|Live(?= in\b| near\b| with\b)|"
+    r"Work(?= as\b| at\b| for\b| nights\b| from\b))"
+    r"(?![^.!?]*, (?:work|live|have|speak|got|am)\b)"
+    r"(?! *(?:from|it|that|this|these|those|them|you|your|me|us|him|her|the|how|when|what|to hear)\b)(?=[ .])"
+)
+_OF_ONESELF = re.compile(r"\bI\b|^My name\b")
 _SAID = re.compile(r"(?i)\blike (?=\d|(?:one|two|three|four|five|ten|half|a) )(?=\S+ )")
 _ITS = re.compile(
     r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
@@ -200,11 +216,12 @@ def is_casual(texts: Sequence[str]) -> bool:
     )
 
 
-def mend(text: str, names: Collection[str], *, casual: bool, about: str = "") -> Mended:
+def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", own: bool = False) -> Mended:
     """Give a text back what a parser needs.
 
     ``names`` are known, in lower case; ``casual`` is how it is written; ``about`` is whom notes of a life without a
-    subject tell of ("Trained as a pharmacist."), empty if nobody.
+    subject tell of ("Trained as a pharmacist."), empty if nobody; ``own`` says that such notes are on oneself
+    ("Allergic to nuts.") until somebody else is spoken of.
     """
     mended = Mended.of(text.translate(_TRANSLATED))
     _mask(mended)
@@ -232,10 +249,23 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "") ->
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
+    # Without an end, the last noun is taken for a verb.
+    mended.replace(re.compile(r"(?<=\w)\Z"), ".")
     if about:
         mended.replace(_BORN, f"{about} was born")
         mended.replace(_NOTED, lambda match: f"{about} {match.group().lower()}")
+    elif own:
+        for pattern, subject in ((_NOTED_STATE, "I'm"), (_NOTED_VERB, "I")):
+            mended.replace(pattern, partial(_with_subject, subject))
     return mended
+
+
+def _with_subject(subject: str, note: re.Match[str]) -> str:
+    before = [each for each in re.split(r"(?<=[.!?]) ", note.string[: note.start()]) if each]
+    known = (_OF_ONESELF, _NOTED_STATE, _NOTED_VERB)
+    if not all(any(pattern.search(each) for pattern in known) for each in before):
+        return note.group()
+    return f"{subject} {note.group()[0].lower()}{note.group()[1:]}"
 
 
 def _article(letter: str) -> str:

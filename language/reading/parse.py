@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+
+from language.reading.words import KIN
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -208,6 +210,11 @@ def _load(name: str) -> Language:
     missing = [part for part in NEEDED if part not in pipeline.pipe_names]
     if missing:
         raise ImproperlyConfigured(f"KEEPSAKE_READING_MODEL is {name!r}, which lacks {', '.join(missing)}.")
+    # spaCy declares any callable here; a pipeline's own is a Tokenizer, a compiled class without types.
+    tokenizer: Any = pipeline.tokenizer
+    for word in KIN:
+        if "-" in word:
+            tokenizer.add_special_case(word, [{"ORTH": word}])
     return pipeline
 
 

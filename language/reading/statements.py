@@ -20,10 +20,13 @@ from language.reading.people import Cast
 from language.reading.refusals import Turn, hear, may_refuse
 from language.reading.sentences import own_words
 from language.reading.telling import Statement
-from language.reading.words import ENGLISH
+from language.reading.words import ENGLISH, KIN
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-zà-ÿ]{2,}\b")
 _ASKED_OF_YOU = re.compile(r"(?i)\b(?:you|your)\b[^.!?]*\?")
+_ASKED_OF_OTHERS = re.compile(
+    rf"(?i)\b(?:(?:he|she|they|his|him|their|them)|(?:your|the) (?:\w+ )?(?:{'|'.join(sorted(KIN))}))\b[^.!?]*\?"
+)
 _NEVER_MIND = re.compile(
     r"(?i)^(?:\W|please|oh|actually|ok|okay|well|and|so|no|just|sorry|wait|lol|haha)*"
     r"(?:never ?mind|stop remembering (?:that|this|it)|scratch that|(?:i'?m |i was |i am )?(?:just |"
@@ -113,7 +116,8 @@ class _Reader:
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_POINTING_BACK else []
         about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.noted(text)
-        mended = mend(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about)
+        own = self.cast.legacy is None and not _ASKED_OF_OTHERS.search(self.reply)
+        mended = mend(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about, own=own)
         parsed = parse(mended.text)
         if parsed is None:
             self.dropped["not parsed"] += 1

@@ -37,6 +37,10 @@ def told(*said, legacy=None):
         ("We live in Porto and have a garden.", None, "The user lives in Porto and has a garden."),
         ("I'm 34, vegetarian and live in Leeds.", None, "The user is 34, vegetarian and lives in Leeds."),
         ("I have two daughters, Ema and Ugne. Ugne is coeliac.", None, "The user's daughter Ugne is coeliac."),
+        ("Allergic to nuts.", None, "The user is allergic to nuts."),
+        ("can't eat gluten", None, "The user cannot eat gluten."),
+        ("Vegan. Prefer tea to coffee.", None, "The user prefers tea to coffee."),
+        ("My mother-in-law lives in York.", None, "The user's mother-in-law lives in York."),
         ("I am married to Joost. Joost runs marathons.", None, "Joost runs marathons."),
         ("I have high blood pressure, therefore no salt.", None, "The user has high blood pressure."),
         ("My wife Keiko is nurse.", None, "The user's wife Keiko is a nurse."),
@@ -63,10 +67,27 @@ def test_what_the_rules_lost_is_found(said, legacy, expected):
         ("We have two cats.", "Rosa"),
         ("Worked at the mill for years.", "Rosa"),
         ("I want to speak about my job.", None),
+        ("Allergic to nuts.", "Rosa"),
+        ("My sister was here. Allergic to nuts.", None),
+        ("Love it! Hate how this looks. Love from Grandma.", None),
+        ("Don't eat that. Live in the moment. Work on it.", None),
     ],
 )
 def test_what_is_unclear_reported_or_imagined_gives_nothing(said, legacy):
     assert [one for one in told(said, legacy=legacy) if "fought" not in one] == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("Is there anything that you can't eat?", ["The user is allergic to nuts."]),
+        ("Does your son have allergies?", []),
+        ("And Ben, what can he eat?", []),
+    ],
+)
+def test_a_note_without_a_subject_is_on_whom_the_question_was_about(asked, expected):
+    reading = read(conversation(f"guide> {asked}", "Allergic to nuts."))
+    assert [one.content for one in reading.statements] == expected
 
 
 def test_headings_of_a_list_about_oneself_are_no_speakers():
