@@ -33,6 +33,8 @@ UPDATES_STREAMS_PER_PROCESS = 1_000
 UPDATES_KEPT_SECONDS = 600
 # A stream of changes asks who its follower is at each change, so it may last longer.
 CHANGES_STREAM_SECONDS = 300
+# A request for changes waits so long at most; proxies cut off what says nothing for a minute.
+CHANGES_WAIT_SECONDS = 30
 # The server that an assistant starts for itself looks again so long after Valkey went.
 CHANGES_RETRY_SECONDS = 5
 # A reply of the assistant: how long it may take, its rounds with tools, the tokens of all of them together, how long a

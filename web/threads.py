@@ -50,14 +50,20 @@ class HandedOver(HttpResponseBase):
     """What a view answers that has checked a request and leaves the answer to an ASGI application.
 
     The application gets the body, which was read, in one piece. The headers that middleware sets on this go with its
-    answer.
+    answer. ``done`` is called when it was answered, or never will be.
     """
 
     streaming = True
 
-    def __init__(self, answer: Answering, body: bytes) -> None:
+    def __init__(self, answer: Answering, body: bytes, done: Callable[[], None] | None = None) -> None:
         super().__init__()
-        self._answer, self._body = answer, body
+        self._answer, self._body, self._done = answer, body, done
+
+    def close(self) -> None:
+        """Give free what was held for the answer."""
+        super().close()
+        if self._done is not None:
+            self._done()
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, hop: Hop) -> None:
         """Have the request answered."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path, register_converter
 
 from .bulk import BulkAdd, BulkDelete
+from .feed import Changes
 from .lists import Memories, MemoryDisclosures, MemoryRelations, Topics
 from .places import PlaceDetail, PlaceMentions, PlaceRestore, Places
 from .plans import Optimize, Plan, PlanApply, PlanRevert
@@ -18,7 +19,7 @@ from .single import (
     MemoryRestore,
     MemoryRevert,
 )
-from .whole import Changes, MemoryContext, MemoryDocument, UndoChanges
+from .whole import MemoryContext, MemoryDocument, UndoChanges
 
 
 class MemoryId:

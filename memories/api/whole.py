@@ -1,4 +1,4 @@
-"""REST for all that is remembered at once: the block for a prompt, the document, the change feed."""
+"""REST for all that is remembered at once: the block for a prompt, the document, undo."""
 
 from __future__ import annotations
 
@@ -26,15 +26,11 @@ from ..block import Block, memory_block
 from ..delta import memory_delta
 from ..difference import Difference, PinnedBlock, pin_digest, pinned_block
 from ..document import memory_document
-from ..feed import changes_after
 from ..models import Disclosure
 from ..serializers import (
     ContextQuerySerializer,
     ContextSerializer,
     DocumentSerializer,
-    FeedChangeSerializer,
-    FeedQuerySerializer,
-    FeedSerializer,
     UndoneSerializer,
     UndoSerializer,
 )
@@ -105,23 +101,6 @@ class MemoryDocument(APIView):
         Memories as facts, archived ones as inactive, places with where they were mentioned, and totals.
         """
         return unless_known(request, with_etag(memory_document(principal_of(request))))
-
-
-class Changes(APIView):
-    """What happened, for those who keep a copy."""
-
-    @extend_schema(parameters=[FeedQuerySerializer], responses=FeedSerializer)
-    def get(self, request: Request) -> Response:
-        """List the changes after a revision, in their order, without any text.
-
-        Ask again after `next_after`. What was archived, rejected or purged is a change like any other: a copy drops it.
-        """
-        asked = FeedQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        principal = principal_of(request)
-        changes, next_after = changes_after(principal, asked.validated_data["after"], asked.validated_data["per_page"])
-        shown = FeedChangeSerializer(changes, many=True, context={"principal": principal})
-        return Response({"results": shown.data, "next_after": next_after})
 
 
 class UndoChanges(WritesOnce):

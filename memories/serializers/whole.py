@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -93,6 +94,13 @@ class FeedQuerySerializer(ExactSerializer):
     )
     per_page = serializers.IntegerField(
         min_value=1, max_value=500, required=False, default=100, help_text="At most so many changes."
+    )
+    wait = serializers.IntegerField(
+        min_value=0,
+        max_value=settings.CHANGES_WAIT_SECONDS,
+        required=False,
+        default=0,
+        help_text="Where there is none yet, wait so many seconds for one.",
     )
 
 

@@ -21,6 +21,8 @@ def test_what_is_remembered_is_found_changed_and_put_away() -> None:
         client.delete(made["id"])
         assert client.restore(made["id"])["state"] == "active"
         assert [each["object"] for each in client.changes() if each["object_type"] == "memory"][-1] == made["id"]
+        last = [each["rev"] for each in client.changes()][-1]
+        assert [each["event"] for each in client.changes(last - 1, wait=1)] == ["RESTORE"]
         assert next(client.history(made["id"]))["event"] == "RESTORE"
 
 

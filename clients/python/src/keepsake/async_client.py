@@ -190,10 +190,14 @@ class AsyncKeepsake:
         """What memories are about."""
         return (await self.request("GET", "memories/topics/"))["topics"]
 
-    async def changes(self, after: int = 0) -> AsyncIterator[shapes.FeedChange]:
-        """What happened after a revision, in order, until now. Remember the last ``rev`` to ask again."""
+    async def changes(self, after: int = 0, *, wait: int = 0) -> AsyncIterator[shapes.FeedChange]:
+        """What happened after a revision, in order, until now. Remember the last ``rev`` to ask again.
+
+        With ``wait`` it ends when nothing happened for so many seconds, at most 25.
+        """
+        asked: dict[str, Any] = {"per_page": 100, "wait": wait or None}
         while True:
-            feed = await self.request("GET", "changes/", params={"after": after, "per_page": 100})
+            feed = await self.request("GET", "changes/", params={**asked, "after": after})
             for change in feed["results"]:
                 yield change
             if not feed["results"]:

@@ -190,10 +190,14 @@ class Keepsake:
         """What memories are about."""
         return (self.request("GET", "memories/topics/"))["topics"]
 
-    def changes(self, after: int = 0) -> Iterator[shapes.FeedChange]:
-        """What happened after a revision, in order, until now. Remember the last ``rev`` to ask again."""
+    def changes(self, after: int = 0, *, wait: int = 0) -> Iterator[shapes.FeedChange]:
+        """What happened after a revision, in order, until now. Remember the last ``rev`` to ask again.
+
+        With ``wait`` it ends when nothing happened for so many seconds, at most 25.
+        """
+        asked: dict[str, Any] = {"per_page": 100, "wait": wait or None}
         while True:
-            feed = self.request("GET", "changes/", params={"after": after, "per_page": 100})
+            feed = self.request("GET", "changes/", params={**asked, "after": after})
             for change in feed["results"]:
                 yield change
             if not feed["results"]:
