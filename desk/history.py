@@ -18,6 +18,8 @@ from memories.models import Memory, MemoryVersion
 from .diff import Piece
 
 MOST_ENTRIES = 200
+BY_ITSELF = frozenset({"QUARANTINE", "EVICT", "TTL"})
+"""What a gate or the budget does, whosever words they are."""
 Version = TypeVar("Version", FactVersion, MemoryVersion)
 
 
@@ -89,8 +91,8 @@ def who_did(change: Change, agents: Mapping[str, str], owner_id: object) -> str:
     """Who did something to what belongs to the person; ``agents`` are their names by id."""
     if change.actor_kind == ActorKind.STAFF:
         return "A moderator"
-    if change.event in {"QUARANTINE", "EVICT", "TTL"}:
-        return "Keepsake"  # A gate or the budget did, whosever words they are.
+    if change.event in BY_ITSELF:
+        return "Keepsake"
     if change.actor_kind == ActorKind.PERSON:
         # Who removes a member from a legacy unshares what that one shared.
         return "You" if change.actor_id == str(owner_id) else "Another member"

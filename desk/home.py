@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -24,9 +22,8 @@ from assistant.demo import demo_sign_ins
 from conversations.models import Conversation, Message
 from journal.exceptions import Refused
 from journal.models import Change, Ledger
-from language.second_person import second_person
 from memories.lifecycle import leaving_soon
-from memories.models import Memory, MemoryPlan, Place
+from memories.models import MemoryPlan, Place
 from memories.plans import open_plan
 from memories.queries import block_fill
 
@@ -34,9 +31,9 @@ from .first_run import TellForm
 from .history import agent_names, who_address, who_did
 from .legacies.invitations import waiting_invitations
 from .legacies.tabs import Numbers, numbers_by_legacy
-from .memories.history import what_happened
 from .page import PageRequest, for_person, neighbours_of
 from .review.queue import waiting_memories, waiting_proposals
+from .timeline.telling import UNTOLD, names_of, tell
 
 LEGACIES_PER_PAGE = 24
 LATEST_CONVERSATIONS = 5
@@ -45,8 +42,7 @@ LATEST_CONVERSATIONS = 5
 MOST = 6
 LOOKED_AT = 200
 """How many of the person's last revisions are looked through: what changed long ago is no news."""
-_UNTOLD = ("LINK", "MENTION", "OPEN")
-_OF_PLACES = {"ADD": "added it", "UPDATE": "changed it", "DELETE": "removed it", "RESTORE": "restored it"}
+_UNTOLD = (*UNTOLD, "OPEN")
 
 
 class RememberForm(forms.Form):
@@ -194,32 +190,14 @@ def latest_changes(principal: Principal) -> list[Latest]:
     last: dict[tuple[str, str], Change] = {}
     for change in told.order_by("-rev"):
         last.setdefault((change.object_type, change.object_id), change)
-    shown = _shown(principal, list(last)[: 2 * MOST])
-    found = [(change, *shown[key]) for key, change in last.items() if key in shown][:MOST]
-    agents = agent_names([change for change, _, _ in found])
-    named = [(change, who_did(change, agents, user_id), content, address) for change, content, address in found]
+    shown = names_of(principal, list(last)[: 2 * MOST])
+    found = [(change, shown[key]) for key, change in last.items() if key in shown][:MOST]
+    agents = agent_names([change for change, _ in found])
+    named = [(change, who_did(change, agents, user_id), shown) for change, shown in found]
     return [
-        Latest(change.at, who, _what(change), content, address, who_address(change, who, agents))
-        for change, who, content, address in named
+        Latest(change.at, who, tell(change), shown.text, shown.address, who_address(change, who, agents))
+        for change, who, shown in named
     ]
-
-
-def _what(change: Change) -> str:
-    if change.object_type == "place":
-        return _OF_PLACES.get(change.event, change.get_event_display().lower())
-    worded = change.event in {"UPDATE", "APPROVE"} and change.old_version != change.new_version
-    return what_happened(change, worded=worded and change.old_version is not None)
-
-
-def _shown(principal: Principal, keys: list[tuple[str, str]]) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """What memories and places say, and where they are shown."""
-    found: dict[tuple[str, str], tuple[str, str]] = {}
-    memories = [pk for kind, pk in keys if kind == "memory"]
-    rows = Memory.objects.visible_to(principal).filter(pk__in=memories).values_list("pk", "content")
-    found |= {("memory", pk): (second_person(content), reverse("memory-page", args=[pk])) for pk, content in rows}
-    places = [UUID(pk) for kind, pk in keys if kind == "place"]
-    named = Place.objects.visible_to(principal).filter(pk__in=places).values_list("pk", "name")
-    return found | {("place", str(pk)): (name, reverse("place-page", args=[pk])) for pk, name in named}
 
 
 urlpatterns = [

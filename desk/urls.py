@@ -28,4 +28,5 @@ urlpatterns = [
     path("", include("desk.conversations.views")),
     path("", include("desk.chat.views")),
     path("", include("desk.agents.views")),
+    path("", include("desk.timeline.views")),
 ]

@@ -233,6 +233,8 @@ PAGES = [
     Page("conversations", "/conversations/"),
     Page("conversations-found", "/conversations/?search=kitchen"),
     Page("conversation", "/conversations/{conversation}/"),
+    Page("timeline", "/timeline/"),
+    Page("pictures", "/timeline/pictures/"),
     Page("talk", "/talk/"),
     Page("chat", "/talk/", act=say_something),
     Page("conversation-menu", "/conversations/{conversation}/", act=open_menu),

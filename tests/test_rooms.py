@@ -65,7 +65,7 @@ PARTS = {
     "desk": [
         "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
         "withheld", "conversations", "chat", "legacies", "memories", "agents", "review", "places", "importing",
-        "account", "bulk", "decisions", "undo", "first_run", "home", "urls",
+        "timeline", "account", "bulk", "decisions", "undo", "first_run", "home", "urls",
     ],
 }  # fmt: skip
 """The packages and modules of a room, each of which imports only from those before it."""

@@ -32,7 +32,7 @@ def make_fact_history(principal: Principal, fact: LegacyFact) -> list[Entry]:
     def tell(
         change: Change, agents: Mapping[str, str], old: FactVersion | None, new: FactVersion | None
     ) -> tuple[str, str]:
-        what = _what(change, fact)
+        what = what_happened(change, found=fact.source_index is not None)
         if change.event == "UPDATE" and new and old and new.written_by and new.content != old.content:
             what = f"restored the wording of {new.written_by}"
         return who_did(change, agents, fact.user_id), what
@@ -49,9 +49,10 @@ def _category(version: FactVersion) -> str:
     return LegacyFact.Category(version.category).label
 
 
-def _what(change: Change, fact: LegacyFact) -> str:
+def what_happened(change: Change, *, found: bool) -> str:
+    """What was done to a fact; ``found`` says that it came out of a conversation."""
     if change.event == "ADD":
-        return "found it in what you said" if fact.source_index is not None else "added it"
+        return "found it in what you said" if found else "added it"
     if change.event == "LINK":
         return _linked(change)
     if change.event == "RESTORE":

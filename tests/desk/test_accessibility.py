@@ -122,7 +122,8 @@ def test_pages_about_memories_keep_nobody_out(tab, owner, memories):
     found = {}
     lists = [f"/memories/?state={state}" for state in Memory.State.values]
     of_each = (*(f"/memories/{memory.pk}/" for memory in memories), f"/memories/{memories[0].pk}/seen/")
-    for path in (*lists, "/memories/?search=nothing", *of_each):
+    timeline = ("/timeline/", "/timeline/?who=staff", "/timeline/pictures/")
+    for path in (*lists, "/memories/?search=nothing", *of_each, *timeline):
         tab.goto(path)
         found[path] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}

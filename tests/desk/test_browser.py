@@ -11,7 +11,10 @@ from facts.models import LegacyFact
 
 from .conftest import DESKTOP, PASSWORD, PHONE, fact_list, now, open_row
 
-MENU = ["Home", "Talk", "Review", "Memories", "Conversations", "Facts", "Agents", "Places", "Import", "Your data"]
+MENU = [
+    *("Home", "Talk", "Review", "Memories", "Conversations", "Facts", "Agents", "Places"),
+    *("Timeline", "Import", "Your data"),
+]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 

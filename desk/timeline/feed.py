@@ -1,0 +1,207 @@
+"""What changed for a person, the latest first: what was done together is one entry, with its undo."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Self
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from journal.models import ActorKind, Change, ChangeQuerySet, UndoStep
+
+from ..history import BY_ITSELF, agent_names, who_address, who_did
+from ..listing import as_id, one_of
+from .telling import NAMED, UNTOLD, Key, Named, about, names_of, tell
+
+AT_ONCE = 50
+NAMED_AT_ONCE = 3
+"""How many of the things that were changed together are named; of the rest the number is."""
+KINDS = {
+    "memory": (_("Memories"), ("memory", "proposal")),
+    "fact": (_("Facts about others"), ("fact",)),
+    "place": (_("Places"), ("place",)),
+    "talk": (_("Conversations"), ("conversation", "message", "chunk", "import")),
+    "legacy": (_("Legacies and members"), ("legacy", "member", "invitation", "invitation_block")),
+    "access": (_("Agents, account and erasing"), ("agent", "identity", "user", "preferences", "erasure")),
+}
+PEOPLE = {"me": _("You"), "keepsake": _("Keepsake"), "staff": _("Moderators")}
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView:
+    """What the address of the timeline asks for: ``who`` is one of ``PEOPLE`` or an agent's id, ``kind`` of ``KINDS``.
+
+    ``before`` is a revision: only earlier ones are shown; 0 for the latest.
+    """
+
+    who: str = ""
+    kind: str = ""
+    before: int = 0
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Self:
+        """Read the query of an address; what means nothing narrows nothing."""
+        before = query.get("before", "")
+        return cls(
+            who=one_of(query, "who", PEOPLE) or as_id(query.get("who", "")),
+            kind=one_of(query, "kind", KINDS),
+            before=int(before) if before.isdecimal() and len(before) < 16 else 0,
+        )
+
+    @property
+    def query(self) -> str:
+        """This view as the query of an address, with its question mark."""
+        asked = {"who": self.who, "kind": self.kind, "before": self.before}
+        return "?" + urlencode({name: value for name, value in asked.items() if value})
+
+    def from_revision(self, before: int) -> Self:
+        """The same further back, or with 0 from the latest on."""
+        return replace(self, before=before)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether anything narrows the list."""
+        return bool(self.who or self.kind)
+
+    def narrow(self, changes: ChangeQuerySet, user_id: UUID) -> ChangeQuerySet:
+        """The changes that are asked for, as ``who_did`` says whose they are."""
+        rows = changes.exclude(event__in=UNTOLD)
+        rows = rows.filter(rev__lt=self.before) if self.before else rows
+        rows = rows.filter(object_type__in=KINDS[self.kind][1]) if self.kind else rows
+        if not self.who:
+            return rows
+        by_itself = Q(event__in=BY_ITSELF) & ~Q(actor_kind=ActorKind.STAFF)
+        return rows.filter(
+            {
+                "me": Q(actor_kind=ActorKind.PERSON, actor_id=str(user_id)) & ~by_itself,
+                "keepsake": Q(actor_kind=ActorKind.JOB) | by_itself,
+                "staff": Q(actor_kind=ActorKind.STAFF),
+            }.get(self.who, Q(actor_kind=ActorKind.AGENT, actor_id=self.who) & ~by_itself)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Who did what to which things; ``more`` are not named, and ``gone`` have no name any more."""
+
+    who: str
+    who_address: str
+    what: str
+    named: Sequence[Named]
+    more: int
+    gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What was done together at one moment, and the address that undoes it: empty where nothing does."""
+
+    at: datetime
+    lines: list[Line] = field(default_factory=list)
+    undo: str = ""
+
+
+def read_timeline(principal: Principal, view: TimelineView) -> tuple[list[Entry], int]:
+    """The entries that a view shows, and the revision that earlier ones come before; 0 when there are none.
+
+    In a constant number of queries.
+    """
+    user_id = must_act_for(principal)
+    rows = view.narrow(Change.objects.of_owner(user_id), user_id).order_by("-rev")
+    changes = list(rows[: AT_ONCE + 1])
+    shown = changes[:AT_ONCE]
+    steps = _Steps.of(user_id, shown)
+    agents, names = agent_names(shown), names_of(principal, map(about, shown))
+    entries = []
+    for _action, together in groupby(shown, key=steps.action_of):
+        changed = list(together)
+        lines = list(_lines(changed, agents, names, user_id))
+        entries.append(Entry(changed[0].at, lines, steps.undo_of(changed)))
+    return entries, shown[-1].rev if len(changes) > AT_ONCE else 0
+
+
+def _lines(
+    changes: Sequence[Change], agents: Mapping[str, str], names: Mapping[Key, Named], user_id: UUID
+) -> Iterator[Line]:
+    told: dict[tuple[str, str, str], dict[Key, None]] = defaultdict(dict)
+    for change in changes:
+        who = who_did(change, agents, user_id)
+        told[who, who_address(change, who, agents), tell(change)][about(change)] = None
+    for (who, address, what), keys in told.items():
+        known = [names[key] for key in keys if key in names]
+        gone = sum(key not in names and key[0] in NAMED for key in keys)
+        yield Line(who, address, what, known[:NAMED_AT_ONCE], max(0, len(known) - NAMED_AT_ONCE), gone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """How to undo what is shown, by the things that were changed, the latest first.
+
+    ``open`` holds what nothing stands in the way of: the last step of each thing and, where that has undone others, the
+    one before those.
+    """
+
+    of_thing: Mapping[Key, Sequence[UndoStep]]
+    open: frozenset[tuple[Key, int]]
+
+    @classmethod
+    def of(cls, user_id: UUID, changes: Sequence[Change]) -> Self:
+        """Read the steps of the things that were changed, from the first of the changes on."""
+        keys = {(change.object_type, change.object_id) for change in changes}
+        ids = {object_id for _kind, object_id in keys}
+        since = timezone.now() - timedelta(days=settings.ARCHIVE_DAYS)
+        rows = UndoStep.objects.filter(
+            ledger_id=user_id, object_id__in=ids, rev__gte=min((each.rev for each in changes), default=0), at__gt=since
+        )
+        rows = rows.annotate(undoes=F("before__undoes")).defer("before").order_by("-rev")
+        found: dict[Key, list[UndoStep]] = defaultdict(list)
+        for step in rows:
+            found[step.object_type, step.object_id].append(step)
+        return cls(found, frozenset((key, step.rev) for key, steps in found.items() for step in _open(steps)))
+
+    def action_of(self, change: Change) -> int:
+        """The first revision of what was done together with a change; its own where that can't be undone."""
+        step = self._step_of(change)
+        return step.action if step else change.rev
+
+    def undo_of(self, changes: Sequence[Change]) -> str:
+        """The address that undoes what was done together; empty when all of it was changed since, or staff did it.
+
+        What keeps a way back of its own is taken back on its own page, whole.
+        """
+        steps = [(change, step) for change in changes if (step := self._step_of(change))]
+        is_open = any(((step.object_type, step.object_id), step.rev) in self.open for _change, step in steps)
+        kept = any(
+            change.actor_kind == ActorKind.STAFF or {"import", "plan"} & change.meta.keys() for change in changes
+        )
+        if not is_open or kept:
+            return ""
+        return reverse("undo", args=[steps[0][1].action, max(step.rev for _change, step in steps)])
+
+    def _step_of(self, change: Change) -> UndoStep | None:
+        steps = self.of_thing.get((change.object_type, change.object_id), ())
+        return next((step for step in steps if step.action <= change.rev <= step.rev), None)
+
+
+def _open(steps: Sequence[UndoStep]) -> Iterator[UndoStep]:
+    """Of the steps of one thing, the latest first, those that nothing stands in the way of."""
+    back_to = 0
+    for step in steps:
+        if back_to and step.rev >= back_to:
+            continue
+        yield step
+        back_to = getattr(step, "undoes", None) or 0
+        if not back_to:
+            return

@@ -1,0 +1,142 @@
+"""What the log of changes says, in words, and what the things that it names are called now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import Agent, Legacy
+from accounts.principals import Principal
+from conversations.models import Conversation
+from facts.models import LegacyFact
+from journal.models import ActorKind, Change
+from language.second_person import second_person
+from memories.models import Memory, Place
+
+from ..legacies.history import what_happened as what_happened_to_fact
+from ..memories.history import what_happened as what_happened_to_memory
+
+Key = tuple[str, str]
+"""The kind of an object and its id, as the log has them."""
+
+UNTOLD = ("LINK", "MENTION")
+"""What goes along with something else that is told."""
+
+
+class Named(NamedTuple):
+    """What something says or is called, and the page that shows it; empty where none does."""
+
+    text: str
+    address: str
+
+
+_OF_ANY = {
+    "ERASE": gettext_lazy("erased it"),
+    "PURGE": gettext_lazy("deleted it for good"),
+    "OPEN": gettext_lazy("opened it to moderate it"),
+    "LAPSE": gettext_lazy("let it lapse, as nobody decided about it"),
+}
+_OF_KIND = {
+    ("place", "ADD"): gettext_lazy("added it"),
+    ("place", "UPDATE"): gettext_lazy("changed it"),
+    ("place", "DELETE"): gettext_lazy("removed it"),
+    ("place", "RESTORE"): gettext_lazy("restored it"),
+    ("proposal", "PROPOSE"): gettext_lazy("proposed a change"),
+    ("proposal", "APPROVE"): gettext_lazy("agreed to a proposed change"),
+    ("proposal", "REJECT"): gettext_lazy("refused a proposed change"),
+    ("proposal", "RESTORE"): gettext_lazy("put a proposed change back for review"),
+    ("conversation", "DELETE"): gettext_lazy("deleted a conversation"),
+    ("message", "WITHHOLD"): gettext_lazy("withheld words of a message"),
+    ("message", "GIVE_BACK"): gettext_lazy("gave withheld words of a message back"),
+    ("chunk", "UPDATE"): gettext_lazy("wrote a summary anew"),
+    ("agent", "ADD"): gettext_lazy("connected it"),
+    ("agent", "GRANT"): gettext_lazy("changed what it may see"),
+    ("legacy", "ADD"): gettext_lazy("began it"),
+    ("legacy", "UPDATE"): gettext_lazy("changed its name or its picture"),
+    ("legacy", "DELETE"): gettext_lazy("ended it"),
+    ("legacy", "RESTORE"): gettext_lazy("brought it back"),
+    ("member", "JOIN"): gettext_lazy("joined it"),
+    ("member", "LEAVE"): gettext_lazy("left it"),
+    ("member", "ROLE"): gettext_lazy("changed a role in it"),
+    ("invitation", "INVITE"): gettext_lazy("invited somebody to it"),
+    ("invitation", "DELETE"): gettext_lazy("took an invitation to it back"),
+    ("invitation", "DECLINE"): gettext_lazy("declined an invitation"),
+    ("invitation", "BLOCK"): gettext_lazy("blocked an invitation"),
+    ("invitation_block", "DELETE"): gettext_lazy("let invitations through again"),
+    ("preferences", "PREFERENCE"): gettext_lazy("changed the preferences"),
+    ("identity", "ADD"): gettext_lazy("linked a chat"),
+    ("identity", "UPDATE"): gettext_lazy("renamed how another system calls you"),
+    ("identity", "DELETE"): gettext_lazy("unlinked a chat"),
+    ("user", "UPDATE"): gettext_lazy("changed the account"),
+    ("import", "ADD"): gettext_lazy("brought a history in"),
+    ("erasure", "ERASE"): gettext_lazy("asked to erase data"),
+    ("erasure", "RESTORE"): gettext_lazy("took back that data is to be erased"),
+}
+
+
+def tell(change: Change) -> str:
+    """What was done, as the rest of a sentence that begins with who did it."""
+    found = change.actor_kind == ActorKind.JOB and change.conversation_id is not None
+    if told := _OF_KIND.get((change.object_type, change.event)):
+        return str(told)
+    if change.event in _OF_ANY and change.object_type != "erasure":
+        return str(_OF_ANY[change.event])
+    if change.object_type == "memory":
+        worded = change.event in {"UPDATE", "APPROVE"} and change.old_version not in {None, change.new_version}
+        return what_happened_to_memory(change, worded=worded)
+    if change.object_type == "fact":
+        return what_happened_to_fact(change, found=found)
+    if (change.object_type, change.event) == ("agent", "KEY"):
+        return _("revoked a key of it") if "revoked" in change.meta else _("made a key for it")
+    return change.get_event_display().lower()
+
+
+def about(change: Change) -> Key:
+    """What a change is told about: of a membership or an invitation its legacy, of a message its conversation."""
+    if change.object_type in {"member", "invitation"} and "legacy" in change.meta:
+        return "legacy", str(change.meta["legacy"])
+    if change.object_type == "proposal" and change.meta.get("memory"):
+        return "memory", str(change.meta["memory"])
+    if change.object_type in {"message", "chunk"} and change.conversation_id:
+        return "conversation", str(change.conversation_id)
+    return change.object_type, change.object_id
+
+
+def names_of(principal: Principal, keys: Iterable[Key]) -> dict[Key, Named]:
+    """What things that the person may see are called now; a query for each kind that is among them."""
+    ids: dict[str, list[str]] = {}
+    for kind, pk in dict.fromkeys(keys):
+        ids.setdefault(kind, []).append(pk)
+    return {
+        (kind, str(pk)): Named(say(text), reverse(route, args=[pk]))
+        for kind, (rows, column, route, say) in NAMED.items()
+        if kind in ids
+        for pk, text in rows(principal).filter(pk__in=_as_ids(kind, ids[kind])).values_list("pk", column)
+    }
+
+
+def _as_ids(kind: str, ids: Collection[str]) -> Collection[str | UUID]:
+    # The log names nothing any more that was erased.
+    return ids if kind == "memory" else [UUID(pk) for pk in ids if pk]
+
+
+def _title(text: str) -> str:
+    return text or _("A conversation")
+
+
+_Rows = Callable[[Principal], QuerySet[Any]]
+NAMED: Mapping[str, tuple[_Rows, str, str, Callable[[str], str]]] = {
+    "memory": (Memory.objects.visible_to, "content", "memory-page", second_person),
+    "fact": (LegacyFact.objects.visible_to, "content", "fact-page", str),
+    "place": (Place.objects.visible_to, "name", "place-page", str),
+    "conversation": (Conversation.objects.visible_to, "title", "conversation-page", _title),
+    "legacy": (Legacy.objects.visible_to, "name", "legacy-page", str),
+    "agent": (Agent.objects.visible_to, "name", "agent-page", str),
+}
+"""The kinds of things that have a name: their rows, its column, their page, and how the name is shown."""

@@ -1,0 +1,59 @@
+"""The pages of the timeline: what changed, and what is remembered in pictures."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.views.decorators.http import require_safe
+
+from accounts.models import Agent
+from accounts.principals import Principal
+
+from ..page import PageRequest, for_person
+from .feed import KINDS, PEOPLE, TimelineView, read_timeline
+from .pictures import ARCS, HEIGHT, ROW, WIDTH, picture_months, picture_relations, picture_tokens
+
+
+@require_safe
+@for_person
+def timeline(request: PageRequest, principal: Principal) -> HttpResponse:
+    """What changed, when and by whom, as the address says."""
+    view = TimelineView.of(request.GET)
+    entries, last = read_timeline(principal, view)
+    address = reverse("timeline")
+    agents = Agent.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
+    context = {
+        "principal": principal,
+        "view": view,
+        "entries": entries,
+        "who": [*PEOPLE.items(), *((str(pk), name) for pk, name in agents)],
+        "kinds": [(name, label) for name, (label, _types) in KINDS.items()],
+        "everything": address,
+        "latest": address + view.from_revision(0).query if view.before else "",
+        "earlier": address + view.from_revision(last).query if last else "",
+        "next": address + view.query,
+    }
+    return render(request, "desk/timeline.html", context)
+
+
+@require_safe
+@for_person
+def pictures(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Tokens against the budget, memories over time, and how they are related."""
+    context = {
+        "tokens": picture_tokens(principal),
+        "months": picture_months(principal),
+        "graph": picture_relations(principal),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "row": ROW,
+        "arcs_width": ARCS,
+    }
+    return render(request, "desk/pictures.html", context)
+
+
+urlpatterns = [
+    path("timeline/", timeline, name="timeline"),
+    path("timeline/pictures/", pictures, name="pictures"),
+]
