@@ -9,9 +9,12 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext, pgettext
 from django.views.decorators.http import require_POST
 
 from accounts.models import Legacy
@@ -30,37 +33,48 @@ from .outcomes import Done
 from .page import PageRequest, came_from, for_person, origin_of
 from .review.session import ReviewSession
 
-WORDS = {
-    "approve": ("Approve", "Approved"),
-    "reject": ("Reject", "Rejected"),
-    "share": ("Share", "Shared"),
-    "unshare": ("Unshare", "Unshared"),
-    "delete": ("Delete", "Deleted"),
-    "archive": ("Archive", "Archived"),
-    "restore": ("Restore", "Restored"),
-    "pin": ("Pin", "Pinned"),
-    "unpin": ("Unpin", "Unpinned"),
+DONE = {
+    "approve": gettext_noop("Approved"),
+    "reject": gettext_noop("Rejected"),
+    "share": gettext_noop("Shared"),
+    "unshare": gettext_noop("Unshared"),
+    "delete": gettext_noop("Deleted"),
+    "archive": gettext_noop("Archived"),
+    "restore": gettext_noop("Restored"),
+    "pin": gettext_noop("Pinned"),
+    "unpin": gettext_noop("Unpinned"),
 }
 WHY_SKIPPED = {
-    "not_there": "not there any more, or not yours to decide",
-    "changed": "changed since you saw them",
-    "nothing_to_do": "already so",
-    "wrong_state": "in a state that does not allow it",
-    "not_a_member": "about a legacy that you have left",
-    "similar_exists": "already there in the same words",
-    "field_exists": "in a field that another memory has now",
+    "not_there": gettext_noop("not there any more, or not yours to decide"),
+    "changed": gettext_noop("changed since you saw them"),
+    "nothing_to_do": gettext_noop("already so"),
+    "wrong_state": gettext_noop("in a state that does not allow it"),
+    "not_a_member": gettext_noop("about a legacy that you have left"),
+    "similar_exists": gettext_noop("already there in the same words"),
+    "field_exists": gettext_noop("in a field that another memory has now"),
 }
 
 
 class Many(ABC, Generic[Id]):
     """What is decided about on one kind of list, and the actions that do it.
 
-    ``one`` and ``several`` are its names, ``routes`` the addresses of its list and of the pages here.
+    ``one`` is what a form calls it, ``routes`` the addresses of its list and of the pages here.
     """
 
     one: ClassVar[str]
-    several: ClassVar[str]
     routes: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def counted(self, count: int) -> str:
+        """So many of them, in words."""
+
+    @abstractmethod
+    def nothing_selected(self) -> str:
+        """What is said to whoever selected none."""
+
+    @abstractmethod
+    def title(self, decision: str) -> str:
+        """What the page that asks is called."""
 
     @abstractmethod
     def matching(self, principal: Principal, back: str) -> tuple[dict[Id, int | None], int]:
@@ -90,23 +104,31 @@ class Many(ABC, Generic[Id]):
         """Ids and the versions that were seen, written ``id:version``; what is not written so is nobody's choice."""
         found: dict[Id, int | None] = {}
         for each in chosen:
-            written, _, version = each.partition(":")
+            written, _colon, version = each.partition(":")
             try:
                 found[self.read_id(written)] = int(version)
             except ValueError:
                 continue
         return found
 
-    def counted(self, count: int) -> str:
-        """So many of them, in words."""
-        return f"1 {self.one}" if count == 1 else f"{count:,} {self.several}"
-
 
 class ManyFacts(Many[UUID]):
     """Facts, of one legacy or of all."""
 
-    one, several = "fact", "facts"
+    one = "fact"
     routes = {"list": "fact-list", "apply_bulk": "bulk-apply"}
+
+    def counted(self, count: int) -> str:
+        """So many facts."""
+        return ngettext("%(count)s fact", "%(count)s facts", count) % {"count": intcomma(count)}
+
+    def nothing_selected(self) -> str:
+        """No fact."""
+        return _("Nothing was selected. Select the facts first.")
+
+    def title(self, decision: str) -> str:
+        """Of facts."""
+        return _("%(verb)s several facts") % {"verb": _verb(decision)}
 
     def matching(self, principal: Principal, back: str) -> tuple[dict[UUID, int | None], int]:
         """The facts of the list."""
@@ -144,8 +166,20 @@ class ManyFacts(Many[UUID]):
 class ManyMemories(Many[str]):
     """Memories of the person."""
 
-    one, several = "memory", "memories"
+    one = "memory"
     routes = {"list": "memory-list", "apply_bulk": "memory-bulk-apply"}
+
+    def counted(self, count: int) -> str:
+        """So many memories."""
+        return ngettext("%(count)s memory", "%(count)s memories", count) % {"count": intcomma(count)}
+
+    def nothing_selected(self) -> str:
+        """No memory."""
+        return _("Nothing was selected. Select the memories first.")
+
+    def title(self, decision: str) -> str:
+        """Of memories."""
+        return _("%(verb)s several memories") % {"verb": _verb(decision)}
 
     def matching(self, principal: Principal, back: str) -> tuple[dict[str, int | None], int]:
         """The memories of the list."""
@@ -179,7 +213,7 @@ def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> Http
     everything = request.POST.get("all") == "yes"
     chosen, matching = many.matching(principal, back) if everything else (many.read(request.POST.getlist(many.one)), 0)
     if not chosen:
-        messages.error(request, f"Nothing was selected. Select the {many.several} first.")
+        messages.error(request, many.nothing_selected())
         return redirect(back)
     try:
         result = many.preview(principal, chosen, decision)
@@ -188,12 +222,12 @@ def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> Http
         return redirect(back)
     context = {
         "principal": principal,
-        "many": many,
         "apply_bulk": reverse(many.routes["apply_bulk"]),
         "decision": decision,
-        "verb": WORDS[decision][0],
+        "title": many.title(decision),
         "done": result.done,
-        "counted": many.counted(result.done),
+        "asked": _("%(verb)s %(counted)s") % {"verb": _verb(decision), "counted": many.counted(result.done)},
+        "nothing": _("Nothing to %(verb)s") % {"verb": _verb(decision, after_to=True)},
         "skipped": _reasons(result.skipped),
         "chosen": " ".join(f"{each}:{chosen[each]}" for each in result.ids),
         "examples": many.contents(principal, result.ids[:5]),
@@ -215,22 +249,52 @@ def apply_bulk(request: PageRequest, principal: Principal, many: Many[Any]) -> H
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)
-    word = WORDS[decision][1]
+    told = _("%(done)s %(counted)s.") % {"done": _participle(decision), "counted": many.counted(result.done)}
     undo = reverse("undo", args=[result.first_rev, result.last_rev]) if result.done else ""
-    done = Done(word, _told(f"{word} {many.counted(result.done)}.", result.skipped), undo)
+    done = Done(_(DONE[decision]), _told(told, result.skipped), undo)
     ReviewSession(request.session).note(done, count=result.done, noun=many.one)
     messages.success(request, done.text, extra_tags=undo)
     return redirect(back)
 
 
 def _reasons(skipped: Mapping[str, int]) -> list[tuple[int, str]]:
-    return [(count, WHY_SKIPPED[code]) for code, count in skipped.items()]
+    return [(count, _(WHY_SKIPPED[code])) for code, count in skipped.items()]
+
+
+def _verb(decision: str, *, after_to: bool = False) -> str:
+    """A decision as part of a sentence, which another language orders in its own way."""
+    verbs = {
+        "approve": pgettext("of several", "Approve"),
+        "reject": pgettext("of several", "Reject"),
+        "share": pgettext("of several", "Share"),
+        "unshare": pgettext("of several", "Unshare"),
+        "delete": pgettext("of several", "Delete"),
+        "archive": pgettext("of several", "Archive"),
+        "restore": pgettext("of several", "Restore"),
+        "pin": pgettext("of several", "Pin"),
+        "unpin": pgettext("of several", "Unpin"),
+    }
+    return verbs[decision].lower() if after_to else verbs[decision]
+
+
+def _participle(decision: str) -> str:
+    return {
+        "approve": pgettext("of several", "Approved"),
+        "reject": pgettext("of several", "Rejected"),
+        "share": pgettext("of several", "Shared"),
+        "unshare": pgettext("of several", "Unshared"),
+        "delete": pgettext("of several", "Deleted"),
+        "archive": pgettext("of several", "Archived"),
+        "restore": pgettext("of several", "Restored"),
+        "pin": pgettext("of several", "Pinned"),
+        "unpin": pgettext("of several", "Unpinned"),
+    }[decision]
 
 
 def _told(sentence: str, skipped: Mapping[str, int]) -> str:
     """What was done, and what was left as it was and why."""
-    why = "; ".join(f"{count:,} {reason}" for count, reason in _reasons(skipped))
-    return f"{sentence} Left as they were: {why}." if why else sentence
+    why = "; ".join(f"{intcomma(count)} {reason}" for count, reason in _reasons(skipped))
+    return f"{sentence} {_('Left as they were: %(why)s.') % {'why': why}}" if why else sentence
 
 
 _FACTS, _MEMORIES = {"many": ManyFacts()}, {"many": ManyMemories()}

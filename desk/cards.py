@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts import categories
 from facts.models import LegacyFact
@@ -77,6 +79,21 @@ class Rival(NamedTuple):
     other: Other
 
 
+DECISIONS = {
+    "approve": gettext_noop("Approve"),
+    "this_one": gettext_noop("This one"),
+    "edit": gettext_noop("Edit"),
+    "share": gettext_noop("Share"),
+    "unshare": gettext_noop("Unshare"),
+    "reject": gettext_noop("Reject"),
+    "dont_keep": gettext_noop("Don’t keep"),
+    "delete": gettext_noop("Delete"),
+    "archive": gettext_noop("Archive"),
+    "restore": gettext_noop("Restore"),
+    "pin": gettext_noop("Pin"),
+    "unpin": gettext_noop("Unpin"),
+}
+"""What a person can decide about a statement, as its button says it."""
 _KEYS = {
     "approve": "a",
     "this_one": "t",
@@ -147,15 +164,12 @@ class Card:
     @property
     def buttons(self) -> list[Button]:
         """The decisions that are offered, in words: those between two when there is a rival."""
-        words = {"dont_keep": "Don’t keep"}
+        words = dict(decisions_in_words(self.offers))
         if "dont_keep" in self.offers:
-            words["reject"] = "Not true"
+            words["reject"] = _("Not true")
         if self.rival:
-            words |= {"approve": "Both are true", "this_one": "This one", "reject": "That one"}
-        return [
-            Button(name, words.get(name, name.capitalize()), _KEYS.get(name, ""), _STYLES.get(name, ""))
-            for name in self.offers
-        ]
+            words |= {"approve": _("Both are true"), "reject": _("That one")}
+        return [Button(name, words[name], _KEYS.get(name, ""), _STYLES.get(name, "")) for name in self.offers]
 
     @property
     def opens(self) -> str:
@@ -218,6 +232,11 @@ class Card:
     def open_form(self) -> str:
         """The form that stays open because what was typed into it was refused."""
         return self.refusal.decision if self.refusal else ""
+
+
+def decisions_in_words(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Decisions with what their buttons say."""
+    return [(name, _(DECISIONS[name])) for name in names]
 
 
 def category_label(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What every page begins with: the person's principal, their time zone, and where a form was sent from."""
+"""What every page begins with: the person's principal, language and time zone, and where a form was sent from."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from accounts.authentication import principal_of
 from accounts.principals import Principal
 from journal.exceptions import NotFound
 
+from .translation import speak
+
 Rest = ParamSpec("Rest")
 
 
@@ -39,7 +41,7 @@ def periods(request: HttpRequest) -> dict[str, int]:
 def for_person(
     view: Callable[Concatenate[PageRequest, Principal, Rest], HttpResponseBase],
 ) -> Callable[Concatenate[PageRequest, Rest], HttpResponseBase]:
-    """Give a page the principal of the person who is signed in, and show times in their zone.
+    """Give a page the principal of the person who is signed in, and speak their language and show times in their zone.
 
     Others are sent to sign in and come back to where they were. What a person may not see is a 404.
     """
@@ -50,6 +52,7 @@ def for_person(
         if not request.user.is_authenticated:
             return _to_sign_in(request)
         principal = principal_of(request)
+        speak(principal.language)
         with timezone.override(principal.time_zone):
             try:
                 return view(request, principal, *args, **kwargs)

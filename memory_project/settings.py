@@ -168,6 +168,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "desk.translation.PageLanguage",
     "memory_project.middleware.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -211,9 +212,11 @@ REGISTRATION = env.bool("REGISTRATION", default=False)
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
+# What programs are answered in; pages speak one of LANGUAGES (desk/translation.py).
 LANGUAGE_CODE = "en-gb"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
-USE_I18N = False
 USE_TZ = True
 
 # --- Static files and safety ----------------------------------------------------------------------------------

@@ -77,6 +77,11 @@
     item.scrollIntoView({ block: "nearest" });
     return words;
   };
+  // In the language of the page (desk/templatetags/scripts.py).
+  const inWords = (text, filled = {}) => {
+    const texts = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
+    return (texts[text] ?? text).replace(/{(\w+)}/g, (_, name) => filled[name]);
+  };
   const near = () => innerHeight + scrollY > document.documentElement.scrollHeight - 200;
 
   // Events as they come: (name, data, id). Returns the last id when the stream ends, however it does.
@@ -156,7 +161,7 @@
     words.setAttribute("aria-busy", "false");
     busy(false);
     if (!over) {
-      tell("The answer could not be followed to its end. Reload the page to see what came of it.");
+      tell(inWords("The answer could not be followed to its end. Reload the page to see what came of it."));
       return;
     }
     try {
@@ -165,29 +170,30 @@
       next = first + (await show(first));
       scrollTo(0, document.documentElement.scrollHeight);
     } catch {
-      tell("The answer is saved. Reload the page to see it with what was remembered.");
+      tell(inWords("The answer is saved. Reload the page to see it with what was remembered."));
     }
   };
 
   const refused = async (answer) => {
-    if (answer.status === 401 || answer.status === 403) return "You are signed out. Sign in in another tab, reload this page, and what you typed is still here.";
-    if (answer.status === 413) return "That is too long to send.";
+    if (answer.status === 401 || answer.status === 403) return inWords("You are signed out. Sign in in another tab, reload this page, and what you typed is still here.");
+    if (answer.status === 413) return inWords("That is too long to send.");
     try {
       const said = await answer.json();
-      if (said.code === "too_many_streams") return "Too many answers are being written for you at once. Wait for one to end, or close another page.";
-      if (said.code === "reply_running") return "An answer is still being written here. Wait for it, or reload the page to see it.";
+      if (said.code === "too_many_streams") return inWords("Too many answers are being written for you at once. Wait for one to end, or close another page.");
+      if (said.code === "reply_running") return inWords("An answer is still being written here. Wait for it, or reload the page to see it.");
       if (Array.isArray(said.content)) return said.content.join(" ");
       if (typeof said.detail === "string") return said.detail;
     } catch {
       // No JSON: a proxy's page.
     }
-    return "Keepsake could not take it. Please try again in a moment.";
+    return inWords("Keepsake could not take it. Please try again in a moment.");
   };
 
   const say = async (content) => {
     const most = Number(field.dataset.most);
     if ([...content].length > most) {
-      tell(`That is too long: a message has at most ${most.toLocaleString("en")} characters, and this has ${[...content].length.toLocaleString("en")}.`);
+      const count = (number) => number.toLocaleString(document.documentElement.lang);
+      tell(inWords("That is too long: a message has at most {most} characters, and this has {has}.", { most: count(most), has: count([...content].length) }));
       return;
     }
     tell("");
@@ -197,7 +203,7 @@
     try {
       answer = await post(chat.dataset.chat, { content }, { "Idempotency-Key": once });
     } catch {
-      tell("Keepsake could not be reached. What you typed is still here; please try again.");
+      tell(inWords("Keepsake could not be reached. What you typed is still here; please try again."));
       busy(false);
       return;
     }
@@ -210,8 +216,8 @@
     field.value = "";
     draft("");
     grow();
-    turn("You", content, "mine");
-    const words = turn("The assistant", "…", "said-coming");
+    turn(inWords("You"), content, "mine");
+    const words = turn(inWords("The assistant"), "…", "said-coming");
     words.setAttribute("aria-busy", "true");
     await follow(answer, answer.headers.get("Keepsake-Reply"), next, words);
     field.focus({ preventScroll: true });
@@ -227,7 +233,7 @@
   });
   stop.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (reply) post(`${chat.dataset.chat}${reply}/stop/`).catch(() => tell("It could not be stopped. Please try again."));
+    if (reply) post(`${chat.dataset.chat}${reply}/stop/`).catch(() => tell(inWords("It could not be stopped. Please try again.")));
   });
   document.addEventListener("submit", async (event) => {
     if (!event.target.matches("[data-retry]")) return;
@@ -240,7 +246,7 @@
     try {
       answer = await post(`${chat.dataset.chat}${id}/retry/`);
     } catch {
-      tell("Keepsake could not be reached. Please try again.");
+      tell(inWords("Keepsake could not be reached. Please try again."));
       busy(false);
       return;
     }
@@ -250,7 +256,7 @@
       return;
     }
     event.target.closest(".said-missing").remove();
-    const words = turn("The assistant", "…", "said-coming");
+    const words = turn(inWords("The assistant"), "…", "said-coming");
     words.setAttribute("aria-busy", "true");
     await follow(answer, id, from, words);
   });
@@ -258,7 +264,7 @@
     const words = now.querySelector("[data-coming] .said-words");
     fetch(`${chat.dataset.chat}${chat.dataset.running}/`, { headers: { Accept: "text/event-stream" } })
       .then((answer) => follow(answer, chat.dataset.running, next - 1, words))
-      .catch(() => tell("The answer could not be followed. Reload the page to see what came of it."));
+      .catch(() => tell(inWords("The answer could not be followed. Reload the page to see what came of it.")));
   }
   if ("reads" in chat.dataset) show(Math.max(1, next - 2)).catch(() => {});
   if (location.hash === "#end" || chat.dataset.running) scrollTo(0, document.documentElement.scrollHeight);

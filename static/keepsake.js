@@ -1,3 +1,9 @@
+// A text of a script in the language of the page (desk/templatetags/scripts.py), with what stands in braces filled in.
+const inWords = (text, filled = {}) => {
+  const texts = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
+  return (texts[text] ?? text).replace(/{(\w+)}/g, (_, name) => filled[name]);
+};
+
 // Says so when a decision did not reach the server, or the server could not carry it out: htmx itself stays silent.
 (() => {
   const say = (text) => {
@@ -6,8 +12,8 @@
     trouble.textContent = text;
   };
   document.addEventListener("htmx:beforeRequest", () => say(""));
-  document.addEventListener("htmx:sendError", () => say("Keepsake could not be reached. Nothing was changed; please try again."));
-  document.addEventListener("htmx:responseError", () => say("That did not work. Please reload the page and try again."));
+  document.addEventListener("htmx:sendError", () => say(inWords("Keepsake could not be reached. Nothing was changed; please try again.")));
+  document.addEventListener("htmx:responseError", () => say(inWords("That did not work. Please reload the page and try again.")));
 })();
 
 // A file that is too large is told before it is sent: a server that refuses it half-way can't answer.
@@ -16,7 +22,7 @@
   file?.addEventListener("change", () => {
     const most = Number(file.dataset.mostBytes);
     const large = [...file.files].some((each) => each.size > most);
-    file.setCustomValidity(large ? `This file is larger than ${Math.floor(most / 1048576)} MB.` : "");
+    file.setCustomValidity(large ? inWords("This file is larger than {size} MB.", { size: Math.floor(most / 1048576) }) : "");
     file.reportValidity();
   });
 })();
@@ -61,8 +67,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(source.textContent);
-      document.getElementById("said").textContent = "Copied.";
-      button.textContent = "Copied";
+      document.getElementById("said").textContent = inWords("Copied.");
+      button.textContent = inWords("Copied");
     } catch {
       getSelection().selectAllChildren(source);
     }

@@ -26,7 +26,7 @@ from facts.searching import Wanted
 from journal.exceptions import NotFound, Refused
 from statements.policy import LONGEST
 
-from ..cards import Card
+from ..cards import Card, decisions_in_words
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
@@ -139,7 +139,7 @@ def show_list(
         "sorts": SORTS.items(),
         "sizes": PER_PAGE,
         "legacies": [] if legacy_id else Legacy.objects.visible_to(principal).order_by("name", "pk"),
-        "bulk": BULK_DECISIONS if view.show in {"waiting", "mine"} and cards else (),
+        "bulk": decisions_in_words(BULK_DECISIONS if view.show in {"waiting", "mine"} and cards else ()),
         "bulk_confirm": reverse("bulk-confirm"),
         "most": MOST_AT_ONCE,
         **neighbours_of(page, lambda number: view.at(number).query),

@@ -27,7 +27,7 @@ from memories.queries import block_fill
 from memories.querysets import MemoryQuerySet
 from memories.searching import Narrowing, present_shape
 
-from ..cards import Card, category_label, memory_categories
+from ..cards import Card, category_label, decisions_in_words, memory_categories
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
@@ -128,7 +128,7 @@ def show_memories(
         "reviewed_or_not": [("yes", "Reviewed"), ("no", "Not reviewed")],
         "sorts": SORTS.items(),
         "sizes": PER_PAGE,
-        "bulk": BULK[view.state] if cards else (),
+        "bulk": decisions_in_words(BULK[view.state] if cards else ()),
         "bulk_confirm": reverse("memory-bulk-confirm"),
         "most": MOST_AT_ONCE,
         **filing_choices(),

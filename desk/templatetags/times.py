@@ -1,0 +1,67 @@
+"""Moments as a person reads them: ``{{ row.at|when }}``, or ``{{ row.at|when:"soft small" }}`` with classes.
+
+Each is a ``time`` element in the person's time zone and language; empty for none. How a date is written is translated
+like any other text.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+from django.utils import formats
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+register = template.Library()
+
+
+@register.filter(expects_localtime=True)
+def when(at: datetime | None, style: str = "") -> SafeString:
+    """Day, month, year and time of day."""
+    return _element(at, _("j F Y, H:i"), style)
+
+
+@register.filter(expects_localtime=True)
+def day(at: datetime | None, style: str = "") -> SafeString:
+    """Day, month and year."""
+    return _element(at, _("j F Y"), style)
+
+
+@register.filter(expects_localtime=True)
+def short_day(at: datetime | None, style: str = "") -> SafeString:
+    """Day, month and year, for rows of a list."""
+    return _element(at, _("j M Y"), style)
+
+
+@register.filter(expects_localtime=True)
+def day_month(at: datetime | None, style: str = "") -> SafeString:
+    """Day and month, for what is near."""
+    return _element(at, _("j F"), style)
+
+
+@register.filter(expects_localtime=True)
+def moment(at: datetime | None, style: str = "") -> SafeString:
+    """Day, month and time of day, for what is near."""
+    return _element(at, _("j F, H:i"), style)
+
+
+@register.filter(expects_localtime=True)
+def weekday(at: datetime | None, style: str = "") -> SafeString:
+    """Day of the week, day and month."""
+    return _element(at, _("l, j F"), style)
+
+
+@register.filter(expects_localtime=True)
+def clock(at: datetime | None, style: str = "") -> SafeString:
+    """The time of day."""
+    return _element(at, _("H:i"), style)
+
+
+def _element(at: datetime | None, how: str, style: str) -> SafeString:
+    if not at:
+        return SafeString()
+    classes = format_html(' class="{}"', style) if style else ""
+    shown = formats.date_format(at, how)
+    return format_html('<time{} datetime="{}">{}</time>', classes, at.isoformat(), shown)

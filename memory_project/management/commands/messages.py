@@ -1,0 +1,99 @@
+"""``manage.py messages``: gather the texts that people read, bring the catalogues up to date, and compile them.
+
+GNU gettext is not needed: Babel, a package for development, does it. What is new stands in the catalogue without a
+translation, what nobody says any more is dropped, and nothing is guessed from similar texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages import Catalog
+from babel.messages.extract import DEFAULT_KEYWORDS, extract
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils.translation.template import templatize
+
+KEYWORDS = {
+    **DEFAULT_KEYWORDS,
+    **dict.fromkeys(("gettext_lazy", "gettext_noop")),
+    "ngettext_lazy": (1, 2),
+    "pgettext_lazy": ((1, "c"), 2),
+    "npgettext_lazy": ((1, "c"), 2, 3),
+}
+_NOISE = (b'"Project-Id-', b'"Report-', b'"POT-', b'"PO-Rev', b'"Last-', b'"Language-Team', b'"Generated-By')
+LEFT_OUT = {"locale", "migrations", "tests", "var", "clients", "benchmarks"}
+
+
+class Command(BaseCommand):
+    requires_system_checks = ()
+    help = "Bring the catalogues of what people read up to date, and compile them."
+
+    def handle(self, *args: object, **options: object) -> None:
+        """Rewrite each catalogue, and say what it lacks."""
+        for path in catalogues():
+            catalog = updated(path)
+            path.write_bytes(written(catalog))
+            path.with_suffix(".mo").write_bytes(compiled(path))
+            lacking = [message.id for message in catalog if message.id and not is_whole(message.string)]
+            self.stdout.write(f"{path.parent.parent.name}: {len(catalog)} texts, {len(lacking)} without a translation")
+            for text in lacking:
+                self.stdout.write(f"  {text!r}")
+
+
+def catalogues() -> list[Path]:
+    """The catalogue of each language but English, whose texts are the keys of the others."""
+    return sorted(Path(settings.LOCALE_PATHS[0]).glob("*/LC_MESSAGES/django.po"))
+
+
+def updated(path: Path) -> Catalog:
+    """The catalogue at a path with the texts that there are now, and the translations that it has."""
+    catalog = read(path)
+    found = Catalog(charset="utf-8")
+    for name, text, context in texts():
+        found.add(text, locations=[(name, 0)], context=context)
+    catalog.update(found, no_fuzzy_matching=True)
+    return catalog
+
+
+def written(catalog: Catalog) -> bytes:
+    """A catalogue as a file, without what changes each time that it is written."""
+    buffer = BytesIO()
+    write_po(buffer, catalog, width=120, sort_output=True, include_lineno=False, ignore_obsolete=True)
+    return b"".join(line for line in buffer.getvalue().splitlines(keepends=True) if not line.startswith(_NOISE))
+
+
+def read(path: Path) -> Catalog:
+    """A catalogue as it stands."""
+    with path.open("rb") as file:
+        return read_po(file, locale=path.parent.parent.name, charset="utf-8")
+
+
+def compiled(path: Path) -> bytes:
+    """What the program reads of a catalogue."""
+    buffer = BytesIO()
+    write_mo(buffer, read(path))
+    return buffer.getvalue()
+
+
+def is_whole(translation: str | tuple[str, ...] | list[str] | None) -> bool:
+    """Whether a translation is there, in each of its forms."""
+    return bool(translation) and all([translation] if isinstance(translation, str) else translation)
+
+
+def texts() -> Iterator[tuple[str, str | tuple[str, ...], str | None]]:
+    """Every text that is marked: its file, the text, or singular and plural, and its context."""
+    for path in sorted([*settings.BASE_DIR.rglob("*.py"), *settings.BASE_DIR.rglob("*.html")]):
+        name = path.relative_to(settings.BASE_DIR)
+        if name.parts[0] in LEFT_OUT or name.parts[0].startswith(".") or "migrations" in name.parts:
+            continue
+        source = path.read_text(encoding="utf-8")
+        if path.suffix == ".html":
+            # What is no text becomes Xs; without indents they are a program that can be read.
+            source = "\n".join(line.lstrip() for line in templatize(source, origin=str(name)).splitlines())
+        for _line, text, _comments, context in extract("python", BytesIO(source.encode()), KEYWORDS):
+            yield str(name), text, context
