@@ -53,9 +53,11 @@ test-slow:
 	@KEEPSAKE_SMALL_MODEL=$(SMALL_MODEL) $(PYTEST) -m slow $(ARGS)
 
 # Node's packages lie in var/, and a Node of the version that they need with them; each Python client has an environment.
+# Keepsake's own client is in those of the programs that it has adapters for.
 NODE_CLIENTS := $(CURDIR)/var/node-clients
 CLIENTS := $(CURDIR)/var/clients
-PYTHON_CLIENTS := langgraph mem0 mem0-1
+OWN_CLIENTS := agno agno-2 langgraph openai-agents
+PYTHON_CLIENTS := $(OWN_CLIENTS) mem0 mem0-1
 test-clients:
 	@$(DEVELOPMENT)
 	@mkdir -p $(NODE_CLIENTS) && cp tests/interop/mcp/node/*.json $(NODE_CLIENTS)
@@ -63,7 +65,8 @@ test-clients:
 	@for name in $(PYTHON_CLIENTS); do \
 	$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(CLIENTS)/$$name && \
 	$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(CLIENTS)/$$name/bin/python tests/clients/$$name.txt || exit 1; done
-	@$(IN_VENV) -m uv pip install --quiet --no-deps --python $(CLIENTS)/langgraph/bin/python --reinstall clients/python
+	@for name in $(OWN_CLIENTS); do \
+	$(IN_VENV) -m uv pip install --quiet --no-deps --python $(CLIENTS)/$$name/bin/python --reinstall clients/python || exit 1; done
 	@KEEPSAKE_CLIENTS=$(CLIENTS) KEEPSAKE_NODE_CLIENTS=$(NODE_CLIENTS) $(PYTEST) -m slow tests/interop/mcp tests/clients $(ARGS)
 
 # The types follow from the schema, and the client that waits from the one that is awaited.

@@ -34,10 +34,25 @@ def run(environment, url, key, *arguments, **more):
     return done.stdout
 
 
-@pytest.mark.parametrize("file", ["client", "saver", "store", "anthropic", "langchain"])
-def test_the_python_client(agent, file):
+@pytest.mark.parametrize(
+    ("file", "environment"),
+    [
+        *((each, "langgraph") for each in ("client", "saver", "store", "anthropic", "langchain")),
+        ("openai_agents", "openai-agents"),
+    ],
+)
+def test_the_python_client(agent, file, environment):
+    calls = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/test_{file}.py")
     with running() as url:
-        run("langgraph", url, agent.credential, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/test_{file}.py")
+        run(environment, url, agent.credential, *calls)
+
+
+@pytest.mark.parametrize("generation", ["agno", "agno-2"])
+def test_agno(agent, owner, service, generation):
+    calls = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_agno.py")
+    with running() as url:
+        run(generation, url, agent.credential, *calls, KEEPSAKE_USER_ID=owner.username)
+        run(generation, url, service.credential, *calls, KEEPSAKE_USER_ID="anna", KEEPSAKE_OTHER="42")
 
 
 @pytest.mark.parametrize("generation", ["mem0", "mem0-1"])
@@ -54,6 +69,8 @@ QUICKSTARTS = {
     "anthropic": "langgraph",
     "langchain": "langgraph",
     "mem0": "mem0",
+    "agno": "agno",
+    "openai-agents": "openai-agents",
 }
 
 

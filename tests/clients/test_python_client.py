@@ -135,6 +135,20 @@ def test_a_repeated_write_carries_the_same_key(monkeypatch):
     assert waits.__self__[1] == 5
 
 
+def test_a_service_names_the_person_in_whatever_letters():
+    named = []
+
+    def handler(request):
+        named.append(dict(request.headers.raw)[b"X-Keepsake-User"].decode())
+        return httpx.Response(200, json={"topics": []})
+
+    client = sync_client(handler, user="Žofie")
+    client.topics()
+    client.request("GET", "memories/topics/", user="Ådne")
+    client.topics()
+    assert named == ["Žofie", "Ådne", "Žofie"]
+
+
 def test_what_could_happen_twice_is_not_repeated(monkeypatch):
     monkeypatch.setattr("keepsake.client.sleep", lambda seconds: None)
     asked = []

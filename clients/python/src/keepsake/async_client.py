@@ -59,13 +59,14 @@ class AsyncKeepsake:
         body: Any = None,
         key: str = "",
         repeatable: bool | None = None,
+        user: str = "",
     ) -> Any:
         """Send a request to any path below ``api/v1/`` and return what the answer says.
 
         ``key`` is the Idempotency-Key of a POST, one of its own unless it is given. ``repeatable`` says of another
-        write that doing it twice is the same as once.
+        write that doing it twice is the same as once. ``user`` is whom a service acts for in this request.
         """
-        request = sent(method, path, params=params, body=body, key=key, repeatable=repeatable)
+        request = sent(method, path, params=params, body=body, key=key, repeatable=repeatable, user=user)
         return read(await self._send(request))
 
     async def _send(self, request: Sent, *, stream: bool = False) -> httpx.Response:

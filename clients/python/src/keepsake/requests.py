@@ -20,6 +20,7 @@ MOST_ITEMS = 1_000
 MOST_BYTES = 900_000
 """How much one bulk request carries: Keepsake takes a body of 1 MB."""
 
+_USER = "X-Keepsake-User"
 _LONGEST_WAIT = 60.0
 _LOST = {502, 503, 504}
 """Answers after which a write may have been done."""
@@ -33,7 +34,7 @@ class Sent:
     path: str
     params: Mapping[str, Any]
     content: bytes | None
-    headers: Mapping[str, str]
+    headers: httpx.Headers
     repeatable: bool
 
 
@@ -45,14 +46,18 @@ def sent(
     body: Any = None,
     key: str = "",
     repeatable: bool | None = None,
+    user: str = "",
 ) -> Sent:
     """A request to a path below ``api/v1/``. A POST carries an Idempotency-Key, so that it can be repeated."""
     headers = {"Content-Type": "application/json"} if body is not None else {}
     if method == "POST":
         headers["Idempotency-Key"] = key or str(uuid4())
+    if user:
+        headers[_USER] = user
     asked = {name: _parameter(value) for name, value in (params or {}).items() if value is not None}
     content = None if body is None else as_json(body)
-    return Sent(method, path, asked, content, headers, method in {"GET", "POST"} if repeatable is None else repeatable)
+    again = method in {"GET", "POST"} if repeatable is None else repeatable
+    return Sent(method, path, asked, content, httpx.Headers(headers, encoding="utf-8"), again)
 
 
 def as_json(body: Any) -> bytes:
@@ -117,13 +122,13 @@ def following(page: Mapping[str, Any]) -> dict[str, str] | None:
     return dict(parse_qsl(urlsplit(page["next"]).query)) if page["next"] else None
 
 
-def in_parts(items: Iterable[Any]) -> Iterator[list[Any]]:
-    """Items in lists that one bulk request carries."""
+def in_parts(items: Iterable[Any], most: int = MOST_ITEMS) -> Iterator[list[Any]]:
+    """Items in lists that one request carries: ``most`` of them, and as many bytes as fit."""
     part: list[Any] = []
     size = 0
     for item in items:
         length = len(as_json(item)) + 1
-        if part and (len(part) == MOST_ITEMS or size + length > MOST_BYTES):
+        if part and (len(part) == most or size + length > MOST_BYTES):
             yield part
             part, size = [], 0
         part.append(item)
@@ -147,11 +152,11 @@ class Access:
         return f"{url.rstrip('/')}/api/v1/"
 
     @property
-    def headers(self) -> dict[str, str]:
+    def headers(self) -> httpx.Headers:
         """What every request says. Raises NotAuthenticated without a key."""
         key = self.key or os.environ.get("KEEPSAKE_KEY", "")
         if not key:
             raise NotAuthenticated("Give a key, or set KEEPSAKE_KEY.")
         user = self.user or os.environ.get("KEEPSAKE_USER", "")
         told = {"Authorization": f"Bearer {key}", "User-Agent": "keepsake-python"}
-        return {**told, "X-Keepsake-User": user} if user else told
+        return httpx.Headers({**told, _USER: user} if user else told, encoding="utf-8")

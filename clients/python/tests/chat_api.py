@@ -1,0 +1,54 @@
+"""A model server that speaks OpenAI's chat completions, and gives the answers that a test scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def called(tool: str, **arguments: Any) -> dict[str, Any]:
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    return {**said(""), "tool_calls": [{"id": f"call_{tool}", "type": "function", "function": function}]}
+
+
+@contextmanager
+def chat_model(*script: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The address for ``base_url``, and what was asked; the last answer is that to all further requests."""
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            message = script[min(len(asked), len(script)) - 1]
+            body = json.dumps({
+                "id": f"chat-{len(asked)}", "object": "chat.completion", "created": 1, "model": "stub",
+                "choices": [{"index": 0, "message": message,
+                             "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}],
+                "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+            }).encode()  # fmt: skip
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
