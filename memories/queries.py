@@ -11,16 +11,20 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.search import SearchVector
+from django.db.models import Count, Min, Value
 from django.db.models.functions import Left
+from django.utils import timezone
 
 from accounts.policy import must_act_for
-from accounts.principals import Principal
+from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
 from conversations.echoes import MOST_OFFERED, SaidAgain, Sought, said_again
 from conversations.echoes import Said as WithheldWords
 from conversations.models import Conversation, Message
 from conversations.passages import Original
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Ledger
+from retrieval.filters import STAND_IN_NOW
+from retrieval.prepared import Rows, Shaped, read
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
@@ -52,6 +56,45 @@ class BlockFill:
     def nearly_full(self) -> int:
         """From how many tokens on little is left."""
         return self.budget * 9 // 10
+
+
+class UsualList:
+    """What is active and visible now, the latest change first, as a paginator takes it: counted, then sliced.
+
+    Most lists are asked for so, without filters. They are compiled once a process and prepared on each connection. Each
+    row has the values of ``columns``. ``until`` is when the first of them expires, known once they were counted.
+    """
+
+    ordered = True
+    until: datetime | None = None
+
+    def __init__(self, principal: Principal, columns: tuple[str, ...]) -> None:
+        self._someone = principal.stand_in()
+        self._columns = columns
+        self._values = {
+            STAND_IN_USER: principal.user_id,
+            STAND_IN_AGENT: principal.agent_id,
+            STAND_IN_NOW: timezone.now(),
+        }
+
+    def count(self) -> int:
+        """How many there are. One statement."""
+
+        def build() -> Any:
+            told = {"number": Count("pk"), "soonest": Min("expires_at")}
+            return self._build().order_by().values(all=Value(1)).annotate(**told)
+
+        found = read(Shaped(("usual list counted", self._someone), build, self._values), ("number", "soonest"))
+        number, self.until = found[0] if found else (0, None)
+        return number
+
+    def __getitem__(self, part: slice) -> Rows:
+        """Those of a page. One statement."""
+        return read(Shaped(("usual list", self._someone), self._build, self._values), self._columns, part)
+
+    def _build(self) -> MemoryQuerySet:
+        rows = Memory.objects.visible_to(self._someone).active().unexpired(STAND_IN_NOW)
+        return rows.order_by("-updated_at", "id")
 
 
 def block_fill(principal: Principal) -> BlockFill:

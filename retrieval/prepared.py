@@ -207,16 +207,22 @@ def put_together(
 
 
 @Stepwise
-def read(rows: Shaped, columns: tuple[str, ...]) -> Steps[Rows]:
-    """The columns of all of the rows, in their order. One statement, or none where there can't be rows."""
+def read(rows: Shaped, columns: tuple[str, ...], part: slice | None = None) -> Steps[Rows]:
+    """The columns of all of the rows, or of a ``part`` with both ends, in their order.
+
+    One statement, or none where there can't be rows.
+    """
     try:
-        statement = _reading(rows, columns)
+        statement = _reading(rows, columns, part is not None)
     except EmptyResultSet:
         return []
-    return (yield Call(statement, rows.values))
+    if part is None:
+        return (yield Call(statement, rows.values))
+    return (yield Call(statement, {"first": part.start, "most": part.stop - part.start, **rows.values}))
 
 
 @lru_cache(maxsize=SHAPES)
-def _reading(rows: Shaped, columns: tuple[str, ...]) -> Statement:
+def _reading(rows: Shaped, columns: tuple[str, ...], in_parts: bool) -> Statement:
     built = {"rows": rows.build().values_list(*columns)}
-    return put_together("{rows}", built, stand_ins=rows.values.keys(), lasting=True)
+    template = "{rows} LIMIT {most}::bigint OFFSET {first}::bigint" if in_parts else "{rows}"
+    return put_together(template, built, stand_ins=rows.values.keys(), lasting=True)

@@ -17,9 +17,9 @@ from accounts.principals import Principal
 from journal.exceptions import NotAllowed
 from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
-from web.pagination import ByTime
+from web.pagination import PER_PAGE, ByTime
 
-from .. import actions
+from .. import actions, queries
 from ..cache import Family, Reading, read_through
 from ..filters import MemoryFilters, RelationFilters
 from ..models import Disclosure, Memory, Relation
@@ -56,13 +56,21 @@ class Memories(WritesOnce[Principal], ListAPIView):
         must_act_for(principal)
 
         def read() -> Reading[dict[str, Any]]:
+            if request.query_params.keys() <= {"page", PER_PAGE}:
+                usual = queries.UsualList(principal, MEMORY_COLUMNS)
+                # It knows when the first of them expires once they are counted.
+                return Reading(self._page(principal, usual), usual.until)
             until = Memory.objects.visible_to(principal).next_expiry(timezone.now())
             rows = self.filter_queryset(self.get_queryset()).values_list(*MEMORY_COLUMNS)
-            shown = plain_memories(principal, self.paginate_queryset(rows) or ())
-            return Reading(dict(self.get_paginated_response(shown).data), until)
+            return Reading(self._page(principal, rows), until)
 
         asked = [request.build_absolute_uri(), may_see_sources(principal)]
         return Response(read_through(principal, Family.PAGE, read, of=asked))
+
+    def _page(self, principal: Principal, rows: Any) -> dict[str, Any]:
+        """The page of the rows that is asked for. They are paginated by their count and by slices of them."""
+        shown = plain_memories(principal, self.paginate_queryset(rows) or ())
+        return dict(self.get_paginated_response(shown).data)
 
     @extend_schema(
         request=NewMemorySerializer,

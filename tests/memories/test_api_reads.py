@@ -219,20 +219,35 @@ class TestKeptLists:
     def test_queries_do_not_grow_with_the_page_and_a_page_kept_takes_none(
         self, request, api, owner, agent, get_and_keep, django_assert_num_queries, caller, more
     ):
-        """Beyond the principal (and a session with its user): the next expiry, the count, the rows."""
+        """Beyond the principal (and a session with its user): the count with the next expiry, the rows."""
         client = api(request.getfixturevalue(caller))
         client.get(URL)  # The first visit of a key leaves a grant.
         remember(owner, "Keeps 1 bee.")
-        with django_assert_num_queries(1 + more + 3):
+        with django_assert_num_queries(1 + more + 2):
             get_and_keep(client, URL)
         with django_assert_num_queries(1 + more):
             assert len(client.get(URL).json()["results"]) == 1
         remember(owner, *(f"Keeps {number} bees." for number in range(2, 102)))
-        with django_assert_num_queries(1 + more + 3):
+        with django_assert_num_queries(1 + more + 2):
             first = get_and_keep(client, f"{URL}?per_page=100")
         assert len(first.json()["results"]) == 100
         with django_assert_num_queries(1 + more):
             assert client.get(f"{URL}?per_page=100").content == first.content
+
+    @pytest.mark.parametrize("caller", ["owner", "agent"])
+    @pytest.mark.parametrize("page", [1, 2])
+    def test_the_usual_list_is_the_one_that_names_what_is_usual(self, request, api, owner, agent, caller, page):
+        """Without filters it is read by statements of its own."""
+        _, gone, over, hidden = remember(owner, *(f"Keeps {number} bees." for number in (3, 4, 5, 6)))
+        remember(owner, "Sails on Sundays.", "Knits hats.", "Reads maps.", category="interests")
+        archive(gone)
+        Memory.objects.filter(pk=over.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
+        Memory.objects.filter(pk=hidden.pk).update(state="proposed", active_rev=None)
+        client = api(request.getfixturevalue(caller))
+        usual = client.get(f"{URL}?per_page=2&page={page}").json()
+        named = client.get(f"{URL}?per_page=2&page={page}&state=active&sort_by=updated_at&sort_order=desc").json()
+        assert usual["count"] == 4
+        assert (usual["results"], usual["count"]) == (named["results"], named["count"])
 
     def test_a_write_shows_at_once(self, api, owner, get_and_keep):
         (memory,) = remember(owner, "Keeps bees.")
