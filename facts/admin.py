@@ -44,6 +44,7 @@ class FactAdmin(StatementAdmin):
         "quarantine": actions.fact_quarantine,
         "release": actions.fact_release,
         "refuse": actions.fact_refuse,
+        "hold_again": actions.fact_hold_again,
     }
     queues = frozenset({State.HIDDEN, State.QUARANTINED})
     newest_first = "-extracted_at"

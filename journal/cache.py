@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -97,6 +98,32 @@ class ForgivingRedisCache(RedisCache):
     def count_anew(self, key: str) -> None:
         """Forget a count."""
         self.delete(key)
+
+    def tally(self, key: str, counts: Mapping[str, int], seconds: int) -> None:
+        """Add counts by name to those under a key, which is forgotten so long after the last were added."""
+
+        def add() -> None:
+            steps = self._server.pipeline(transaction=False)
+            for name, count in counts.items():
+                steps.hincrby(self.make_key(key), name, count)
+            steps.expire(self.make_key(key), seconds)
+            steps.execute()
+
+        self._forgive(add, None)
+
+    def tallied(self, keys: Iterable[str]) -> Counter[str]:
+        """The counts under all of the keys together; none when away."""
+
+        def read() -> Counter[str]:
+            steps = self._server.pipeline(transaction=False)
+            for key in keys:
+                steps.hgetall(self.make_key(key))
+            found: Counter[str] = Counter()
+            for counts in steps.execute():
+                found.update({name.decode(): int(count) for name, count in counts.items()})
+            return found
+
+        return self._forgive(read, Counter())
 
     def put_by(self, key: str, value: str) -> bool:
         """Append to a list that waits to be worked on; whether it is there."""

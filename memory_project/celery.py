@@ -6,7 +6,7 @@ from typing import Any
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
 
 from celery import Celery, Task
-from celery.signals import worker_init
+from celery.signals import task_postrun, worker_init
 
 from accounts.scope import working_for
 
@@ -33,3 +33,11 @@ def _preload(**_: Any) -> None:
 
     preload_embedder()
     preload_reading()
+
+
+@task_postrun.connect
+def _beat(**_: Any) -> None:
+    """Let staff see that a worker is there."""
+    from .pulse import note_work  # noqa: PLC0415
+
+    note_work()

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
 
 from .errors import too_large
+from .pulse import note_request
 
 Handler = Callable[[HttpRequest], HttpResponse]
 _CODE = re.compile(r"(?<=/invitations/)[^/]{20,}")
@@ -72,6 +73,7 @@ class RequestLog(RequestMiddleware):
             structlog.contextvars.clear_contextvars()
             return
         seconds = time.perf_counter() - request.META["keepsake.began_at"]
+        note_request(seconds, response.status_code)
         structlog.contextvars.bind_contextvars(ms=round(1000 * seconds))
         super().handle_response(request, response)
 

@@ -262,6 +262,7 @@ UNFOLD = {
     "SITE_ICON": lambda _request: static("favicon.svg"),
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("favicon.svg")}],
     "STYLES": [lambda _request: static("staff.css")],
+    "SCRIPTS": [lambda _request: static("staff.js")],
     "ENVIRONMENT": "memory_project.staff.sidebar.environment",
     "SITE_DROPDOWN": [
         {"icon": "home", "title": "My own pages", "link": reverse_lazy("home")},

@@ -57,7 +57,9 @@ class StatementAdmin(OwnedAdmin):
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
         """In a queue why each waits, and since when."""
-        return self.queue_display if self._is_queue(request) else list(self.list_display)
+        if not self._is_queue(request):
+            return list(super().get_list_display(request))
+        return ["handle" if name == "id" else name for name in self.queue_display]
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         """The newest first; in a queue what has waited longest."""
@@ -88,6 +90,10 @@ class StatementAdmin(OwnedAdmin):
         rows = Change.objects.filter(object_type=self.kind.name, object_id=object_id, ledger_id__in=author)
         story = rows.order_by("-rev")[:SHOWN_CHANGES]
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "story": story})
+
+    def title_of(self, row: Any) -> str:
+        """Whose it is, and of which category."""
+        return f"{super().title_of(row)}, {row.category}"
 
     @display(description="state", ordering="state", label=STATE_COLOURS)
     def labelled_state(self, row: Any) -> tuple[str, str]:

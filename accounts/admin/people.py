@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, cast
 
 from django import forms
@@ -60,6 +61,12 @@ class OwnedAdmin(RecordAdmin):
         return found
 
     person = linked(User, "user_id", "person", name="user.username")
+
+    def title_of(self, row: Any) -> str:
+        """What it is, and whose."""
+        path = self.user_field.removesuffix("_id").replace("__", ".")
+        person = attrgetter(path)(row) if path else None
+        return f"{super().title_of(row)} of {person.username}" if person is not None else super().title_of(row)
 
     @admin.display(description="legacy")
     def about(self, row: Any) -> Any:

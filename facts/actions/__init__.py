@@ -4,7 +4,7 @@ from statements.actions.many import MOST_AT_ONCE
 
 from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_weigh
 from .extraction import PreparedFact, prepare_extracted, record_extracted
-from .moderating import fact_hide, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
+from .moderating import fact_hide, fact_hold_again, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
 from .transitions import (
     fact_approve,
     fact_delete,
@@ -29,6 +29,7 @@ __all__ = [
     "fact_delete",
     "fact_edit",
     "fact_hide",
+    "fact_hold_again",
     "fact_open",
     "fact_quarantine",
     "fact_refuse",

@@ -1,4 +1,4 @@
-"""What staff do about facts: look at one, hide it or hold it back, give it back, release or refuse it.
+"""What staff do about facts: look at one, hide it or hold it back, give it back, release or refuse it, take that back.
 
 Each raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
 """
@@ -10,12 +10,13 @@ from uuid import UUID
 
 from accounts.models import Preferences
 from accounts.principals import Principal
-from statements.actions import moderated, resemblance
+from accounts.queries import principal_for_person
+from statements.actions import moderated, must_be_by_staff, resemblance, suppression_remove
 
-from ..models import LegacyFact
+from ..models import FACT, LegacyFact
 from ..policy import State
 from .single import FactWrite, fact_write
-from .transitions import reject
+from .transitions import must_be_no_twin, reject
 
 
 def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
@@ -80,6 +81,22 @@ def fact_refuse(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """
     with moderated(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
         reject(change, change.meta["reason"])
+    return change.fact
+
+
+def fact_hold_again(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
+    """Take staff's refusal back: the fact is held back as before, and its words may be extracted again.
+
+    Raises Conflict also when its author rejected it, or has the same words again (``similar_exists``).
+    """
+    with moderated(principal, reason, _locked(principal, fact_id, State.REJECTED)) as change:
+        fact = change.fact
+        must_be_by_staff(fact.user_id, FACT.name, fact.pk)
+        must_be_no_twin(principal_for_person(fact.user_id), fact)
+        suppression_remove(
+            change.write, fact.user_id, texts=[fact.content], object_id=fact.pk, legacy_id=fact.legacy_id
+        )
+        change.hold_back(change.meta["reason"])
     return change.fact
 
 

@@ -156,9 +156,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, *GONE) as change:
         fact = change.fact
-        twin = same_words(principal, fact.legacy_id, fact.content)
-        if twin is not None:
-            raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
+        must_be_no_twin(principal, fact)
         words_give_back(change.write, fact.user_id, "fact", [fact.pk])
         suppression_remove(
             change.write, fact.user_id, texts=[fact.content], object_id=fact.pk, legacy_id=fact.legacy_id
@@ -173,6 +171,13 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
             change.activate(reviewed=True)
         change.log("RESTORE")
     return fact
+
+
+def must_be_no_twin(principal: Principal, fact: LegacyFact) -> None:
+    """Raise Conflict (409 ``similar_exists``) when the person has the same words again by now."""
+    twin = same_words(principal, fact.legacy_id, fact.content)
+    if twin is not None:
+        raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
 
 
 def _suppress(change: FactWrite) -> None:

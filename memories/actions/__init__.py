@@ -6,7 +6,7 @@ from .consolidating import consolidations_due, memories_consolidate
 from .editing import memory_amend, memory_revert, memory_update
 from .many import Related, memories_relate
 from .merging import optimize_apply, optimize_revert
-from .moderating import memory_open, memory_quarantine, memory_refuse, memory_release
+from .moderating import memory_hold_again, memory_open, memory_quarantine, memory_refuse, memory_release
 from .optimizing import optimize_discard, optimize_plan, plan_make, plans_tidy
 from .places import (
     place_add,
@@ -59,6 +59,7 @@ __all__ = [
     "memory_amend",
     "memory_approve",
     "memory_archive",
+    "memory_hold_again",
     "memory_open",
     "memory_pin",
     "memory_quarantine",

@@ -1,4 +1,4 @@
-"""What staff do about memories: look at one, hold it back, release or refuse it.
+"""What staff do about memories: look at one, hold it back, release or refuse it, take that back.
 
 Each raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
 """
@@ -11,15 +11,16 @@ from django.db.models import Prefetch
 
 from accounts.models import Preferences
 from accounts.principals import Principal
-from statements.actions import moderated, resemblance
+from accounts.queries import principal_for_person
+from statements.actions import moderated, must_be_by_staff, resemblance
 
 from .. import queries
-from ..models import Memory, MemoryVersion, Proposal
+from ..models import MEMORY, Memory, MemoryVersion, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
 from .proposing import end_create
 from .single import MemoryWrite, memory_write
-from .transitions import reject, wait_again
+from .transitions import hold_again, reject, wait_again
 
 
 def memory_open(principal: Principal, memory_id: str, reason: str) -> Memory:
@@ -60,6 +61,17 @@ def memory_refuse(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Reject a quarantined memory: it can't be learned again, and the person can't bring it back past staff."""
     with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
         reject(change, Why.STAFF, change.meta["reason"])
+    return change.memory
+
+
+def memory_hold_again(principal: Principal, memory_id: str, reason: str) -> Memory:
+    """Take staff's refusal back: the memory is held back as before, and may be learned again once it is released.
+
+    Raises Conflict also when its person rejected it, or has the same again (``similar_exists``).
+    """
+    with moderated(principal, reason, _locked(principal, memory_id, State.REJECTED)) as change:
+        must_be_by_staff(change.memory.user_id, MEMORY.name, memory_id)
+        hold_again(change, principal_for_person(change.memory.user_id), change.meta["reason"])
     return change.memory
 
 

@@ -323,6 +323,15 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
         change.activate(change.log("RESTORE"), reviewed=reviewed)
 
 
+def hold_again(change: MemoryWrite, principal: Principal, reason: str) -> None:
+    """Undo that staff refused what they had held back. Raises Conflict (409 ``similar_exists``)."""
+    memory = change.memory
+    _must_fit(principal, memory, active=False)
+    suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
+    change.leave(State.QUARANTINED, reason=reason)
+    change.log("QUARANTINE")
+
+
 def wait_again(change: MemoryWrite, reason: str = "", **meta: Any) -> None:
     """Let a memory wait for the person, as a proposal of who wrote it, for a reason that is not their review."""
     change.leave(State.PROPOSED, reason=reason)

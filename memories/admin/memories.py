@@ -78,6 +78,7 @@ class MemoryAdmin(StatementAdmin, OfPersonAdmin):
         "quarantine": actions.memory_quarantine,
         "release": actions.memory_release,
         "refuse": actions.memory_refuse,
+        "hold_again": actions.memory_hold_again,
     }
     queues = frozenset({State.QUARANTINED})
     newest_first = "-created_at"

@@ -21,11 +21,12 @@ from journal.models import Change, JobRun
 from language.backends import get_embedder, get_model
 from memories.models import Memory
 
+from .. import pulse
+
 DAYS = 14
 SHOWN_JOBS = 8
 PAST_DAY_SECONDS = 86_400
 TODAY_SECONDS = 60
-QUARANTINED = "state__exact=quarantined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Queue:
 
 def read_dashboard(request: HttpRequest) -> dict[str, Any]:
     """What the page shows. A handful of queries, none of which reads more than what it shows or counts."""
-    facts, memories = reverse("admin:facts_legacyfact_changelist"), reverse("admin:memories_memory_changelist")
+    facts, queue = reverse("admin:facts_legacyfact_changelist"), reverse("admin:waiting")
     jobs = reverse("admin:journal_jobrun_changelist")
     waiting = count_waiting(request)
     failing = list(JobRun.objects.failing().order_by("-created_at")[:SHOWN_JOBS])
@@ -48,12 +49,13 @@ def read_dashboard(request: HttpRequest) -> dict[str, Any]:
     written = writes_per_day()
     return {
         "queues": [
-            Queue("Quarantined facts", waiting["quarantined"], f"{facts}?{QUARANTINED}", _since(LegacyFact)),
-            Queue("Quarantined memories", waiting["memories"], f"{memories}?{QUARANTINED}", _since(Memory)),
+            Queue("Quarantined facts", waiting["quarantined"], queue, _since(LegacyFact)),
+            Queue("Quarantined memories", waiting["memories"], queue, _since(Memory)),
             Queue("Hidden facts", waiting["hidden"], f"{facts}?state__exact=hidden"),
             Queue("Failing jobs", waiting["failing"], f"{jobs}?is=failing"),
             Queue("Conversations whose summary fails", batches, f"{jobs}?is=failing&kind={SUMMARIZE}"),
         ],
+        "health": read_health(),
         "running_jobs": JobRun.objects.filter(state="running").order_by("-created_at")[:SHOWN_JOBS],
         "running_count": waiting["running"],
         "failing_jobs": failing,
@@ -63,6 +65,28 @@ def read_dashboard(request: HttpRequest) -> dict[str, Any]:
         "model": get_model(),
         "embedder": get_embedder(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the deployment does. ``queued`` is None while the broker is away, ``worked`` when no worker was there."""
+
+    worked: datetime | None
+    is_late: bool
+    queued: int | None
+    open_jobs: int
+    oldest_job: datetime | None
+    day: pulse.Day
+
+
+def read_health() -> Health:
+    """The worker's last sign of life, the queue, the jobs that are open, and a day of requests."""
+    worked = pulse.last_worked()
+    late = worked is None or timezone.now() - worked > timedelta(seconds=pulse.LATE_AFTER_SECONDS)
+    jobs = JobRun.objects.filter(state__in=["waiting", "running"]).aggregate(
+        count=Count("pk"), oldest=Min("created_at")
+    )
+    return Health(worked, late, pulse.queue_depth(), jobs["count"], jobs["oldest"], pulse.last_day())
 
 
 def _since(model: type[LegacyFact] | type[Memory]) -> datetime | None:

@@ -14,7 +14,7 @@ from django.contrib.auth.views import LogoutView, redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, resolve_url
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from unfold.sites import UnfoldAdminSite
 
@@ -23,6 +23,7 @@ from accounts.queries import principal_for_staff
 from accounts.scope import enter
 
 from .dashboard import read_dashboard
+from .records import tables
 
 # Everything comes from this server. Alpine, which moves the pages, turns attributes into functions, and that is what
 # the browser calls eval; it also writes widths into style attributes. Scripts and style sheets written into a page are
@@ -44,11 +45,26 @@ POLICY = {
 class StaffSite(UnfoldAdminSite):
     """Django's admin for moderators, entered by the sign-in page that everybody uses."""
 
-    index_title = "What waits for staff"
+    index_title = "Board"
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Nothing: the theme would search the names of models, and the sidebar shows them all."""
         raise Http404
+
+    def get_urls(self) -> list[Any]:
+        """The queue and the page of all records beside the theme's addresses."""
+        from .waiting import waiting  # noqa: PLC0415 - the rooms' admins need this site first
+
+        return [
+            path("waiting/", self.admin_view(waiting), name="waiting"),
+            path("records/", self.admin_view(self.records), name="records"),
+            *super().get_urls(),
+        ]
+
+    def records(self, request: HttpRequest) -> TemplateResponse:
+        """Every table of records."""
+        context = {**self.each_context(request), "title": "Records", "groups": tables()}
+        return TemplateResponse(request, "admin/records.html", context)
 
     def admin_view(
         self, view: Callable[..., HttpResponseBase], cacheable: bool = False

@@ -17,6 +17,8 @@ from accounts.policy import clean_reason, must_be_staff
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound
+from journal.models import ActorKind
+from journal.models import Change as Logged
 
 from ..models import Statement, StatementKind
 from ..querysets import Row, StatementQuerySet
@@ -158,6 +160,13 @@ def check_version(row: Statement, expected: int | None) -> None:
     """Raise Conflict (409) with the current version when the caller saw another one."""
     if expected is not None and expected != row.version:
         raise Conflict(f"This {row.noun} was changed meanwhile.", code="version_conflict", current=row.version)
+
+
+def must_be_by_staff(user_id: UUID, object_type: str, object_id: object) -> None:
+    """Raise Conflict (409 ``wrong_state``) unless the last rejection of a statement was a moderator's."""
+    told = Logged.objects.of_owner(user_id).filter(object_type=object_type, object_id=str(object_id), event="REJECT")
+    if told.order_by("-rev").values_list("actor_kind", flat=True).first() != ActorKind.STAFF:
+        raise Conflict("Its person rejected it, not staff.", code="wrong_state")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The staff's side: its door, its sidebar, its first page, and what its pages may load."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.apps import apps
@@ -16,7 +17,8 @@ from journal import leases as jobs
 from journal.models import Change
 from memories.actions import memory_add, memory_quarantine
 from memories.records import NewMemory
-from memory_project.staff import dashboard, sidebar
+from memory_project import pulse
+from memory_project.staff import dashboard, records, sidebar
 from tests import factories
 from tests.test_rooms import ROOMS
 
@@ -174,8 +176,22 @@ class TestTheSidebar:
     @pytest.mark.parametrize("model", ROOM_MODELS, ids=lambda model: model._meta.label_lower)
     def test_every_model_has_an_admin_and_an_entry(self, model):
         assert admin.site.is_registered(model)
-        names = {name for _, entries in sidebar.GROUPS for _, _, name, _ in entries}
+        names = {name for _, entries in records.RECORDS for _, name in entries}
         assert model._meta.label_lower.replace(".", "_") in names
+
+    def test_there_are_eight_entries_and_each_leads_somewhere(self, client, moderator):
+        client.force_login(moderator)
+        entries = self.entries(client, "/admin/")
+        assert len(entries) == 8
+        for entry in entries.values():
+            assert client.get(entry["link"]).status_code == 200
+
+    def test_records_are_listed_with_what_they_are(self, client, moderator):
+        client.force_login(moderator)
+        groups = client.get("/admin/records/").context["groups"]
+        listed = [table for _, tables in groups for table in tables]
+        assert len({table.link for table in listed}) == len(listed) == len(ROOM_MODELS)
+        assert all(table.about.endswith(".") or table.about for table in listed)
 
     def test_plurals_are_words(self):
         plurals = {str(model._meta.verbose_name_plural) for model in ROOM_MODELS}
@@ -202,24 +218,22 @@ class TestTheSidebar:
         jobs.claim_job(running.pk, lease_seconds=60)
         client.force_login(moderator)
         badges = {title: entry.get("badge") for title, entry in self.entries(client, "/admin/").items()}
-        assert (badges["Hidden facts"], badges["Quarantined facts"]) == (1, 0)
-        assert badges["Quarantined memories"] == 1
-        assert (badges["Failing"], badges["Running"]) == (1, 1)
+        assert (badges["Moderation"], badges["Jobs"]) == (1, 1)
         assert badges["People"] is None
 
     @pytest.mark.parametrize(
         ("path", "title"),
         [
-            ("/admin/", "What waits"),
-            ("/admin/facts/legacyfact/", "All facts"),
-            ("/admin/facts/legacyfact/?state__exact=active", "All facts"),
-            ("/admin/facts/legacyfact/?state__exact=hidden", "Hidden facts"),
-            ("/admin/facts/legacyfact/?category__exact=habit&state__exact=quarantined", "Quarantined facts"),
-            ("/admin/memories/memory/", "All memories"),
-            ("/admin/memories/memory/?state__exact=quarantined", "Quarantined memories"),
-            ("/admin/memories/memoryversion/", "Versions"),
-            ("/admin/journal/jobrun/?is=failing", "Failing"),
-            ("/admin/accounts/agentkey/", "Keys"),
+            ("/admin/", "Board"),
+            ("/admin/waiting/", "Moderation"),
+            ("/admin/waiting/?why=An+order", "Moderation"),
+            ("/admin/facts/legacyfact/?state__exact=hidden", "Records"),
+            ("/admin/memories/memoryversion/", "Records"),
+            ("/admin/records/", "Records"),
+            ("/admin/journal/jobrun/?is=failing", "Jobs"),
+            ("/admin/journal/change/", "Log"),
+            ("/admin/accounts/agentkey/", "Records"),
+            ("/admin/accounts/agent/", "Agents"),
         ],
     )
     def test_where_one_is_is_marked(self, client, moderator, path, title):
@@ -238,8 +252,8 @@ class TestTheFirstPage:
 
     @pytest.fixture(autouse=True)
     def _fresh_cache(self, settings):
-        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-        cache.clear()
+        """Counts of this test alone."""
+        settings.CACHES = {"default": {**settings.CACHES["default"], "KEY_PREFIX": f"board-{uuid4()}"}}
 
     def test_it_says_what_waits(self, client, moderator, settings):
         settings.KEEPSAKE_MODEL = "offline"
@@ -264,6 +278,18 @@ class TestTheFirstPage:
         for queue in answer.context["queues"]:
             assert client.get(queue.link).status_code == 200
 
+    def test_it_says_how_the_deployment_does(self, client, moderator):
+        client.force_login(moderator)
+        page = client.get("/admin/").content.decode()
+        assert "no sign of one today" in page
+        assert "0 tasks" in page
+        pulse.note_work()
+        first, _ = factories.JobRunFactory.create_batch(2)
+        type(first).objects.filter(pk=first.pk).update(created_at=timezone.now() - timedelta(hours=3))
+        page = client.get("/admin/").content.decode()
+        assert "at work" in page
+        assert "2, the oldest for 3" in page
+
     def test_days_are_counted_once(self, owner, django_assert_num_queries):
         for language in ("de", "en", "fr"):
             preferences_set(principal_for_person(owner.pk), language=language)
@@ -281,11 +307,11 @@ class TestTheFirstPage:
         with django_assert_num_queries(1):
             assert [number for _, number in dashboard.writes_per_day()[-4:]] == [1, 0, 0, 3]
 
-    def test_it_takes_nine_queries(self, client, moderator, django_assert_num_queries):
+    def test_it_takes_ten_queries(self, client, moderator, django_assert_num_queries):
         client.force_login(moderator)
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(10):
             client.get("/admin/")
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             client.get("/admin/")
 
     def test_a_deployment_under_development_says_so(self, settings, rf):

@@ -167,3 +167,28 @@ class TestButtons:
             api(owner).post(f"{listed('jobrun')}{job.pk}/{what}/", {"_form_submitted": "True"}, format="multipart")
         job.refresh_from_db()
         assert job.state == "waiting"
+
+
+def test_pages_are_titled_by_kind_and_owner_and_lists_show_no_long_ids(api, staff, owner, legacy):
+    fact = factories.LegacyFactFactory(legacy=legacy, user=owner, content="Rosa kept bees.")
+    kept = factories.MemoryFactory(user=owner, category="interests")
+    client = api(staff)
+    page = client.get(f"/admin/facts/legacyfact/{fact.pk}/change/").content.decode()
+    assert f"Legacy fact of owner, {fact.category}" in page
+    assert f"fact {fact.pk}" not in page
+    assert "Memory of owner, interests" in client.get(f"/admin/memories/memory/{kept.pk}/change/").content.decode()
+    listed = client.get("/admin/facts/legacyfact/").content.decode()
+    assert f">{str(fact.pk)[:8]}</a>" in listed
+    assert f">{fact.pk}<" not in listed
+    talk = factories.ConversationFactory(user=owner)
+    page = client.get(f"/admin/conversations/conversation/{talk.pk}/change/").content.decode()
+    assert "Conversation of owner" in page
+
+
+def test_an_empty_list_says_so_in_its_own_words(api, staff):
+    client = api(staff)
+    nothing = client.get("/admin/facts/legacyfact/").content.decode()
+    assert "No legacy facts yet" in nothing
+    assert "Create a new item" not in nothing
+    assert "No legacy facts like that" in client.get("/admin/facts/legacyfact/?q=zzz").content.decode()
+    assert "No legacy facts like that" in client.get("/admin/facts/legacyfact/?state__exact=hidden").content.decode()

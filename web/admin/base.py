@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django_htmx.http import HttpResponseClientRefresh
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
@@ -54,6 +55,19 @@ class _BoundedChangeList(ChangeList):
         super().get_results(request)
         # The page's header would offer "all" beside a number that was never counted.
         self.full_result_count = self.result_count
+
+
+class _Titled:
+    """A row under its title, as the theme's heading shows it."""
+
+    def __init__(self, row: Model, title: str) -> None:
+        self._row, self._title = row, title
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._row, name)
+
+    def __str__(self) -> str:
+        return self._title
 
 
 class RecordAdmin(ModelAdmin):
@@ -136,6 +150,33 @@ class RecordAdmin(ModelAdmin):
         """Which rows a text that is no id finds: none, unless a room says otherwise."""
         return Q(pk__in=[])
 
+    def title_of(self, row: Any) -> str:
+        """What a row is called on its page: what it is and, where a room says so, whose. Never what it holds."""
+        return capfirst(str(row._meta.verbose_name))
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """The page of a row, headed by its title."""
+        answer = super().render_change_form(request, context, *args, **kwargs)
+        row = answer.context_data.get("original")
+        if isinstance(row, Model):
+            title = self.title_of(row)
+            answer.context_data |= {"original": _Titled(row, title), "subtitle": title}
+        return answer
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """The columns; an id that is long shows its beginning, which the link and a search have in full."""
+        return ["handle" if name == "id" else name for name in super().get_list_display(request)]
+
+    def get_list_display_links(self, request: HttpRequest, list_display: Any) -> list[Any] | tuple[Any, ...]:
+        """The column that leads to the row."""
+        links = super().get_list_display_links(request, list_display)
+        return ["handle" if name == "id" else name for name in links or []]
+
+    @admin.display(description="id", ordering="pk")
+    def handle(self, row: Any) -> str:
+        """The beginning of a row's id."""
+        return short(row.pk)
+
     def row(self, request: HttpRequest, object_id: str) -> Any:
         """The row of a button's address. Raises Http404."""
         row: Any = self.get_object(request, unquote(object_id))
@@ -200,9 +241,14 @@ def linked(model: type[Model], path: str, description: str, *, name: str = "") -
     return column
 
 
+def short(pk: object) -> str:
+    """An id as lists show it: of a UUID its first eight characters."""
+    return str(pk)[:8] if as_uuid(pk) else str(pk)
+
+
 def link_to(model: type[Model], pk: object, text: object = "") -> SafeString | str:
-    """A link to a row's page in the admin, which shows its id unless another text is given; "-" for no row."""
+    """A link to a row's page in the admin, named by a text or the beginning of its id; "-" for no row."""
     if pk is None:
         return "-"
     address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[pk])
-    return format_html('<a class="text-link" href="{}">{}</a>', address, text or pk)
+    return format_html('<a class="text-link" href="{}">{}</a>', address, text or short(pk))

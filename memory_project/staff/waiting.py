@@ -1,0 +1,230 @@
+"""What gates and moderators hold back, one by one: why at the left, the decision at the right, the next one at once.
+
+What a moderator gives as a reason is kept for the sitting, that is in their session: with it the next text opens by
+itself once the one before is decided. Each opening and each decision goes through the rooms' actions, which log it with
+that reason for the person to read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+
+from accounts.admin import moderator
+from facts.models import LegacyFact
+from journal.exceptions import Refused
+from memories.models import Memory
+from statements.admin import StatementAdmin
+from web.admin import with_id
+from web.admin.dialogs import REASON_CHARACTERS
+
+MOST_AT_ONCE = 100
+MOST_UNDONE = 10
+SITTING = "staff_sitting"
+_HELD = "quarantined"
+_SAID = {"release": "released", "refuse": "refused"}
+_BACK = {"release": "quarantine", "refuse": "hold_again"}
+"""What takes a decision back."""
+
+Decided = tuple[str, str, str, str]
+"""The kind and id of a row, what was decided, and for which reason it had been held back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """One of the reasons for which rows are held back, and how many of them."""
+
+    reason: str
+    count: int
+    address: str
+    is_shown: bool
+
+
+@dataclass
+class _Sitting:
+    """What a moderator's session keeps while they work through the queue."""
+
+    request: HttpRequest
+    reason: str = ""
+    decided: list[list[Decided]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> _Sitting:
+        kept = request.session.get(SITTING, {})
+        return cls(request, kept.get("reason", ""), kept.get("decided", []))
+
+    def keep(self) -> None:
+        self.request.session[SITTING] = {"reason": self.reason, "decided": self.decided[-MOST_UNDONE:]}
+
+
+@never_cache
+def waiting(request: HttpRequest) -> HttpResponse:
+    """Show one that waits; on a POST open it, decide about it or about all of its reason, undo, or end the sitting."""
+    why, wanted = request.GET.get("why"), request.GET.get("item", "")
+    sitting = _Sitting.of(request)
+    if request.method != "POST":
+        return _show(request, sitting, why, _find(request, why, wanted), None)
+    reason = request.POST.get("reason", "").strip()[:REASON_CHARACTERS]
+    do, shown = request.POST.get("do", ""), _find(request, why, request.POST.get("item", ""), exactly=True)
+    if do == "end":
+        request.session.pop(SITTING, None)
+        return redirect("admin:waiting")
+    sitting.reason = reason or sitting.reason
+    if not sitting.reason and do != "skip":
+        messages.error(request, "Say why: the person whom it concerns reads it.")
+        return _show(request, sitting, why, shown or _find(request, why), None)
+    if do == "undo":
+        shown = _undo(request, sitting) or shown
+    elif do.endswith("-all") and why is not None:
+        _decide(request, sitting, do.removesuffix("-all"), list(_rows(request, why))[:MOST_AT_ONCE])
+        shown = None
+    elif do in _SAID:
+        if shown is None:
+            messages.warning(request, "That one does not wait any more.")
+        else:
+            _decide(request, sitting, do, [shown])
+        shown = None
+    elif do == "skip":
+        shown = _find(request, why, after=request.POST.get("item", ""))
+    elif do != "open":
+        raise Http404
+    sitting.keep()
+    shown = shown or _find(request, why) or _find(request, None)
+    return _show(request, sitting, why, shown, _open(request, sitting, shown) if sitting.reason else None)
+
+
+def _admins() -> dict[str, StatementAdmin]:
+    made = [admin.site.get_model_admin(model) for model in (LegacyFact, Memory)]
+    return {each.kind.name: each for each in cast(Sequence[StatementAdmin], made)}
+
+
+def _rows(request: HttpRequest, why: str | None) -> list[Any]:
+    """What is held back, for one reason or any, the longest wait first: as many as can be looked through at once."""
+    found: list[Any] = []
+    for each in _admins().values():
+        rows = each.get_queryset(request).filter(state=_HELD).select_related("user")
+        wanted = rows if why is None else rows.filter(state_reason=why)
+        found += list(wanted.order_by("updated_at", "pk")[:MOST_AT_ONCE])
+    return sorted(found, key=lambda row: row.updated_at)
+
+
+def _find(
+    request: HttpRequest, why: str | None, item: str = "", *, exactly: bool = False, after: str = ""
+) -> Any | None:
+    """The row that is named, the one after another, or, unless it has to be exactly that, the first."""
+    kind, _, pk = item.partition("-")
+    if item and kind in _admins():
+        rows = _admins()[kind].get_queryset(request).filter(state=_HELD).select_related("user")
+        named = with_id(rows, pk).first()
+        if named is not None:
+            return named
+    if exactly:
+        return None
+    held = _rows(request, why)
+    names = [key_of(row) for row in held]
+    place = names.index(after) + 1 if after in names else 0
+    return held[place % len(held)] if held else None
+
+
+def key_of(row: Any) -> str:
+    """How the page names a row."""
+    return f"{row.noun}-{row.pk}"
+
+
+def _decide(request: HttpRequest, sitting: _Sitting, do: str, rows: Sequence[Any]) -> None:
+    """Release or refuse rows, each in a transaction of its own, and say how many were."""
+    if do not in _SAID:
+        raise Http404
+    done: list[Decided] = []
+    for row in rows:
+        call = _admins()[row.noun].moderation[do]
+        try:
+            call(moderator(request), row.pk, sitting.reason)
+        except Refused as refusal:
+            messages.error(request, refusal.detail)
+        else:
+            done.append((row.noun, str(row.pk), do, row.state_reason))
+    if done:
+        sitting.decided.append(done)
+        told = f"The {done[0][0]} is" if len(rows) == 1 else f"{len(done)} of {len(rows)} are"
+        messages.success(request, f"{told} {_SAID[do]}.")
+
+
+def _undo(request: HttpRequest, sitting: _Sitting) -> Any | None:
+    """Hold back again what was decided last; the first of it, to be looked at."""
+    if not sitting.decided:
+        messages.warning(request, "There is nothing to undo in this sitting.")
+        return None
+    back: list[str] = []
+    for noun, pk, did, reason in (last := sitting.decided.pop()):
+        call = _admins()[noun].moderation[_BACK[did]]
+        try:
+            # Held back for the reason of before, so that it stands among its like again.
+            call(moderator(request), pk, reason)
+        except Refused as refusal:
+            messages.error(request, refusal.detail)
+        else:
+            back.append(f"{noun}-{pk}")
+    messages.info(request, f"{len(back)} of {len(last)} held back again." if len(last) > 1 else "Held back again.")
+    return _find(request, None, back[0], exactly=True) if back else None
+
+
+def _open(request: HttpRequest, sitting: _Sitting, row: Any | None) -> Any | None:
+    """The row with its text and what bears it out, logged as opened for the reason of this sitting."""
+    if row is None:
+        return None
+    try:
+        return _admins()[row.noun].moderation["open"](moderator(request), row.pk, sitting.reason)
+    except Refused as refusal:
+        messages.error(request, refusal.detail)
+        return None
+
+
+def _show(
+    request: HttpRequest, sitting: _Sitting, why: str | None, row: Any | None, opened: Any | None
+) -> TemplateResponse:
+    counts: Counter[str] = Counter()
+    for each in _admins().values():
+        held = each.model._default_manager.filter(state=_HELD).order_by().values_list("state_reason")
+        counts.update(dict(held.annotate(count=Count("pk"))))
+    here = reverse("admin:waiting")
+    context = {
+        **admin.site.each_context(request),
+        "title": "Moderation",
+        "whys": [_why(reason, count, here, why) for reason, count in counts.most_common()],
+        "why": why,
+        "total": counts.total(),
+        "of_this": min(counts[why], MOST_AT_ONCE) if why is not None else 0,
+        "row": row,
+        "key": key_of(row) if row is not None else "",
+        "row_title": _admins()[row.noun].title_of(row) if row is not None else "",
+        "opened": opened,
+        "quotes": _quotes(opened),
+        "sitting": sitting,
+        "reason_characters": REASON_CHARACTERS,
+    }
+    return TemplateResponse(request, "admin/waiting.html", context)
+
+
+def _why(reason: str, count: int, here: str, why: str | None) -> Why:
+    return Why(reason, count, f"{here}?{urlencode({'why': reason})}", reason == why)
+
+
+def _quotes(opened: Any | None) -> list[str]:
+    """The words that bear a text out."""
+    if opened is None:
+        return []
+    versions = getattr(opened, "current", None)
+    behind = opened if versions is None else versions[0] if versions else None
+    return [] if behind is None else [each.quote for each in behind.evidence.all()]

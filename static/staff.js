@@ -1,0 +1,17 @@
+// Keys of the staff's queue: each presses the button that shows it. While a decision is on its way nothing is pressed,
+// since nobody has read yet what comes next.
+(() => {
+  let busy = false;
+  document.addEventListener("htmx:beforeRequest", () => { busy = true; });
+  for (const end of ["htmx:afterRequest", "htmx:sendError"]) {
+    document.addEventListener(end, () => { busy = false; });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (busy || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    const button = document.querySelector(`#waiting [data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
+  });
+})();
