@@ -16,6 +16,8 @@ from .models import (
     Invitation,
     InvitationBlock,
     Legacy,
+    LegacyEnding,
+    LegacyPicture,
     LinkAttempts,
     LinkCode,
     Member,
@@ -93,6 +95,9 @@ HOLDINGS = (
         theirs=lambda user_id: Q(pk__in=_spoken_of(user_id)) | Q(pk__in=_kept_by(user_id)),
         words={"name": ""},
     ),
+    Holding(model=LegacyEnding, owner="ended_by_id"),
+    # Nothing but what was drawn here is served as a picture.
+    Holding(model=LegacyPicture, kind="legacy_pictures", owner="added_by_id", words={"content": b""}, restored=False),
     Holding(model=Member, kind="memberships", owner="user_id", terms=("role",)),
     # Those that they sent or answered, and those in a name of theirs, which they may never have seen.
     Holding(

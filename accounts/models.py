@@ -18,6 +18,8 @@ from .querysets import (
     ExternalIdentityQuerySet,
     InvitationBlockQuerySet,
     InvitationQuerySet,
+    LegacyEndingQuerySet,
+    LegacyPictureQuerySet,
     LegacyQuerySet,
     MemberQuerySet,
 )
@@ -270,6 +272,33 @@ class Member(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} {self.user_id} of {self.legacy_id}"
+
+
+class LegacyEnding(models.Model):
+    """A legacy that its owner has ended: nobody keeps it, until they bring it back or the days for that are over."""
+
+    legacy = models.OneToOneField(Legacy, on_delete=models.CASCADE, primary_key=True, related_name="ending")
+    ended_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    ended_at = models.DateTimeField()
+
+    objects = LegacyEndingQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"end of {self.legacy_id}"
+
+
+class LegacyPicture(models.Model):
+    """The picture of a legacy, as it was drawn anew from what was uploaded: WebP, at most ``PICTURE_PIXELS`` a side."""
+
+    legacy = models.OneToOneField(Legacy, on_delete=models.CASCADE, primary_key=True, related_name="picture")
+    added_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    content = models.BinaryField()
+    added_at = models.DateTimeField(default=timezone.now)
+
+    objects = LegacyPictureQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"picture of {self.legacy_id}"
 
 
 class Invitation(models.Model):

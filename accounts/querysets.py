@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.apps import apps
+from django.conf import settings
 from django.db import models
 
 from .policy import LOCAL_ISSUER
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
         Invitation,
         InvitationBlock,
         Legacy,
+        LegacyEnding,
+        LegacyPicture,
         Member,
     )
     from .principals import Principal
@@ -81,6 +84,42 @@ class LegacyQuerySet(models.QuerySet["Legacy"]):
         """Each with ``role``: the person's own in it, or None."""
         mine = models.FilteredRelation("memberships", condition=models.Q(memberships__user_id=principal.user_id))
         return self.alias(mine=mine).annotate(role=models.F("mine__role"))
+
+    def with_picture(self) -> LegacyQuerySet:
+        """Each with ``pictured_at``: when it got its picture, or None."""
+        return self.annotate(pictured_at=models.F("picture__added_at"))
+
+
+class LegacyEndingQuerySet(models.QuerySet["LegacyEnding"]):
+    """Legacies that were ended."""
+
+    def visible_to(self, principal: Principal) -> LegacyEndingQuerySet:
+        """All for staff; otherwise those that the person ended, to whoever decides for the person."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None or not principal.may_decide:
+            return self.none()
+        return self.filter(ended_by_id=principal.user_id)
+
+    def undoable(self, now: datetime) -> LegacyEndingQuerySet:
+        """Those that can be brought back still."""
+        return self.filter(ended_at__gt=now - timedelta(days=settings.ARCHIVE_DAYS))
+
+    def over(self, now: datetime) -> LegacyEndingQuerySet:
+        """Those that can't."""
+        return self.filter(ended_at__lte=now - timedelta(days=settings.ARCHIVE_DAYS))
+
+
+class LegacyPictureQuerySet(models.QuerySet["LegacyPicture"]):
+    """Pictures of the principal's legacies."""
+
+    def visible_to(self, principal: Principal) -> LegacyPictureQuerySet:
+        """All for staff; otherwise those of legacies that the person is a member of."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        return self.filter(legacy__memberships__user_id=principal.user_id)
 
 
 class MemberQuerySet(models.QuerySet["Member"]):

@@ -30,6 +30,7 @@ from memories.queries import block_fill
 from .first_run import TellForm
 from .history import agent_names, who_address, who_did
 from .legacies.invitations import waiting_invitations
+from .legacies.owning import ended_legacies
 from .legacies.tabs import Numbers, numbers_by_legacy
 from .page import PageRequest, for_person, neighbours_of
 from .review.queue import waiting_memories, waiting_proposals
@@ -90,7 +91,7 @@ def _show(
     status: int = 200,
     tell: TellForm | None = None,
 ) -> HttpResponse:
-    legacies = Paginator(Legacy.objects.visible_to(principal).order_by("name", "pk"), LEGACIES_PER_PAGE)
+    legacies = Paginator(Legacy.objects.visible_to(principal).with_picture().order_by("name", "pk"), LEGACIES_PER_PAGE)
     page = legacies.get_page(request.GET.get("page"))
     numbers = numbers_by_legacy(principal)
     last_said = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
@@ -111,6 +112,7 @@ def _show(
         "leaving": leaving_soon(principal),
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
+        "ended": ended_legacies(principal),
         "waiting": waiting,
         "invitations": waiting_invitations(principal),
         "next": reverse("home"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -25,6 +25,7 @@ from journal.exceptions import NotFound
 from .translation import speak
 
 Rest = ParamSpec("Rest")
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class PageRequest(HttpRequest):
@@ -36,6 +37,12 @@ class PageRequest(HttpRequest):
 def periods(request: HttpRequest) -> dict[str, int]:
     """For every template: how many days archived things are kept, and how many a proposal waits."""
     return {"archive_days": settings.ARCHIVE_DAYS, "proposal_days": settings.PROPOSAL_DAYS}
+
+
+def takes_uploads(view: View) -> View:
+    """Mark a page that may be sent more than a form holds."""
+    view.takes_uploads = True  # type: ignore[attr-defined]
+    return view
 
 
 def for_person(

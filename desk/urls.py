@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("desk.review.views")),
     path("", include("desk.legacies.views")),
     path("", include("desk.legacies.members")),
+    path("", include("desk.legacies.owning")),
     path("", include("desk.legacies.invitations")),
     path("", include("desk.undo")),
     path("", include("desk.bulk")),

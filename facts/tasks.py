@@ -26,5 +26,6 @@ def unshare_withheld(fact_id: str) -> None:
 
 @shared_task(name="facts.purge")
 def purge_facts() -> None:
-    """Delete the facts whose time in the archive is over."""
+    """Delete the facts whose time in the archive is over, and what is left of legacies that were ended."""
     statements_purge(FACT)
+    actions.legacies_purge()

@@ -113,6 +113,10 @@ ERASED_DAYS = 90
 # From the page, erasing everything waits so long, and can be taken back.
 ERASE_GRACE_HOURS = 24
 ERASE_LEASE_SECONDS = 180
+# A picture as it is uploaded, and the longest side of it as it is kept.
+PICTURE_MAX_BYTES = 10 * 1_048_576
+PICTURE_MAX_PIXELS = 40_000_000
+PICTURE_PIXELS = 640
 # A history of one's own: what may be uploaded, what that may hold unpacked, and one conversation of it, in memory.
 IMPORT_MAX_BYTES = env.int("IMPORT_MAX_MB", default=512) * 1_048_576
 IMPORT_MAX_CONTENT_BYTES = 2_048 * 1_048_576

@@ -229,6 +229,7 @@ PAGES = [
     Page("invitation", "/invitations/{invitation}/", person=STAFF),
     Page("legacy-members", "/legacies/{legacy}/members/", act=invite_and_look),
     Page("legacy-invited", "/legacies/{legacy}/members/", act=invite_somebody),
+    Page("legacy-end", "/legacies/{legacy}/end/"),
     Page("fact", "/facts/{fact}/", readme=[PHONE]),
     Page("conversations", "/conversations/"),
     Page("conversations-found", "/conversations/?search=kitchen"),

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
 
 from accounts.actions import member_invite
-from accounts.models import InvitationBlock
+from accounts.models import InvitationBlock, LegacyPicture
 from accounts.queries import principal_for_person
 from assistant.imports.run import run_import
 from assistant.takeout.export_actions import run_export
@@ -134,6 +134,7 @@ def rows(api, owner, member, stranger, legacy, agent):
     waiting = factories.MemoryFactory(user=owner, agent=agent, content="The user hates fog.")
     client.patch(f"{API}me/preferences/", {"review": "after"}, format="json")
     asked = member_invite(principal_for_person(stranger.pk), factories.LegacyFactory(owner=stranger).pk, "owner")
+    LegacyPicture.objects.create(legacy=legacy, added_by=owner, content=b"")
     client.put(f"{API}checkpoints/t1/", {"state": {"step": 1}}, format="json")
     blob = {"type": "json", "base64": "e30="}
     for number in ("1", "2"):

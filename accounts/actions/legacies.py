@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -16,9 +17,10 @@ from django.utils import timezone
 
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound, TooMany
+from journal.models import Change
 
 from .. import policy
-from ..models import Invitation, Legacy, Member
+from ..models import Invitation, Legacy, LegacyEnding, Member, User
 from ..principals import Principal
 
 _DAY = timedelta(days=1)
@@ -68,6 +70,58 @@ def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
             legacy.save(update_fields=["name"])
             write.change(legacy_id, "UPDATE", "legacy", legacy_id)
     return legacy
+
+
+def legacy_close(write: LedgerWrite, principal: Principal, legacy_id: UUID, now: datetime) -> list[Member]:
+    """End all memberships of a legacy, and let nobody in, inside a transaction that holds the ledgers of them all.
+
+    What becomes of the facts is for the caller, in the same transaction. Raises NotFound, NotAllowed (403), Conflict
+    (409 ``members_changed``) when somebody joined before the ledgers were held.
+    """
+    user_id = policy.must_decide(principal)
+    must_own(principal, legacy_id)
+    members = list(Member.objects.filter(legacy_id=legacy_id).order_by("joined_at", "pk"))
+    if {member.user_id for member in members} - write.ledgers.keys():
+        raise Conflict("Somebody has joined meanwhile. Look again.", code="members_changed")
+    LegacyEnding.objects.filter(legacy_id=legacy_id).delete()
+    LegacyEnding.objects.create(legacy_id=legacy_id, ended_by_id=user_id, ended_at=now)
+    write.change(legacy_id, "DELETE", "legacy", legacy_id)
+    for member in members:
+        note_member(write, "LEAVE", member, joined=member.joined_at.isoformat())
+        write.change(member.user_id, "DELETE", "legacy", legacy_id)
+    Member.objects.filter(legacy_id=legacy_id).delete()
+    sent = Invitation.objects.filter(legacy_id=legacy_id, state__in=Invitation.OUTSTANDING)
+    sent.update(state=Invitation.State.REVOKED, ended_at=now)
+    return members
+
+
+def legacy_reopen(write: LedgerWrite, ending: LegacyEnding, members: Sequence[Member]) -> None:
+    """Bring a legacy back with its members, as ``members_before`` read them, inside a transaction as above."""
+    for member in members:
+        note_member(write, "JOIN", member)
+        write.change(member.user_id, "RESTORE", "legacy", ending.legacy_id)
+    write.change(ending.legacy_id, "RESTORE", "legacy", ending.legacy_id)
+    Member.objects.bulk_create(members)
+    ending.delete()
+
+
+def members_before(ending: LegacyEnding) -> list[Member]:
+    """The members that a legacy had when it was ended, of those who are here still; not stored."""
+    log = Change.objects.of_owner(ending.legacy_id)
+    ended = log.filter(event="DELETE", object_type="legacy").last()
+    rows = log.filter(event="LEAVE", object_type="member", rev__gt=ended.rev) if ended else log.none()
+    left = {UUID(each.meta["user"]): each for each in rows if "joined" in each.meta}
+    here = User.objects.filter(pk__in=left, is_active=True).values_list("pk", flat=True)
+    return [
+        Member(
+            pk=UUID(left[user_id].object_id),
+            legacy_id=ending.legacy_id,
+            user_id=user_id,
+            role=left[user_id].meta["role"],
+            joined_at=datetime.fromisoformat(left[user_id].meta["joined"]),
+        )
+        for user_id in here
+    ]
 
 
 def invite(
@@ -174,7 +228,7 @@ def _end_invitations_of(member: Member) -> None:
     theirs.filter(state__in=Invitation.OUTSTANDING).update(state=Invitation.State.REVOKED, ended_at=timezone.now())
 
 
-def note_member(write: LedgerWrite, event: str, member: Member) -> None:
+def note_member(write: LedgerWrite, event: str, member: Member, **more: Any) -> None:
     """Log what happened to a membership, for the member and for the legacy."""
     for ledger_id in (member.user_id, member.legacy_id):
         write.change(
@@ -185,6 +239,7 @@ def note_member(write: LedgerWrite, event: str, member: Member) -> None:
             user=str(member.user_id),
             legacy=str(member.legacy_id),
             role=member.role,
+            **more,
         )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 from uuid import UUID
 
 from django import forms
@@ -28,7 +27,7 @@ from facts.querysets import WAITING
 from journal.exceptions import Conflict, NotFound, Refused
 from memories.models import Memory, Proposal
 
-from ..page import PageRequest, for_person, neighbours_of
+from ..page import PageRequest, for_person, neighbours_of, takes_uploads
 
 IMPORTS_PER_PAGE = 10
 # What of a file is not imported, in words, in the order in which it is told.
@@ -45,13 +44,6 @@ LEFT_OUT = {
     "unknown": "Messages of an unknown kind",
     "attachments": "Attached files, which are named in their message",
 }
-_View = TypeVar("_View", bound=Callable[..., Any])
-
-
-def _takes_uploads(view: _View) -> _View:
-    """Mark a page that may be sent more than a form holds."""
-    view.takes_uploads = True  # type: ignore[attr-defined]
-    return view
 
 
 class ImportForm(forms.Form):
@@ -75,7 +67,7 @@ class ImportForm(forms.Form):
         self.fields["file"].widget.attrs["data-most-bytes"] = settings.IMPORT_MAX_BYTES
 
 
-@_takes_uploads
+@takes_uploads
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def imports(request: PageRequest, principal: Principal) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Who keeps a legacy: the page on which owners invite, revoke and hand over, and everybody leaves."""
+"""Who keeps a legacy: owners invite, revoke and hand over, everybody leaves, and sees it as another member does."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from uuid import UUID
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -18,10 +19,15 @@ from accounts import actions
 from accounts.models import Invitation, Legacy, Member
 from accounts.policy import must_act_for
 from accounts.principals import Principal
+from accounts.queries import principal_for_person
 from facts.actions import member_leave
+from facts.models import LegacyFact
+from facts.querysets import FactQuerySet
 from journal.exceptions import NotFound, Refused
 
-from ..page import PageRequest, for_person
+from ..page import PageRequest, for_person, neighbours_of
+
+PER_PAGE = 50
 
 
 class InviteForm(forms.Form):
@@ -77,7 +83,7 @@ def rename(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpR
     def change() -> str:
         return f"It is named {actions.legacy_rename(principal, legacy_id, request.POST.get('name', '')).name} now."
 
-    return _done(request, legacy_id, change)
+    return after_change(request, legacy_id, change)
 
 
 @require_POST
@@ -89,7 +95,7 @@ def revoke(request: PageRequest, principal: Principal, legacy_id: UUID, invitati
         actions.invitation_revoke(principal, legacy_id, invitation_id)
         return "Revoked: its link works no more."
 
-    return _done(request, legacy_id, end)
+    return after_change(request, legacy_id, end)
 
 
 @require_POST
@@ -103,7 +109,7 @@ def leave(request: PageRequest, principal: Principal, legacy_id: UUID, member_id
         member_leave(principal, legacy_id, member_id)
         return f"{'You have left. What you' if own else 'Removed. What they'} had shared is private again."
 
-    answer = _done(request, legacy_id, go)
+    answer = after_change(request, legacy_id, go)
     return answer if Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists() else redirect("home")
 
 
@@ -116,10 +122,40 @@ def hand_over(request: PageRequest, principal: Principal, legacy_id: UUID, membe
         owner = actions.member_set_role(principal, legacy_id, member_id, request.POST.get("role", "")).role == "owner"
         return f"{'An owner' if owner else 'A member'} from now on."
 
-    return _done(request, legacy_id, change)
+    return after_change(request, legacy_id, change)
 
 
-def _done(request: PageRequest, legacy_id: UUID, change: Callable[[], str]) -> HttpResponse:
+def seen_by_both(principal: Principal, member: Member) -> FactQuerySet:
+    """What the member sees of a legacy and the person sees too.
+
+    That leaves out what either keeps to themselves, so that nobody learns by looking through another's eyes.
+    """
+    theirs = LegacyFact.objects.visible_to(principal_for_person(member.user_id)).filter(legacy_id=member.legacy_id)
+    mine = LegacyFact.objects.visible_to(principal).filter(visibility=LegacyFact.Visibility.SHARED)
+    return theirs.filter(state=LegacyFact.State.ACTIVE, pk__in=mine.values("pk"))
+
+
+@require_safe
+@for_person
+def as_member(request: PageRequest, principal: Principal, legacy_id: UUID, member_id: UUID) -> HttpResponse:
+    """What another member sees of a legacy; nothing can be changed on the page."""
+    members = Member.objects.visible_to(principal).filter(legacy_id=legacy_id)
+    member = members.select_related("user", "legacy").filter(pk=member_id).first()
+    if member is None:
+        raise NotFound("There is no such member.")
+    rows = seen_by_both(principal, member).without_vectors().select_related("user")
+    page = Paginator(rows.order_by("category", "extracted_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "principal": principal,
+        "legacy": member.legacy,
+        "member": member,
+        "page": page,
+        **neighbours_of(page, lambda number: f"?page={number}"),
+    }
+    return render(request, "desk/legacy_as.html", context)
+
+
+def after_change(request: PageRequest, legacy_id: UUID, change: Callable[[], str]) -> HttpResponse:
     """Make a change and go back to the page."""
     try:
         messages.success(request, change())
@@ -133,7 +169,7 @@ def _done(request: PageRequest, legacy_id: UUID, change: Callable[[], str]) -> H
 def _show(
     request: PageRequest, principal: Principal, legacy_id: UUID, form: InviteForm, status: int = 200
 ) -> HttpResponse:
-    legacy = Legacy.objects.visible_to(principal).with_role(principal).filter(pk=legacy_id).first()
+    legacy = Legacy.objects.visible_to(principal).with_role(principal).with_picture().filter(pk=legacy_id).first()
     if legacy is None:
         raise NotFound("There is no such legacy.")
     sent = Invitation.objects.visible_to(principal).outstanding(timezone.now()).filter(legacy=legacy)
@@ -152,6 +188,7 @@ urlpatterns = [
     path("legacies/<uuid:legacy_id>/members/", members, name="legacy-members"),
     path("legacies/<uuid:legacy_id>/name/", rename, name="legacy-rename"),
     path("legacies/<uuid:legacy_id>/members/invite/", invite, name="legacy-invite"),
+    path("legacies/<uuid:legacy_id>/members/<uuid:member_id>/sees/", as_member, name="legacy-as"),
     path("legacies/<uuid:legacy_id>/members/<uuid:member_id>/leave/", leave, name="legacy-leave"),
     path("legacies/<uuid:legacy_id>/members/<uuid:member_id>/role/", hand_over, name="legacy-role"),
     path("legacies/<uuid:legacy_id>/invitations/<uuid:invitation_id>/revoke/", revoke, name="legacy-revoke"),

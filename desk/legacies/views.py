@@ -100,7 +100,7 @@ def show_list(
     facts = LegacyFact.objects.visible_to(principal)
     shown = None
     if legacy_id is not None:
-        shown = Legacy.objects.visible_to(principal).filter(pk=legacy_id).first()
+        shown = Legacy.objects.visible_to(principal).with_picture().filter(pk=legacy_id).first()
         if shown is None:
             raise NotFound("There is no such legacy.")
         facts = facts.filter(legacy_id=legacy_id)

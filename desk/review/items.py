@@ -28,12 +28,12 @@ from statements.wording import Embedded
 
 from ..cards import Card, FieldChange, Link, Other, Rival, Tag, category_label, diff_of_memories, not_quoted
 from ..diff import Piece, word_diff
+from ..history import what_changed
 from ..legacies.cards import make_fact_card
 from ..memories.audience import who_sees
 from ..memories.cards import card_of
 from ..outcomes import Done, Refusal
 from ..quotations import Passage, make_passages, messages_behind, quote
-from .out_of_date import what_changed
 from .queue import Item
 
 State = Memory.State

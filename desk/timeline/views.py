@@ -22,12 +22,11 @@ def timeline(request: PageRequest, principal: Principal) -> HttpResponse:
     view = TimelineView.of(request.GET)
     entries, last = read_timeline(principal, view)
     address = reverse("timeline")
-    agents = Agent.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
     context = {
         "principal": principal,
         "view": view,
         "entries": entries,
-        "who": [*PEOPLE.items(), *((str(pk), name) for pk, name in agents)],
+        "who": _who(principal),
         "kinds": [(name, label) for name, (label, _types) in KINDS.items()],
         "everything": address,
         "latest": address + view.from_revision(0).query if view.before else "",
@@ -35,6 +34,12 @@ def timeline(request: PageRequest, principal: Principal) -> HttpResponse:
         "next": address + view.query,
     }
     return render(request, "desk/timeline.html", context)
+
+
+def _who(principal: Principal) -> list[tuple[str, object]]:
+    """Who may have changed something, for a choice: people, Keepsake itself, and the person's agents by name."""
+    agents = Agent.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
+    return [*PEOPLE.items(), *((str(pk), name) for pk, name in agents)]
 
 
 @require_safe

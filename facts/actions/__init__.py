@@ -3,6 +3,7 @@
 from statements.actions.many import MOST_AT_ONCE
 
 from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_weigh
+from .ending import legacies_purge, legacy_bring_back, legacy_end
 from .extraction import PreparedFact, prepare_extracted, record_extracted
 from .moderating import fact_hide, fact_hold_again, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
 from .transitions import (
@@ -43,6 +44,9 @@ __all__ = [
     "facts_index",
     "facts_take_back",
     "facts_weigh",
+    "legacies_purge",
+    "legacy_bring_back",
+    "legacy_end",
     "member_leave",
     "prepare_extracted",
     "record_extracted",

@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from accounts.actions import preferences_set
-from accounts.models import ExternalIdentity
+from accounts.models import ExternalIdentity, LegacyPicture
 from accounts.queries import principal_for_person
 from assistant.takeout.export_actions import export_begin, export_parts, run_export
 from conversations.actions import Blob, GraphState, GraphWrite, checkpoint_save, chunk_write, graph_save, graph_write
@@ -64,6 +64,7 @@ def rich_person(marker="marker", **values):
     agent = AgentKeyFactory(agent=AgentFactory(owner=person, name=f"Agent {marker}")).agent
     GrantFactory(user=person, agent=agent, sources=["facts"])
     legacy = LegacyFactory(owner=person, name=f"Grandmother {marker}")
+    LegacyPicture.objects.create(legacy=legacy, added_by=person, content=marker.encode())
     brought = ConversationImport.objects.create(
         user=person, title=f"Import {marker}", file_name=f"{marker}.zip", form="chatgpt", size=9, digest="0" * 64,
         state="done", notes=[f"Note {marker}"], ended_at=timezone.now(),

@@ -5,7 +5,7 @@ import pytest
 from accounts.queries import principal_for_person
 from assistant.erasure.actions import erasure_request, run_erasure
 from conversations.models import Message
-from desk.review.out_of_date import what_changed
+from desk.history import what_changed
 from desk.review.queue import Queue
 from facts.actions import facts_decide
 from facts.models import FactEvidence, LegacyFact

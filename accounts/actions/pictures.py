@@ -1,0 +1,74 @@
+"""The picture of a legacy: drawn anew from what was uploaded, so that nothing else of the file is kept or served."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import IO
+from uuid import UUID
+
+from django.conf import settings
+from PIL import Image, ImageOps
+
+from journal.actions import ledger_write
+from journal.exceptions import NotFound, Refused
+
+from .. import policy
+from ..models import LegacyPicture
+from ..principals import Principal
+from .legacies import must_own
+
+FORMATS = ("JPEG", "PNG", "WEBP")
+
+
+def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], size: int) -> LegacyPicture:
+    """Give a legacy a picture, in place of the one before; ``size`` is the file's in bytes.
+
+    Raises NotFound, NotAllowed (403) for a member who is no owner, Refused (400 ``bad_picture``).
+    """
+    user_id = policy.must_write(principal)
+    must_own(principal, legacy_id)  # Before the work of drawing it, and again under the lock.
+    content = draw_anew(file, size)
+    with ledger_write(principal.actor, legacy_id) as write:
+        must_own(principal, legacy_id)
+        LegacyPicture.objects.filter(legacy_id=legacy_id).delete()
+        picture = LegacyPicture.objects.create(legacy_id=legacy_id, added_by_id=user_id, content=content)
+        write.change(legacy_id, "UPDATE", "legacy", legacy_id, changed=["picture"])
+    return picture
+
+
+def legacy_picture_remove(principal: Principal, legacy_id: UUID) -> None:
+    """Delete the picture of a legacy. Raises NotFound, NotAllowed (403) for a member who is no owner."""
+    policy.must_write(principal)
+    must_own(principal, legacy_id)
+    with ledger_write(principal.actor, legacy_id) as write:
+        must_own(principal, legacy_id)
+        if not LegacyPicture.objects.filter(legacy_id=legacy_id).delete()[0]:
+            raise NotFound("This legacy has no picture.")
+        write.change(legacy_id, "UPDATE", "legacy", legacy_id, changed=["picture"])
+
+
+def draw_anew(file: IO[bytes], size: int) -> bytes:
+    """The first picture in a file as WebP, at most ``PICTURE_PIXELS`` a side, upright and without its metadata.
+
+    How large it is to be drawn stands at its beginning and is looked at first. Raises Refused (400 ``bad_picture``).
+    """
+    if size > settings.PICTURE_MAX_BYTES:
+        raise _refused(f"The file is larger than {settings.PICTURE_MAX_BYTES // 1_048_576} MB.")
+    try:
+        with Image.open(file, formats=FORMATS) as picture:
+            if picture.width * picture.height > settings.PICTURE_MAX_PIXELS:
+                raise _refused("The picture has too many pixels.")
+            side = settings.PICTURE_PIXELS
+            picture.draft("RGB", (side, side))
+            small = ImageOps.exif_transpose(picture)
+            small.thumbnail((side, side))
+            drawn = BytesIO()
+            small.convert("RGBA" if small.has_transparency_data else "RGB").save(drawn, "WEBP", quality=82)
+    # What a broken file makes a decoder raise is not one kind of error.
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise _refused("This is no JPEG, PNG or WebP picture, or it is broken.") from error
+    return drawn.getvalue()
+
+
+def _refused(why: str) -> Refused:
+    return Refused(why, code="bad_picture")

@@ -1,0 +1,85 @@
+"""A legacy is ended and brought back: who kept it, and what they shared."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from accounts.actions import legacy_close, legacy_reopen, members_before, must_own
+from accounts.models import Legacy, LegacyEnding, Member
+from accounts.policy import must_decide
+from accounts.principals import Principal
+from conversations.models import Conversation
+from journal.actions import ledger_write
+from journal.exceptions import NotFound
+
+from ..models import LegacyFact
+from ..policy import State, Visibility
+
+
+def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
+    """End a legacy: nobody keeps it any more, as if all its members left at once.
+
+    The facts of each stay theirs, and what was shared is private again. ``legacy_bring_back`` undoes it within
+    ``ARCHIVE_DAYS``. Raises NotYoursToDecide, NotFound, NotAllowed (403) for a member who is no owner, Conflict (409
+    ``members_changed``).
+    """
+    must_decide(principal)
+    must_own(principal, legacy_id)  # Before the locks, so that a stranger takes nobody's.
+    people = Member.objects.filter(legacy_id=legacy_id).values_list("user_id", flat=True)
+    now = timezone.now()
+    with ledger_write(principal.actor, *people, legacy_id) as write:
+        members = legacy_close(write, principal, legacy_id, now)
+        shared = LegacyFact.objects.filter(legacy_id=legacy_id, visibility=Visibility.SHARED)
+        shared = shared.filter(user__in=[member.user_id for member in members])
+        facts = list(shared.order_by("extracted_at", "id").values_list("user_id", "pk", "version"))
+        shared.update(visibility=Visibility.PRIVATE, shared_since=None, updated_at=now)
+        for user_id, fact_id, version in facts:
+            for ledger_id in (user_id, legacy_id):
+                write.change(ledger_id, "UNSHARE", "fact", fact_id, old_version=version, new_version=version)
+    return LegacyEnding.objects.get(pk=legacy_id)
+
+
+def legacy_bring_back(principal: Principal, legacy_id: UUID) -> Legacy:
+    """Bring a legacy back as it was when the person ended it: its members, their roles, and what they shared.
+
+    What its author has changed since stays private. Raises NotYoursToDecide, NotFound when the days for it are over.
+    """
+    must_decide(principal)
+    endings = LegacyEnding.objects.visible_to(principal).undoable(timezone.now())
+    known = endings.filter(pk=legacy_id).first()
+    if known is None:
+        raise NotFound("There is no such legacy.")
+    people = [member.user_id for member in members_before(known)]
+    with ledger_write(principal.actor, *people, legacy_id) as write:
+        ending = endings.filter(pk=legacy_id).first()
+        if ending is None:
+            raise NotFound("There is no such legacy.")
+        members = members_before(ending)
+        hidden = LegacyFact.objects.filter(legacy_id=legacy_id, user__in=[member.user_id for member in members])
+        # Ending it was the last that happened to them.
+        hidden = hidden.filter(visibility=Visibility.PRIVATE, state=State.ACTIVE, updated_at=ending.ended_at)
+        facts = list(hidden.order_by("extracted_at", "id").values_list("user_id", "pk", "version"))
+        legacy_reopen(write, ending, members)
+        now = timezone.now()
+        hidden.update(visibility=Visibility.SHARED, shared_since=now, updated_at=now)
+        for user_id, fact_id, version in facts:
+            for ledger_id in (user_id, legacy_id):
+                write.change(ledger_id, "SHARE", "fact", fact_id, old_version=version, new_version=version)
+    return Legacy.objects.get(pk=legacy_id)
+
+
+def legacies_purge() -> int:
+    """Delete the legacies that nobody keeps, can bring back, or has facts or conversations about. Returns how many.
+
+    Where somebody has, the name stays for them; of ends that can't be undone any more nothing is kept.
+    """
+    now = timezone.now()
+    LegacyEnding.objects.over(now).delete()
+    rows = Legacy.objects.filter(memberships__isnull=True, ending__isnull=True)
+    for model in (LegacyFact, Conversation):
+        rows = rows.exclude(Exists(model.objects.filter(legacy=OuterRef("pk"))))
+    _, deleted = rows.delete()
+    return deleted.get("accounts.Legacy", 0)
