@@ -18,12 +18,14 @@ from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
 
 from journal.cache import valkey
 from web.throttling import address_of
 
+from .models import User
 from .policy import normal_name
 
 _SALT = "keepsake.sign-in"
@@ -91,8 +93,11 @@ class ThrottledSignIn(LoginView):
         return answer
 
 
-class PasswordForm(PasswordChangeForm):
-    """The old password and a new one; once too many old ones were wrong, none is checked for ``SIGN_IN_MINUTES``."""
+class OldPassword:
+    """Checks the field ``old_password``; once too many were wrong, none is checked for ``SIGN_IN_MINUTES``."""
+
+    user: User
+    cleaned_data: dict[str, Any]
 
     def clean_old_password(self) -> str:
         """Check the old password. Raises ValidationError: ``too_many_attempts`` where it was not looked at."""
@@ -101,9 +106,43 @@ class PasswordForm(PasswordChangeForm):
             raise forms.ValidationError(
                 f"Too many passwords were wrong. Wait {settings.SIGN_IN_MINUTES} minutes.", code=_TOO_MANY
             )
-        old: str = super().clean_old_password()
+        old: str = self.cleaned_data["old_password"]
+        if not self.user.check_password(old):
+            raise forms.ValidationError(
+                PasswordChangeForm.error_messages["password_incorrect"], code="password_incorrect"
+            )
         valkey().count_anew(key)
         return old
+
+
+class PasswordForm(OldPassword, PasswordChangeForm):
+    """The old password and a new one."""
+
+
+class EmailForm(OldPassword, forms.Form):
+    """Where mails about a forgotten password go: it takes the password to say, since it lets in whoever reads them."""
+
+    email = forms.EmailField(
+        required=False, max_length=254, label=_("E-mail address"), widget=forms.EmailInput({"autocomplete": "email"})
+    )
+    old_password = forms.CharField(
+        strip=False,
+        label=_("Your password"),
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, user: User, data: QueryDict | None = None) -> None:
+        self.user = user
+        super().__init__(data, initial={"email": user.email}, label_suffix="", auto_id="email-%s")
+
+
+def may_ask_for_a_mail(request: HttpRequest, name: str) -> bool:
+    """Count that somebody has forgotten a password; whether it is one of the few within the hour that are mailed."""
+    by_address, by_name = (f"forgotten:{_digest(part)}" for part in (address_of(request), f"name {name}"))
+    return (
+        valkey().count(by_address, 3_600) <= settings.RESETS_PER_ADDRESS_AND_HOUR
+        and valkey().count(by_name, 3_600) <= settings.RESETS_PER_ACCOUNT_AND_HOUR
+    )
 
 
 def may_register(request: HttpRequest) -> bool:

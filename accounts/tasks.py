@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from celery import shared_task
 
 from . import actions
@@ -11,3 +13,9 @@ from . import actions
 def tidy_invitations() -> None:
     """Delete the invitations that have ended."""
     actions.invitations_tidy()
+
+
+@shared_task(name="accounts.mail_reset")
+def mail_reset(user_id: str, site: str) -> None:
+    """Mail somebody a link for another password."""
+    actions.password_mail(UUID(user_id), site)

@@ -34,9 +34,21 @@ class PageRequest(HttpRequest):
     htmx: HtmxDetails
 
 
-def periods(request: HttpRequest) -> dict[str, int]:
-    """For every template: how many days archived things are kept, and how many a proposal waits."""
-    return {"archive_days": settings.ARCHIVE_DAYS, "proposal_days": settings.PROPOSAL_DAYS}
+THEME_COOKIE = f"{settings.SESSION_COOKIE_NAME}_theme"
+THEMES = ("light", "dark")
+
+
+def periods(request: HttpRequest) -> dict[str, int | str]:
+    """For every template: how many days archived things are kept, how many a proposal waits, and which theme is chosen.
+
+    Without a theme, pages follow the device.
+    """
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return {
+        "archive_days": settings.ARCHIVE_DAYS,
+        "proposal_days": settings.PROPOSAL_DAYS,
+        "theme": theme if theme in THEMES else "",
+    }
 
 
 def takes_uploads(view: View) -> View:
@@ -70,10 +82,20 @@ def for_person(
 
 
 def _to_sign_in(request: PageRequest) -> HttpResponseBase:
-    # An address that only takes forms is no place to come back to.
-    back = request.get_full_path() if request.method in {"GET", "HEAD"} else came_from(request, reverse("home"))
+    # An address that only takes forms is no place to come back to, and a part of a page is no page.
+    shown = request.get_full_path() if request.method in {"GET", "HEAD"} else came_from(request, reverse("home"))
+    back = _page_of(request) or shown
     answer = redirect_to_login(back)
     return HttpResponseClientRedirect(answer.url) if request.htmx else answer
+
+
+def _page_of(request: PageRequest) -> str:
+    """The page of ours from which a form was sent or a part was asked for; empty when that is not told."""
+    if request.htmx:
+        return request.htmx.current_url_abs_path or ""
+    told = urlsplit(request.headers.get("Referer", "")) if request.method == "POST" else urlsplit("")
+    is_ours = told.netloc == request.get_host() and told.path != reverse("sign-in")
+    return f"{told.path}?{told.query}" if is_ours and told.query else told.path if is_ours else ""
 
 
 def came_from(request: PageRequest, otherwise: str) -> str:

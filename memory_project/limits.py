@@ -140,6 +140,9 @@ SIGN_IN_ATTEMPTS_PER_ACCOUNT = 100
 SIGN_IN_MINUTES = 15
 SIGN_IN_ADDRESS_DAYS = 30
 REGISTRATIONS_PER_HOUR = 20
+RESETS_PER_ADDRESS_AND_HOUR = 20
+RESETS_PER_ACCOUNT_AND_HOUR = 3
+RESET_MINUTES = 60
 IDEMPOTENCY_HOURS = 24
 # Cosine similarities of facts, measured with the bundled embedder on the 95 pairs of tests/facts/pairs.py, each under
 # four names of one to three words (all its cosines are high; a longer name in both makes them higher):

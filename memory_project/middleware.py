@@ -16,7 +16,7 @@ from .errors import too_large
 from .pulse import note_request
 
 Handler = Callable[[HttpRequest], HttpResponse]
-_CODE = re.compile(r"(?<=/invitations/)[^/]{20,}")
+_CODE = re.compile(r"(?<=/invitations/)[^/]{20,}|(?<=/new-password/)[^/]+/[^/]{20,}")
 
 
 def takes_uploads(view: Callable[..., object]) -> bool:
@@ -79,5 +79,5 @@ class RequestLog(RequestMiddleware):
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
-        """The method and the path, without the code of an invitation, which opens it to whoever has it."""
+        """The method and the path, without codes of invitations and of links in mails, which let in who has them."""
         return f"{request.method} {_CODE.sub('[code]', request.path)}"

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import environ
+import font_source_serif_pro
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
@@ -189,6 +190,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "libraries": {"staff": "memory_project.staff.site"},
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -209,6 +211,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 REGISTRATION = env.bool("REGISTRATION", default=False)
+# Without a server mails are printed: by make run into the worker's log.
+vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", default="Keepsake <keepsake@localhost>")
+PASSWORD_RESET_TIMEOUT = RESET_MINUTES * 60
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
@@ -223,7 +230,9 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# The headings' serif is served from where its package lies.
+_FONTS = Path(font_source_serif_pro.__file__).parent / "files"
+STATICFILES_DIRS = [BASE_DIR / "static", ("fonts", _FONTS)]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

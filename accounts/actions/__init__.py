@@ -29,7 +29,17 @@ from .legacies import (
     must_own,
 )
 from .linking import identity_link, identity_unlink, link_code_create, link_code_withdraw
-from .people import identity_rename, password_change, preferences_set, user_create, user_resolve, user_set_active
+from .people import (
+    email_set,
+    identity_rename,
+    password_change,
+    password_forgotten,
+    password_mail,
+    preferences_set,
+    user_create,
+    user_resolve,
+    user_set_active,
+)
 from .pictures import legacy_picture_remove, legacy_picture_set
 
 __all__ = [
@@ -37,6 +47,7 @@ __all__ = [
     "agent_create",
     "agent_key_create",
     "agent_key_revoke",
+    "email_set",
     "grant_set",
     "identity_link",
     "identity_rename",
@@ -62,6 +73,8 @@ __all__ = [
     "members_before",
     "must_own",
     "password_change",
+    "password_forgotten",
+    "password_mail",
     "preferences_set",
     "principal_for_key",
     "user_create",

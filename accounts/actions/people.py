@@ -6,15 +6,29 @@ import secrets
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.tokens import default_token_generator
+from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
+from journal.queue import enqueue
 
 from .. import policy
 from ..models import ExternalIdentity, Preferences, User
 from ..principals import Principal
+
+MOST_NAMED_ALIKE = 5
+"""So many accounts with one mail address are written to."""
 
 
 def user_create(username: str, *, display_name: str = "", password: str | None = None, superuser: bool = False) -> User:
@@ -59,6 +73,42 @@ def password_change(principal: Principal, password: str) -> User:
     return User.objects.get(pk=user_id)
 
 
+def email_set(principal: Principal, email: str) -> None:
+    """Say where mails about a forgotten password go; empty for nowhere. Takes the person's next revision if it changed.
+
+    Raises NotAllowed for agents.
+    """
+    user_id = policy.must_act_for(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        if User.objects.filter(pk=user_id).exclude(email=email).update(email=email):
+            write.change(user_id, "UPDATE", "user", user_id, email="changed")
+
+
+def password_forgotten(name: str, site: str) -> None:
+    """Send a link to whoever has that user name or mail address, by the worker; nobody learns whether anybody has.
+
+    ``site`` is the address of this deployment as its visitor sees it, with a slash at its end.
+    """
+    known = User.objects.filter(Q(username=policy.normal_name(name)) | Q(email__iexact=name), is_active=True)
+    for person in known.exclude(email="")[:MOST_NAMED_ALIKE]:
+        if person.has_usable_password():
+            enqueue("accounts.mail_reset", person.pk, site)
+
+
+def password_mail(user_id: UUID, site: str) -> None:
+    """Mail a person a link by which they choose another password, once and within ``RESET_MINUTES``."""
+    person = User.objects.filter(pk=user_id, is_active=True).exclude(email="").first()
+    if person is None:
+        return
+    code = urlsafe_base64_encode(force_bytes(person.pk))
+    path = reverse("new-password", args=[code, default_token_generator.make_token(person)])
+    context = {"person": person, "link": site.rstrip("/") + path, "minutes": settings.RESET_MINUTES}
+    chosen = Preferences.objects.filter(user=person).values_list("language", flat=True).first()
+    with override(chosen or None):
+        text = render_to_string("mail/new_password.txt", context)
+        send_mail(_("Your password for Keepsake"), text, None, [person.email])
+
+
 def user_resolve(issuer: str, external_id: str) -> User:
     """The person whom an issuer names so, created with no usable password when unknown.
 
@@ -66,7 +116,7 @@ def user_resolve(issuer: str, external_id: str) -> User:
     Refused (400) for a name that could be taken for another one, and a local one that can't be a user name.
     """
     name = _stored_name(external_id)
-    for _ in range(3):
+    for _attempt in range(3):
         user = _known_user(issuer, name)
         if user is not None:
             return user

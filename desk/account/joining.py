@@ -1,4 +1,4 @@
-"""Making an account, where the operator lets people, and changing one's password."""
+"""Making an account, where the operator lets people; changing one's password, and having a forgotten one replaced."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
-from django.contrib.auth.forms import SetPasswordMixin
+from django.contrib.auth.forms import SetPasswordForm, SetPasswordMixin
+from django.contrib.auth.views import PasswordResetConfirmView
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.actions import password_change, user_create
+from accounts.actions import email_set, password_change, password_forgotten, user_create
 from accounts.models import User
 from accounts.policy import must_act_for
 from accounts.principals import Principal
-from accounts.sign_in import PasswordForm, may_register
+from accounts.queries import principal_for_person
+from accounts.sign_in import EmailForm, PasswordForm, may_ask_for_a_mail, may_register
 from journal.exceptions import Refused
 
 from ..page import PageRequest, for_person
@@ -36,6 +40,11 @@ class RegisterForm(SetPasswordMixin, forms.Form):
     )
     display_name = forms.CharField(
         max_length=150, required=False, label="Name", widget=forms.TextInput({"autocomplete": "name"})
+    )
+    email = forms.EmailField(
+        required=False,
+        label=gettext_lazy("E-mail address, for a forgotten password"),
+        widget=forms.EmailInput({"autocomplete": "email"}),
     )
     password1, password2 = SetPasswordMixin.create_password_fields()
 
@@ -73,6 +82,8 @@ def register(request: PageRequest) -> HttpResponse:
                 except Refused as error:
                     form.add_error("username", error.detail)
                 else:
+                    if names["email"]:
+                        email_set(principal_for_person(person.pk), names["email"])
                     login(request, person)
                     return redirect("home")
     return render(request, "desk/register.html", {"form": form}, status=status)
@@ -92,10 +103,74 @@ def password(request: PageRequest, principal: Principal) -> HttpResponse:
         messages.success(request, "Your password is changed. Elsewhere you are signed out.")
         return redirect("preferences")
     status = 400 if request.method == "POST" else 200
-    return render(request, "desk/password.html", {"principal": principal, "form": form}, status=status)
+    context = {"principal": principal, "form": form, "email_form": EmailForm(person)}
+    return render(request, "desk/password.html", context, status=status)
+
+
+@sensitive_post_parameters()
+@require_POST
+@for_person
+def email(request: PageRequest, principal: Principal) -> HttpResponse:
+    """Say where mails about a forgotten password go."""
+    person = User.objects.get(pk=must_act_for(principal))
+    if not person.has_usable_password():
+        raise Http404
+    form = EmailForm(person, request.POST)
+    if not form.is_valid():
+        context = {"principal": principal, "form": PasswordForm(person, label_suffix=""), "email_form": form}
+        return render(request, "desk/password.html", context, status=400)
+    email_set(principal, form.cleaned_data["email"])
+    messages.success(request, _("Saved."))
+    return redirect("preferences")
+
+
+class ForgottenForm(forms.Form):
+    """Whose password is forgotten."""
+
+    name = forms.CharField(
+        max_length=254,
+        label=gettext_lazy("User name or e-mail address"),
+        widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def forgotten(request: PageRequest) -> HttpResponse:
+    """Have a link for another password mailed; the answer is the same whoever is named, and however often."""
+    form = ForgottenForm(request.POST or None, label_suffix="")
+    asked = request.method == "POST" and form.is_valid()
+    if asked and may_ask_for_a_mail(request, form.cleaned_data["name"]):
+        password_forgotten(form.cleaned_data["name"], request.build_absolute_uri("/"))
+    context = {"form": form, "asked": asked, "minutes": settings.RESET_MINUTES}
+    return render(request, "desk/forgotten.html", context, status=400 if form.errors else 200)
+
+
+class NewPasswordForm(SetPasswordForm):
+    """Another password, twice."""
+
+    def save(self, commit: bool = True) -> Any:
+        """Change it as its person; their sessions end."""
+        return password_change(principal_for_person(self.user.pk), self.cleaned_data["new_password1"])
+
+
+class NewPassword(PasswordResetConfirmView):
+    """The page behind the link of a mail. The link's code moves into the session at once, so no referrer tells it."""
+
+    form_class = NewPasswordForm
+    template_name = "desk/new_password.html"
+    success_url = reverse_lazy("sign-in")
+
+    def form_valid(self, form: SetPasswordForm[User]) -> HttpResponse:
+        """Change it, and on to sign in with it."""
+        messages.success(self.request, _("Your password is changed. Sign in with it."))
+        return super().form_valid(form)
 
 
 urlpatterns = [
     path("register/", register, name="register"),
     path("preferences/password/", password, name="password"),
+    path("preferences/email/", email, name="email"),
+    path("sign-in/forgotten/", forgotten, name="forgotten"),
+    path("sign-in/new-password/<uidb64>/<token>/", NewPassword.as_view(), name="new-password"),
 ]

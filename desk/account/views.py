@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.views import LogoutView
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.actions import identity_unlink, link_code_create, preferences_set
@@ -22,7 +22,7 @@ from accounts.sign_in import ThrottledSignIn
 from assistant.demo import demo_sign_ins
 from journal.exceptions import Conflict, NotFound, Refused
 
-from ..page import PageRequest, for_person
+from ..page import THEME_COOKIE, THEMES, PageRequest, came_from, for_person
 
 # Each in its own language, as its speakers look for it.
 LANGUAGES = {
@@ -191,7 +191,22 @@ def telegram_unlink(request: PageRequest, principal: Principal, identity_id: int
     return redirect("preferences")
 
 
+@require_POST
+def theme(request: PageRequest) -> HttpResponse:
+    """Remember light or dark for this browser, or forget it and follow the device. The page then comes that way."""
+    answer = redirect(came_from(request, reverse("home")))
+    wanted = request.POST.get("theme", "")
+    if wanted in THEMES:
+        year = 365 * 86_400
+        secure = settings.SESSION_COOKIE_SECURE
+        answer.set_cookie(THEME_COOKIE, wanted, max_age=year, secure=secure, httponly=True, samesite="Lax")
+    else:
+        answer.delete_cookie(THEME_COOKIE, samesite="Lax")
+    return answer
+
+
 urlpatterns = [
+    path("theme/", theme, name="theme"),
     path("sign-in/", SignIn.as_view(), name="sign-in"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
     path("preferences/", preferences, name="preferences"),

@@ -16,6 +16,8 @@ TEXTS = [
     gettext_noop("This file is larger than {size} MB."),
     gettext_noop("Copied."),
     gettext_noop("Copied"),
+    gettext_noop("You had been signed out, so this was not saved. What you typed is here again."),
+    gettext_noop("You had been signed out, so this was not saved: {text}"),
     # chat.js
     gettext_noop("The answer could not be followed to its end. Reload the page to see what came of it."),
     gettext_noop("The answer is saved. Reload the page to see it with what was remembered."),

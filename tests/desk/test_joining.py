@@ -1,9 +1,19 @@
 """Making an account where that is let, and changing a password."""
 
-import pytest
-from django.core.cache import cache
+import re
+from datetime import timedelta
 
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.utils import timezone
+from django.utils.translation import get_language
+
+from accounts.actions import preferences_set
 from accounts.models import User
+from accounts.queries import principal_for_person
+from accounts.tasks import mail_reset
+from journal.models import Change
 
 from .conftest import text, words
 
@@ -99,3 +109,124 @@ def test_who_has_no_password_changes_none(visit, owner):
     client = visit(owner)
     assert "/preferences/password/" not in text(client.get("/preferences/"))
     assert client.get("/preferences/password/").status_code == 404
+
+
+class TestAForgottenPassword:
+    """A link by mail, for whoever has an address; the page never tells who has."""
+
+    @pytest.fixture
+    def reachable(self, known):
+        known.email = "olga@example.org"
+        known.save()
+        return known
+
+    def ask(self, visit, name):
+        return visit().post("/sign-in/forgotten/", {"name": name})
+
+    def link(self, mailoutbox):
+        return re.search(r"https?://testserver(/\S+)", mailoutbox[-1].body)[1]
+
+    @pytest.fixture(autouse=True)
+    def _mailed_at_once(self, monkeypatch):
+        """Tasks run where they are started."""
+        monkeypatch.setattr("accounts.actions.people.enqueue", lambda task, *ids: mail_reset(*map(str, ids)))
+
+    @pytest.mark.parametrize("name", ["owner", "Owner", "olga@example.org", "OLGA@example.org"])
+    def test_a_link_comes_and_works_once(self, visit, reachable, mailoutbox, name):
+        elsewhere = visit(reachable)
+        assert 'href="/sign-in/forgotten/"' in text(visit().get("/sign-in/"))
+        assert "a link is on its way" in words(self.ask(visit, name))
+        assert mailoutbox[0].to == ["olga@example.org"]
+        assert "Olga Owner" in mailoutbox[0].body
+        client, address = visit(), self.link(mailoutbox)
+        form = client.get(address, follow=True)
+        assert "Choose a new password" in words(form)
+        here = form.redirect_chain[-1][0]
+        typed = {"new_password1": NEW, "new_password2": NEW}
+        assert "Your password is changed. Sign in with it." in words(client.post(here, typed, follow=True))
+        reachable.refresh_from_db()
+        assert reachable.check_password(NEW)
+        assert elsewhere.get("/").status_code == 302
+        assert "This link was used already" in words(visit().get(address, follow=True))
+
+    def test_nobody_learns_who_has_an_account(self, visit, reachable, stranger, mailoutbox):
+        stranger.set_password(OLD)
+        stranger.save()
+        pages = {words(self.ask(visit, name)) for name in ("owner", "stranger", "nobody at all", "<b>")}
+        assert len(pages) == 1
+        assert len(mailoutbox) == 1
+
+    def test_who_is_kept_out_or_has_no_password_gets_none(self, visit, reachable, mailoutbox):
+        reachable.set_unusable_password()
+        reachable.save()
+        self.ask(visit, "owner")
+        reachable.set_password(OLD)
+        reachable.is_active = False
+        reachable.save()
+        self.ask(visit, "owner")
+        mail_reset(str(reachable.pk), "http://testserver/")
+        assert mailoutbox == []
+
+    def test_a_link_is_old_after_a_while(self, visit, reachable, mailoutbox, settings):
+        self.ask(visit, "owner")
+        with time_machine.travel(timezone.now() + timedelta(minutes=settings.RESET_MINUTES + 1)):
+            assert "it is too old" in words(visit().get(self.link(mailoutbox), follow=True))
+
+    def test_only_a_few_mails_are_sent_within_the_hour(self, visit, reachable, mailoutbox, settings):
+        for _ in range(settings.RESETS_PER_ACCOUNT_AND_HOUR + 2):
+            assert self.ask(visit, "owner").status_code == 200
+        assert len(mailoutbox) == settings.RESETS_PER_ACCOUNT_AND_HOUR
+
+    def test_weak_passwords_are_refused(self, visit, reachable, mailoutbox):
+        self.ask(visit, "owner")
+        client = visit()
+        here = client.get(self.link(mailoutbox), follow=True).redirect_chain[-1][0]
+        assert "too common" in words(client.post(here, {"new_password1": "12345678", "new_password2": "12345678"}))
+        reachable.refresh_from_db()
+        assert reachable.check_password(OLD)
+
+    def test_the_link_is_in_no_log(self, visit, reachable, mailoutbox, caplog):
+        self.ask(visit, "owner")
+        visit().get(self.link(mailoutbox), follow=True)
+        assert self.link(mailoutbox).split("/")[-2] not in caplog.text
+
+    def test_it_is_written_in_the_person_s_language(self, visit, reachable, mailoutbox, monkeypatch):
+        monkeypatch.setattr("accounts.actions.people._", lambda text: get_language())
+        preferences_set(principal_for_person(reachable.pk), language="de")
+        self.ask(visit, "owner")
+        assert mailoutbox[0].subject == "de"
+
+
+class TestTheAddress:
+    """It takes the password to say where such mails go."""
+
+    def test_it_is_kept_and_logged_without_itself(self, visit, known):
+        typed = {"email": "olga@example.org", "old_password": OLD}
+        assert "Saved." in words(visit(known).post("/preferences/email/", typed, follow=True))
+        known.refresh_from_db()
+        assert known.email == "olga@example.org"
+        change = Change.objects.of_owner(known.pk).latest("rev")
+        assert (change.event, change.meta) == ("UPDATE", {"email": "changed"})
+
+    @pytest.mark.parametrize(
+        ("typed", "told"),
+        [
+            ({"email": "olga@example.org", "old_password": "wrong"}, "incorrectly"),
+            ({"email": "no address", "old_password": OLD}, "valid email"),
+        ],
+    )
+    def test_what_is_wrong_is_told_and_changes_nothing(self, visit, known, typed, told):
+        answer = visit(known).post("/preferences/email/", typed)
+        assert answer.status_code == 400
+        assert told in words(answer)
+        known.refresh_from_db()
+        assert known.email == ""
+
+    def test_who_has_no_password_has_no_use_for_it(self, visit, owner):
+        owner.set_unusable_password()
+        owner.save()
+        assert visit(owner).post("/preferences/email/", {"email": "a@example.org"}).status_code == 404
+
+    def test_it_can_be_told_with_the_account(self, visit, db, let_in):
+        visit().post("/register/", NAMES | {"email": "jo@example.org"})
+        assert User.objects.get(username="jo").email == "jo@example.org"

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-CSS = (Path(settings.BASE_DIR) / "static" / "keepsake.css").read_text(encoding="utf-8")
+CSS, OF_DARK = (
+    (Path(settings.BASE_DIR) / "static" / name).read_text(encoding="utf-8") for name in ("keepsake.css", "dark.css")
+)
 LIGHT, DARK = (
-    dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6});", block))
-    for block in re.findall(r":root \{(.*?)\n\s*\}", CSS, re.S)[:2]
+    dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6});", re.search(r":root \{(.*?)\n\}", sheet, re.S)[1]))
+    for sheet in (CSS, OF_DARK)
 )
 TEXT = [
     *(("ink", on) for on in ("paper", "surface", "line", "accent-tint")),

@@ -18,7 +18,7 @@ from journal.models import Change
 from memories.actions import memory_add, memory_quarantine
 from memories.records import NewMemory
 from memory_project import pulse
-from memory_project.staff import dashboard, records, sidebar
+from memory_project.staff import dashboard, sidebar
 from tests import factories
 from tests.test_rooms import ROOMS
 
@@ -176,7 +176,7 @@ class TestTheSidebar:
     @pytest.mark.parametrize("model", ROOM_MODELS, ids=lambda model: model._meta.label_lower)
     def test_every_model_has_an_admin_and_an_entry(self, model):
         assert admin.site.is_registered(model)
-        names = {name for _, entries in records.RECORDS for _, name in entries}
+        names = {name for _, entries in sidebar.RECORDS for _, name in entries}
         assert model._meta.label_lower.replace(".", "_") in names
 
     def test_there_are_eight_entries_and_each_leads_somewhere(self, client, moderator):
