@@ -9,7 +9,7 @@ from celery import shared_task
 from .erasure import actions as erasures
 from .imports import actions, run
 from .learn import actions as learn
-from .learn import rewriting, summarizing, waiting
+from .learn import insights, rewriting, summarizing, waiting
 from .recall import search
 from .reply import actions as replies
 from .takeout import export_actions
@@ -31,6 +31,18 @@ def extract_messages(conversation_id: str) -> None:
 def write_candidates(user_id: str) -> None:
     """Write what waits of a person because of a cap."""
     waiting.candidates_write(UUID(user_id))
+
+
+@shared_task(name="assistant.insights_due")
+def insights_due() -> None:
+    """Begin with the people of whom something is guessed today."""
+    insights.insights_due()
+
+
+@shared_task(name="assistant.find_insights")
+def find_insights(job_id: str) -> None:
+    """Guess what lies behind what was noted of one person lately."""
+    insights.insights_find(UUID(job_id))
 
 
 @shared_task(name="assistant.rewrite_chunks")

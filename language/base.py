@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from language.insights import InsightRequest, Insights
 
 Vectors = npt.NDArray[np.float32]
 Comparison = Literal["same", "replaces", "contradicts", "different"]
@@ -324,7 +327,7 @@ class Condensing:
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """A language model, or rules that stand in for one."""
+    """A language model, or rules that stand in for one. What asks it raises ModelUnavailable or ModelAnswerInvalid."""
 
     name: str
     """Stored with everything the model produced, e.g. ``offline rules 1``."""
@@ -340,10 +343,7 @@ class LanguageModel(Protocol):
         ...
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:
-        """Say for each (existing, new) pair of statements what the new one is to the existing one: see ``Comparison``.
-
-        Raises ModelUnavailable or ModelAnswerInvalid.
-        """
+        """Say for each (existing, new) pair of statements what the new one is to the existing one: ``Comparison``."""
         ...
 
     def choose_tools(self, request: ToolRequest) -> ToolAnswer:
@@ -371,10 +371,11 @@ class LanguageModel(Protocol):
         ...
 
     def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
-        """Choose the passages that help to answer a question: ids of theirs, each once, at most ``most``, or none.
+        """Choose the passages that help to answer a question: ids of theirs, each once, at most ``most``, or none."""
+        ...
 
-        Raises ModelUnavailable or ModelAnswerInvalid.
-        """
+    def insights(self, request: InsightRequest) -> Insights:
+        """Guess what lies behind what was noted and said of late: at most three things, or none."""
         ...
 
 

@@ -80,7 +80,7 @@ def mergeable_by_id(principal: Principal, ids: Sequence[str]) -> dict[str, Memor
 
 
 def _mergeable(principal: Principal) -> MemoryQuerySet:
-    rows = Memory.objects.visible_to(principal).mergeable(principal).exclude(kind="insight")
+    rows = Memory.objects.visible_to(principal).mergeable(principal)
     return rows.select_related("use").defer("search", "search_text").order_by("kind", "category", "pk")
 
 

@@ -16,6 +16,11 @@ def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str)
     return f"- [id:{memory_id}] {_wording(worded_at, subject, content)}"
 
 
+def told(kind: str, content: str) -> str:
+    """What a recalled memory says, an insight as the guess that it is."""
+    return f"A guess: {content}" if kind == "insight" else content
+
+
 def new_line(category: str, memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
     """What a pinned block lacks: ``- new: [category] [id:a1b2c3d4] [2026-03-01] [Subject] content``."""
     return f"- new: [{as_data(category)}] [id:{memory_id}] {_wording(worded_at, subject, content)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -91,12 +92,12 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
     def mergeable(self, principal: Principal, *, pinned: bool = False) -> MemoryQuerySet:
         """Memories that may be said together with others: those in use that nothing sets apart.
 
-        Left alone are fields and procedures, what ends by itself or holds only from some day on, what a client has
-        under an id, with metadata of its own or word for word, and, unless ``pinned``, what is pinned.
+        Left alone are fields, procedures and insights, what ends by itself or holds only later, what a client
+        has under an id, with metadata of its own or word for word, and, unless ``pinned``, what is pinned.
         """
         rows = self.in_use(principal).filter(field="", external_id="", metadata={}, verbatim=False)
         rows = rows.filter(expires_at__isnull=True, valid_to__isnull=True)
-        rows = rows.exclude(kind="procedural").exclude(valid_from__gt=timezone.now())
+        rows = rows.exclude(kind__in=["procedural", "insight"]).exclude(valid_from__gt=timezone.now())
         return rows if pinned else rows.filter(pinned=False)
 
     def by_agent(self, agent_id: UUID) -> MemoryQuerySet:
@@ -108,6 +109,24 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         evidence = apps.get_model("memories", "MemoryEvidence").objects
         said = evidence.filter(message__conversation__brought_by=import_id)
         return self.filter(pk__in=said.values("version__memory"))
+
+    def resting_on(self, ids: Collection[str]) -> MemoryQuerySet:
+        """Insights, in use or waiting, that were made of at least one of these memories."""
+        made = self._made().filter(to_memory__in=ids)
+        return self.filter(kind="insight", pk__in=made.values("from_memory")).present()
+
+    def unfounded(self) -> MemoryQuerySet:
+        """Insights of which something that they rest on has gone, or nothing is left; merged ones stand in another."""
+        of_each = self._made().filter(from_memory=models.OuterRef("pk"))
+        gone = of_each.exclude(to_memory__state="active").exclude(to_memory__deleted_why="merged")
+        evidence = apps.get_model("memories", "MemoryEvidence").objects.filter(version__memory=models.OuterRef("pk"))
+        nothing = ~models.Exists(of_each.filter(to_memory__state="active")) & ~models.Exists(evidence)
+        return self.filter(models.Exists(gone) | nothing, kind="insight").present()
+
+    @staticmethod
+    def _made() -> RelationQuerySet:
+        relations: RelationQuerySet = apps.get_model("memories", "Relation").objects.filter(type="derived_from")
+        return relations
 
     def active(self) -> MemoryQuerySet:
         """What is remembered now: neither waiting nor gone."""

@@ -26,8 +26,9 @@ def expire_memories() -> None:
 
 @shared_task(name="memories.forget_unused")
 def forget_unused() -> None:
-    """Archive the memories that nobody used for long."""
+    """Archive the memories that nobody used for long, and the guesses whose grounds have gone."""
     actions.memories_forget_unused()
+    actions.insights_tidy()
 
 
 @shared_task(name="memories.lapse")

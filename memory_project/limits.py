@@ -212,5 +212,14 @@ CONSOLIDATE_ASKED_DAYS = 7
 CONSOLIDATE_PEOPLE = env.int("CONSOLIDATE_PEOPLE", default=500)
 CONSOLIDATE_MINUTES = env.float("CONSOLIDATE_MINUTES", default=5.0)
 CONSOLIDATE_LEASE_SECONDS = 240
+# Insights, once in so many hours at most for whoever something changed lately: what a model is shown of the newest
+# activities and statements and of the last words, and how many people are begun with at once.
+INSIGHT_HOURS = 24
+INSIGHT_CHANGED_HOURS = 72
+INSIGHT_ACTIVITIES = 5
+INSIGHT_STATEMENTS = 3
+INSIGHT_CHARACTERS = 1_000
+INSIGHT_PEOPLE = 500
+INSIGHT_LEASE_SECONDS = 240
 # What work that runs by itself may have models use in a day (UTC), of the whole deployment.
 UPKEEP_TOKENS_PER_DAY = env.int("UPKEEP_TOKENS_PER_DAY", default=1_000_000)

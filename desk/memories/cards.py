@@ -9,10 +9,11 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from language.second_person import second_person
-from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
+from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
 from memories.querysets import MemoryQuerySet
 
@@ -35,6 +36,7 @@ _GONE_BECAUSE = {
     Why.MERGED: "Merged into another",
     Why.STAFF: "Refused by a moderator",
     Why.WITHHELD: "Made of words that are withheld",
+    Why.UNFOUNDED: "A guess whose grounds have gone",
 }
 _RELATIONS = {
     (Relation.Type.SUPERSEDES, True): "Replaces",
@@ -140,7 +142,9 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Ta
         yield Tag(memory.subject, "strong")
     if memory.field:
         yield Tag(Memory.Field(memory.field).label, "strong")
-    if memory.kind != "semantic":
+    if memory.kind == Kind.INSIGHT:
+        yield Tag(_("A guess"), "waits")
+    elif memory.kind != Kind.SEMANTIC:
         yield Tag(memory.get_kind_display())
     yield from map(Tag, memory.topics)
     unused = writing.is_unused(memory, principal.review)
@@ -178,12 +182,19 @@ def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list
     return {memory_id: list(by_message.values()) for memory_id, by_message in found.items()}
 
 
+def _relation(kind: Relation.Type, is_from: bool, of: str) -> str:
+    """What another memory is to this one; ``of`` is the kind of the one that the relation begins with."""
+    if kind == Relation.Type.DERIVED_FROM and of == Kind.INSIGHT:
+        return _("Rests on") if is_from else _("A guess that rests on it")
+    return _RELATIONS[kind, is_from]
+
+
 def _related(principal: Principal, memory: Memory) -> Iterator[Other]:
     seen = Memory.objects.visible_to(principal)
     rows = Relation.objects.filter(
         Q(from_memory=memory, to_memory__in=seen) | Q(to_memory=memory, from_memory__in=seen)
     )
-    shown = ("content", "state")
+    shown = ("content", "state", "kind")
     rows = rows.select_related("from_memory", "to_memory").only(
         "type", "strength", *(f"{end}__{column}" for end in ("from_memory", "to_memory") for column in shown)
     )
@@ -194,7 +205,7 @@ def _related(principal: Principal, memory: Memory) -> Iterator[Other]:
         yield Other(
             reverse("memory-page", args=[other.pk]),
             second_person(other.content),
-            what=_RELATIONS[Relation.Type(row.type), is_from],
+            what=_relation(Relation.Type(row.type), is_from, row.from_memory.kind),
             state="" if other.state == State.ACTIVE else other.state,
             pieces=diff_of_memories(old.content, new.content) if row.type == Relation.Type.SUPERSEDES else (),
         )

@@ -19,6 +19,7 @@ from language.anthropic_model.answers import (
 )
 from language.anthropic_model.call import Endpoint, Role, ask, ask_for_calls, stream
 from language.anthropic_model.condensing import condensed_schema, read_condensed, read_selected, selected_schema
+from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS, insights_schema, read_insights
 from language.anthropic_model.talking import choice_of, read_reply, talk_of
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
@@ -33,6 +34,7 @@ from language.base import (
     ToolAnswer,
     ToolRequest,
 )
+from language.insights import MOST_INSIGHTS, InsightRequest, Insights
 
 log = structlog.get_logger(__name__)
 
@@ -184,6 +186,26 @@ class AnthropicModel:
         if dropped:
             log.info("model_selected_dropped", model=self.name, dropped=dropped)
         return chosen
+
+    def insights(self, request: InsightRequest) -> Insights:
+        """Ask in one short call what lies behind what was noted and said; of nothing there is nothing to ask.
+
+        Raises ModelUnavailable, ModelAnswerInvalid. Single ones that break a rule are dropped.
+        """
+        if not (request.memories or request.messages):
+            return Insights()
+        text, usage = ask(
+            self.endpoint,
+            # Without an effort: what a model thinks before it answers would take the room of the answer.
+            role=Role(self.extracts.model, most_tokens=MOST_INSIGHT_TOKENS),
+            instructions=prompts.load("insights").substitute(most=MOST_INSIGHTS, longest=LONGEST_CONTENT),
+            content=prompts.lately(request),
+            schema=insights_schema(),
+        )
+        found, dropped = read_insights(text, request)
+        if dropped:
+            log.info("model_insights_dropped", model=self.name, dropped=dropped)
+        return Insights(found, usage)
 
 
 def from_settings(name: str) -> AnthropicModel:

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Template
 
 from language.base import ExtractionRequest, KnownMemory, Passage, ToolRequest, Utterance
+from language.insights import InsightRequest
 
 LONGEST_RECORD = 240_000
 """Characters of what was said in one batch that a model is shown, so that any batch can be read in one call."""
@@ -71,6 +72,13 @@ def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 def memories_to_condense(memories: Sequence[KnownMemory]) -> str:
     """Memories as the model reads them, to say them in fewer."""
     return f"{known_memories(memories)}\nThe memories end here. Write the JSON object about them."
+
+
+def lately(request: InsightRequest) -> str:
+    """What was noted and said of late, as the model reads it."""
+    return (
+        f"{known_memories(request.memories)}\n{_record(request.messages)}\nThe record ends here. Write the JSON object."
+    )
 
 
 def passages_to_select(question: str, passages: Sequence[Passage]) -> str:

@@ -16,6 +16,8 @@ from language.base import (
     ToolAnswer,
     ToolRequest,
 )
+from language.insights import InsightRequest, Insights
+from language.offline.guessing import guess
 from language.reading.candidates import fact_candidates, memory_candidates
 from language.reading.choosing import choose
 from language.reading.compare import compare
@@ -83,3 +85,7 @@ class OfflineModel:
     def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
         """Choose those that share a word with the question, or the first ones when none does; never raises."""
         return select(question, passages, most)
+
+    def insights(self, request: InsightRequest) -> Insights:
+        """Tell a feeling that was named at least twice; never raises."""
+        return Insights(guess(request))

@@ -4,6 +4,7 @@ from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_
 from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_weigh
 from .consolidating import consolidations_due, memories_consolidate
 from .editing import memory_amend, memory_revert, memory_update
+from .insights import ReadyInsight, insights_record, insights_tidy
 from .many import Related, memories_relate
 from .merging import optimize_apply, optimize_revert
 from .moderating import memory_hold_again, memory_open, memory_quarantine, memory_refuse, memory_release
@@ -36,11 +37,14 @@ __all__ = [
     "ADDED_AT_ONCE",
     "BULK_DECISIONS",
     "MOST_AT_ONCE",
+    "ReadyInsight",
     "Related",
     "admit_new",
     "author",
     "consolidations_due",
     "disclosures_trim",
+    "insights_record",
+    "insights_tidy",
     "memories_add",
     "memories_consolidate",
     "memories_decide",

@@ -25,7 +25,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet, statement
 from .proposing import propose_creates
-from .single import Standing
+from .single import Standing, insights_leave
 
 _READ = ("id", "user_id", "agent_id", "state", "version", "kind", "category", "field", "subject", "content", "tokens",
          "in_block", "search_length", "reviewed_at", "needs_check", "pinned", "deleted_why", "state_reason",
@@ -46,6 +46,13 @@ def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[Memory]]
     for move in moves:
         Standing.of(move.after()).count(write, user_id, before=Standing.of(move.row))
     _settle_creates(moves, timezone.now())
+    insights_leave(write, user_id, [move.row.pk for move in moves if _takes_away(move)])
+
+
+def _takes_away(move: Move[Memory]) -> bool:
+    """Whether what a memory says is not remembered any more; a merged one is, in another."""
+    goes = move.row.state == State.ACTIVE != move.state and move.value("deleted_why") != Why.MERGED
+    return goes and move.row.kind != Kind.INSIGHT
 
 
 def _follows(move: Move[Memory], now: datetime) -> dict[str, Any]:

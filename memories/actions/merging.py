@@ -37,6 +37,7 @@ from ..policy.writing import State, Why
 from ..records import Said
 from .bulk import archive_many
 from .inserting import InitialState, NewRow, memories_insert
+from .insights import carry_insights
 from .many import memories_relate
 from .single import memory_changing
 
@@ -211,6 +212,7 @@ class Merging:
         row.take_rev(self.write)
         row.relations = [(memory_id, Relation.Type.DERIVED_FROM, 1.0) for memory_id in ids]
         _note_gone(self.memories, memories_insert(self.write, [row]))
+        carry_insights(row.memory, ids)
         used = MemoryUse.objects.filter(memory__in=ids).aggregate(uses=Sum("uses"), last=Max("last_used_at"))
         if used["uses"]:
             MemoryUse.objects.create(memory=row.memory, uses=used["uses"], last_used_at=used["last"])

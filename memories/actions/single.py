@@ -37,10 +37,20 @@ from statements.wording import Embedded, Wording
 
 from .. import queries
 from ..lines import line_tokens, memory_line
-from ..models import MEMORY, Memory, MemoryEvidence, MemoryPlanItem, MemoryPlanSource, MemoryVersion, Relation
+from ..models import (
+    MEMORY,
+    Kind,
+    Memory,
+    MemoryEvidence,
+    MemoryPlanItem,
+    MemoryPlanSource,
+    MemoryVersion,
+    Proposal,
+    Relation,
+)
 from ..policy import writing
 from ..policy.bands import Neighbour
-from ..policy.writing import State
+from ..policy.writing import State, Why
 from ..records import Said
 from .budget import block_evict
 
@@ -256,8 +266,11 @@ class MemoryWrite(StatementWrite[Memory]):
     def settle(self, before: Standing) -> None:
         """Bring the ledger in line with how the memory stands now, and the block within its budget."""
         memory = self.memory
-        if self.standing().count(self.write, memory.user_id, before=before) > 0:
+        now = self.standing()
+        if now.count(self.write, memory.user_id, before=before) > 0:
             self.evicted = block_evict(self.write, memory.user_id, keep=[memory.pk])
+        if now.memories < before.memories and memory.kind != Kind.INSIGHT:
+            insights_leave(self.write, memory.user_id, [memory.pk])
 
 
 memory_write = partial(statement_write, MemoryWrite)
@@ -267,6 +280,24 @@ memory_under_lock = partial(statement_under_lock, MemoryWrite)
 def memory_changing(write: LedgerWrite, memory: Memory) -> AbstractContextManager[MemoryWrite]:
     """The same for a memory that was read inside such a transaction."""
     return changing(MemoryWrite(write, memory))
+
+
+def insights_leave(write: LedgerWrite, user_id: UUID, gone: Collection[str]) -> None:
+    """Archive the insights that rest on memories which have gone, inside the transaction in which those went."""
+    if not gone:
+        return
+    for memory in Memory.objects.filter(user_id=user_id).resting_on(gone).without_vectors():
+        insight_leave(write, memory)
+
+
+def insight_leave(write: LedgerWrite, memory: Memory) -> None:
+    """Archive an insight whose grounds have gone, with the proposal of it if one waits."""
+    with memory_changing(write, memory) as change:
+        was: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
+        creates = Proposal.objects.waiting().filter(memory=memory, kind=Proposal.Kind.CREATE)
+        creates.update(state=Proposal.State.LAPSED, decided_at=change.now)
+        change.leave(State.ARCHIVED, Why.UNFOUNDED, reason=memory.state_reason)
+        change.log("DELETE", why=Why.UNFOUNDED, **was)
 
 
 def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:

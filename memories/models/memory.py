@@ -101,6 +101,7 @@ class Memory(Worded, Statement):
         MERGED = "merged"
         STAFF = "staff"
         WITHHELD = "withheld"
+        UNFOUNDED = "unfounded"
 
     id = models.CharField(primary_key=True, max_length=ID_CHARACTERS, default=new_memory_id, editable=False)
     # memory_vectors begins with the user.

@@ -126,6 +126,8 @@ def admitted(content: str, kind: str, *, own_word: bool, verbatim: bool = False)
         raise Gated(passed.held_back)
     if not own_word and not verbatim:
         check_worded(passed.content, kind)
+    if not own_word and kind == Kind.INSIGHT:
+        raise Gated("Insights are guesses that Keepsake makes itself. Remember what you know as a memory of its own.")
     return passed.content
 
 
@@ -170,6 +172,8 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
     """
     if new.kind not in Kind.values:
         raise Refused(f"A kind is one of {', '.join(Kind.values)}.", code="bad_kind")
+    if new.kind == Kind.INSIGHT:
+        raise Refused("Insights are guesses that Keepsake makes itself. Say it as another kind.", code="bad_kind")
     check_field(new)
     check_importance(new.importance)
     check_expiry(new.expires_at, now)

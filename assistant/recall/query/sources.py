@@ -12,6 +12,7 @@ from facts.searching import LOOKUPS as FACT_LOOKUPS
 from facts.searching import FactRow, Wanted
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
+from memories.lines import told
 from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_rows, present_shape
 from retrieval.prepared import Steps, Stepwise, together
 
@@ -89,7 +90,7 @@ def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
         id=row.id,
         source="memories",
         category=row.category,
-        text=_cut(f"[{as_data(row.category)}] {as_data(row.content)}", longest),
+        text=_cut(f"[{as_data(row.category)}] {as_data(told(row.kind, row.content))}", longest),
         score=score,
         details={
             "content": row.content,

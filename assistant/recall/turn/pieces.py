@@ -16,7 +16,7 @@ from language.fencing import as_data, fenced
 from language.tokens import count_tokens, cut_to_tokens
 from memories.block import Block
 from memories.difference import Difference
-from memories.lines import memory_line
+from memories.lines import memory_line, told
 from memories.searching import MemoryRow
 
 FACTS_NOTE = (
@@ -131,7 +131,8 @@ def changed_fact_line(fact: LegacyFact, principal: Principal) -> str:
 
 def memory_piece(row: MemoryRow) -> Piece:
     """The line of a memory, as it would stand in the block."""
-    return _piece("memories", row.id, memory_line(row.id, row.said_at or row.updated_at, row.subject, row.content))
+    content = told(row.kind, row.content)
+    return _piece("memories", row.id, memory_line(row.id, row.said_at or row.updated_at, row.subject, content))
 
 
 def chunk_piece(chunk: ChunkRow, longest: int | None = None) -> Piece:

@@ -44,7 +44,9 @@ AddOutcome = Literal["created", "reinforced", "proposed", "quarantined"]
 BlankEnum = Literal[""]
 
 
-DeletedWhyEnum = Literal["person", "agent", "rejected", "ttl", "evicted", "replaced", "merged", "staff", "withheld"]
+DeletedWhyEnum = Literal[
+    "person", "agent", "rejected", "ttl", "evicted", "replaced", "merged", "staff", "withheld", "unfounded"
+]
 
 
 MemoryKind = Literal["semantic", "episodic", "insight", "procedural"]

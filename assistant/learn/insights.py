@@ -1,0 +1,222 @@
+"""Insights: once a day at most, what may lie behind what was noted and said of late.
+
+Never on the path of a request: a job works on one person at a time. What it finds and that it is done are one
+transaction, so that a killed worker has either done nothing or all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from accounts import categories
+from accounts.models import User
+from accounts.principals import Principal
+from accounts.queries import principal_for_job
+from accounts.scope import acting_as
+from conversations.models import Message
+from journal.actions import ledger_write, note_model_use, note_operation, tokens_used_today
+from journal.exceptions import Gated, NotFound
+from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
+from journal.models import JobRun, OperationEvent
+from journal.queue import enqueue
+from language.backends import get_model
+from language.base import KnownMemory, LanguageError, ModelAnswerInvalid, Utterance
+from language.insights import Insight, InsightRequest
+from memories.actions import ReadyInsight, insights_record, prepare_new
+from memories.actions.consolidating import UPKEEP_PURPOSES
+from memories.models import Kind, Memory
+from memories.policy import writing
+from memories.records import QUOTE_CHARACTERS, NewMemory, Said
+from statements.wording import Embedded
+
+from .learning import as_read
+
+log = structlog.get_logger(__name__)
+
+JOB = "insights"
+TASK = "assistant.find_insights"
+CATEGORY = "relationship_dynamic"
+MOST_MESSAGES = 20
+ACTIVITIES = ("activity", "event", "recent_activity")
+
+
+def insights_due() -> int:
+    """Begin with the people of whom something was noted lately and who had no run in a day; go on with lost runs.
+
+    Returns how many were begun with: at most ``INSIGHT_PEOPLE``.
+    """
+    now = timezone.now()
+    for job_id in JobRun.objects.claimable(now).filter(kind=JOB).values_list("pk", flat=True):
+        enqueue(TASK, job_id)
+    noted = Memory.objects.active().exclude(kind=Kind.INSIGHT).filter(user=OuterRef("pk"))
+    noted = noted.filter(updated_at__gt=now - timedelta(hours=settings.INSIGHT_CHANGED_HOURS))
+    lately = JobRun.objects.filter(kind=JOB, user_id=OuterRef("pk"), created_at__gt=now - _a_while())
+    people = User.objects.filter(Exists(noted), ~Exists(lately), is_active=True).order_by("last_login", "pk")
+    begun = list(people.values_list("pk", flat=True)[: settings.INSIGHT_PEOPLE])
+    for user_id in begun:
+        enqueue(TASK, open_job(JOB, user_id, user_id=user_id).pk)
+    return len(begun)
+
+
+def insights_find(job_id: UUID) -> None:
+    """Guess what lies behind what is new of one person. Does nothing when somebody else does.
+
+    Asks no model when one was asked within ``INSIGHT_HOURS``, when nothing is new since, or when models have used
+    ``UPKEEP_TOKENS_PER_DAY``. With the model away it is tried again later; an answer that is broken ends it for today.
+    """
+    job = claim_job(job_id, lease_seconds=settings.INSIGHT_LEASE_SECONDS)
+    if job is None:
+        return
+    user_id = UUID(job.subject_id)
+    with working(
+        job,
+        lease_seconds=settings.INSIGHT_LEASE_SECONDS,
+        task=TASK,
+        expected=(LanguageError,),
+        failed=lambda error: note_operation("worker", JOB, "error", user_id=user_id),
+    ) as lease:
+        try:
+            with acting_as(principal_for_job(user_id)) as principal:
+                stopped = _find(lease, principal, user_id)
+        except NotFound:
+            fail_job(job, "gone")
+            return
+        if stopped:
+            finish_job(job, stopped=stopped)
+            note_operation("worker", JOB, OperationEvent.Status.SKIPPED, user_id=user_id)
+
+
+def _a_while() -> timedelta:
+    return timedelta(hours=settings.INSIGHT_HOURS)
+
+
+def _find(lease: Lease, principal: Principal, user_id: UUID) -> str:
+    """Ask, and store what comes of it with the end of the job. Returns why nobody was asked, else nothing."""
+    if not principal.has_memory or CATEGORY not in categories.load().by_name:
+        return "memory_off"
+    runs = JobRun.objects.filter(kind=JOB, user_id=user_id, state=JobRun.State.DONE, result__has_key="found")
+    last = runs.order_by("-finished_at").values_list("finished_at", flat=True).first()
+    if last is not None and last > timezone.now() - _a_while():
+        return "lately"
+    basis = _Basis.read(principal, user_id)
+    if not basis.is_new_since(last):
+        return "nothing_new"
+    model = get_model()
+    if not model.offline and tokens_used_today(*UPKEEP_PURPOSES) >= settings.UPKEEP_TOKENS_PER_DAY:
+        return "tokens"
+    try:
+        answer = model.insights(basis.request())
+    except ModelAnswerInvalid as error:
+        log.warning("insights_invalid", error=type(error).__name__)
+        return "answer"
+    note_model_use(JOB, answer.usage)
+    ready = basis.make_ready(principal, user_id, model.name, answer.found)
+    with ledger_write(principal.actor, user_id) as write:
+        lease.keep()
+        made = insights_record(write, principal, basis.still_so(ready))
+        finish_job(lease.job, found=len(made))
+    for memory_id in made:
+        note_operation("worker", JOB, user_id=user_id, object_id=memory_id, category=CATEGORY)
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What insights may rest on, as it was read: the newest memories, and the person's last words of one talk."""
+
+    memories: Sequence[Memory]
+    messages: Sequence[Message]
+
+    @classmethod
+    def read(cls, principal: Principal, user_id: UUID) -> _Basis:
+        """Read it: some activities, some statements, and ``INSIGHT_CHARACTERS`` of what was said last."""
+        in_use = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now())
+        rows = in_use.filter(valid_to__isnull=True, verbatim=False).without_vectors().order_by("-updated_at", "pk")
+        activities = rows.filter(kind=Kind.EPISODIC) | rows.filter(kind=Kind.SEMANTIC, category__in=ACTIVITIES)
+        statements = rows.filter(kind=Kind.SEMANTIC, field="").exclude(category__in=ACTIVITIES)
+        newest = [
+            *activities[: settings.INSIGHT_ACTIVITIES],
+            *statements[: settings.INSIGHT_STATEMENTS],
+        ]
+        return cls(newest, _last_words(principal, user_id))
+
+    def is_new_since(self, last: datetime | None) -> bool:
+        """Whether there is anything that an earlier run did not see."""
+        moments = [*(each.updated_at for each in self.memories), *(each.created_at for each in self.messages)]
+        return bool(moments) and (last is None or max(moments) > last)
+
+    def request(self) -> InsightRequest:
+        """The same as a model is shown it."""
+        noted = [
+            KnownMemory(each.pk, each.category, each.subject, each.content, each.field, each.updated_at.date())
+            for each in self.memories
+        ]
+        said = [Utterance(each.index, each.role, each.speaker, _words(each), each.at) for each in self.messages]
+        return InsightRequest(noted, said)
+
+    def make_ready(
+        self, principal: Principal, user_id: UUID, written_by: str, found: Sequence[Insight]
+    ) -> list[ReadyInsight]:
+        """Those that pass the gates, with their vectors. Call it outside the transaction."""
+        passed = []
+        for insight in found:
+            try:
+                content = writing.admitted_from_model(insight.content)
+                topics = writing.clean_topics(insight.topics, own_word=False)
+            except Gated:
+                continue
+            new = NewMemory(content, CATEGORY, topics=topics, importance=insight.importance, kind=Kind.INSIGHT)
+            passed.append((insight, new))
+        texts = Embedded.of_each([new.content for _, new in passed])
+        ready = []
+        for (insight, new), text in zip(passed, texts, strict=True):
+            prepared = prepare_new(principal, user_id, new, text, written_by=written_by)
+            messages = [each for each in self.messages if each.index in insight.messages]
+            said = [Said(each.pk, each.content[:QUOTE_CHARACTERS], each.at) for each in messages]
+            talk = messages[0].conversation_id if messages else None
+            ready.append(ReadyInsight(prepared, insight.memories, said, talk))
+        return ready
+
+    def still_so(self, ready: Sequence[ReadyInsight]) -> list[ReadyInsight]:
+        """Those whose grounds stand as they were read: nothing was reworded, archived or withheld meanwhile."""
+        read = {each.pk: each.version for each in self.memories}
+        now = dict(Memory.objects.active().filter(pk__in=read).values_list("pk", "version"))
+        texts = {each.pk: each.content for each in self.messages}
+        standing = Message.objects.filter(pk__in=texts).exclude(pk__in=Message.objects.set_apart(timezone.now()))
+        said = {pk: content for pk, content in standing.values_list("pk", "content") if content == texts[pk]}
+        return [
+            each
+            for each in ready
+            if all(now.get(memory_id) == read[memory_id] for memory_id in each.memories)
+            and all(quoted.message_id in said for quoted in each.said)
+        ]
+
+
+def _words(message: Message) -> str:
+    return as_read(message)[: settings.INSIGHT_CHARACTERS]
+
+
+def _last_words(principal: Principal, user_id: UUID) -> list[Message]:
+    """The person's own last messages of their latest talk that is not private and about no legacy, the oldest first."""
+    open_ones = Message.objects.visible_to(principal).recallable(None).filter(user_id=user_id, role=Message.Role.USER)
+    open_ones = open_ones.exclude(pk__in=Message.objects.set_apart(timezone.now()).filter(user_id=user_id))
+    latest = open_ones.order_by("-created_at", "-index").values_list("conversation_id", flat=True).first()
+    if latest is None:
+        return []
+    found: list[Message] = []
+    left = settings.INSIGHT_CHARACTERS
+    for message in open_ones.filter(conversation_id=latest).without_vectors().order_by("-index")[:MOST_MESSAGES]:
+        left -= len(_words(message))
+        if left < 0 and found:
+            break
+        if _words(message):
+            found.append(message)
+    return found[::-1]

@@ -1,0 +1,80 @@
+"""Insights: guesses of a background job, each with what it rests on, and gone with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.principals import Principal
+from accounts.scope import working_for
+from journal.actions import LedgerWrite, ledger_write
+from journal.exceptions import NotFound, Refused
+
+from ..models import Memory, Relation
+from ..records import Candidate, PreparedMemory, Said, WritePolicy
+from .candidates import candidates_record
+from .single import insight_leave
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyInsight:
+    """A guess as it will be stored, the ids of the memories that it rests on, and the messages."""
+
+    prepared: PreparedMemory
+    memories: Sequence[str]
+    said: Sequence[Said] = ()
+    conversation_id: UUID | None = None
+
+
+def insights_record(write: LedgerWrite, principal: Principal, ready: Sequence[ReadyInsight]) -> list[str]:
+    """Store insights inside a transaction that holds the person's ledger. Returns the ids of those that are new.
+
+    Left out is what was rejected before, and what says the same as an earlier one, or nearly so.
+    """
+    candidates = [Candidate(each.prepared, WritePolicy(), each.conversation_id, each.said) for each in ready]
+    made = []
+    relations = []
+    for each, outcome in zip(ready, candidates_record(write, principal, candidates), strict=True):
+        if isinstance(outcome, Refused) or outcome.outcome not in {"created", "proposed"}:
+            continue
+        made.append(outcome.memory.pk)
+        relations += [_derived(outcome.memory, memory_id) for memory_id in each.memories]
+    Relation.objects.bulk_create(relations)
+    return made
+
+
+def _derived(insight: Memory, memory_id: str) -> Relation:
+    return Relation(
+        user_id=insight.user_id,
+        from_memory=insight,
+        to_memory_id=memory_id,
+        type=Relation.Type.DERIVED_FROM,
+        strength=1.0,
+        created_at=timezone.now(),
+    )
+
+
+def carry_insights(merged: Memory, sources: Sequence[str]) -> None:
+    """Let insights that rest on memories which were merged rest on what came of these, too."""
+    resting = Memory.objects.filter(user_id=merged.user_id).resting_on(sources)
+    Relation.objects.bulk_create([_derived(insight, merged.pk) for insight in resting.only("user_id")])
+
+
+def insights_tidy() -> int:
+    """Archive the insights of which something that they rest on made room, was purged or went with its conversation.
+
+    All else that goes takes them along at once. Returns how many.
+    """
+    archived = 0
+    for user_id in list(Memory.objects.unfounded().order_by("user_id").values_list("user_id", flat=True).distinct()):
+        try:
+            with working_for(user_id, "memories.tidy_insights") as job, ledger_write(job.actor, user_id) as write:
+                for memory in Memory.objects.filter(user_id=user_id).unfounded().without_vectors():
+                    insight_leave(write, memory)
+                    archived += 1
+        except NotFound:
+            continue  # The person was erased meanwhile.
+    return archived
