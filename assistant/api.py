@@ -22,7 +22,7 @@ from web.json import read_nothing
 
 from .erasure import api as erasure
 from .imports import api as imports
-from .jobs import Job, latest_job
+from .jobs import Job, OperationsSummary, latest_job
 from .learn import api as extraction
 from .learn import summarizing as actions
 from .recall.query import api as querying
@@ -133,6 +133,7 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/turn/", Turn.as_view(), name="turn"),
     path("conversations/<uuid:conversation_id>/finish/", Finish.as_view(), name="finish"),
     path("command/", Command.as_view(), name="command"),
+    path("events/summary/", OperationsSummary.as_view(), name="events-summary"),
     path("jobs/<uuid:job_id>/", Job.as_view(), name="job"),
     *erasure.urlpatterns,
     *extraction.urlpatterns,

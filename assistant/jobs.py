@@ -1,20 +1,26 @@
-"""Background jobs: who sees which, and reading one over REST."""
+"""Background jobs and the log of operations: who sees which, and reading them over REST."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import QuerySet
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
+from accounts.policy import must_decide
 from accounts.principals import Principal
 from conversations.models import Conversation, ConversationImport
+from journal.counting import count_operations
 from journal.exceptions import NotFound
 from journal.models import JobRun
 from memories.models import MemoryPlan
@@ -24,7 +30,7 @@ from .imports.actions import JOB as IMPORT_JOB
 from .imports.actions import UNDO_JOB
 from .learn.actions import JOB as EXTRACT_JOB
 from .learn.summarizing import JOB as SUMMARIZE_JOB
-from .serializers import JobSerializer
+from .serializers import JobSerializer, OperationsSerializer
 
 _WORKS_ON: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
     SUMMARIZE_JOB: Conversation.objects.visible_to,
@@ -67,3 +73,26 @@ class Job(APIView):
         What is wrong with a file that was sent says GET import/{id}/.
         """
         return Response(JobSerializer(find_job(principal_of(request), job_id)).data)
+
+
+class _Since(serializers.Serializer[Any]):
+    days = serializers.IntegerField(
+        min_value=1, max_value=settings.OPERATION_EVENT_DAYS, default=30, help_text="Count the last so many days."
+    )
+
+
+class OperationsSummary(APIView):
+    """What was attempted for a person."""
+
+    @extend_schema(responses=OperationsSerializer, parameters=[_Since])
+    def get(self, request: Request) -> Response:
+        """Count what was attempted for the person in the last days, by node, operation and status.
+
+        For whoever decides for the person: it tells of all agents, of reads, skips and failures too.
+        """
+        user_id = must_decide(principal_of(request))
+        asked = _Since(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        since = timezone.now() - timedelta(days=asked.validated_data["days"])
+        told = {"since": since, "counts": count_operations(since, user_id)}
+        return Response(OperationsSerializer(told).data)

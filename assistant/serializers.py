@@ -8,7 +8,8 @@ from django.conf import settings
 from rest_framework import serializers
 
 from conversations.serializers import RefusalSerializer
-from journal.models import JobRun
+from journal.counting import OperationCount
+from journal.models import JobRun, OperationEvent
 from memories.models import Memory
 from web.json import ExactSerializer
 
@@ -122,11 +123,31 @@ class NothingLeftSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
 
 
+class OperationCountSerializer(serializers.Serializer[OperationCount]):
+    """How often an operation of a node ended so."""
+
+    node = serializers.CharField()
+    op = serializers.CharField()
+    status = serializers.ChoiceField(OperationEvent.Status.choices)
+    count = serializers.IntegerField()
+
+
+class OperationsSerializer(serializers.Serializer[Any]):
+    """What was attempted since a moment, by node, operation and status."""
+
+    since = serializers.DateTimeField()
+    counts = OperationCountSerializer(many=True)
+
+
 class JobSerializer(serializers.ModelSerializer[JobRun]):
     """A background job: how far it is and how it ended. ``result`` holds numbers."""
 
     progress = serializers.SerializerMethodField()
-    result = serializers.DictField(child=serializers.IntegerField())
+    result = serializers.SerializerMethodField()
+
+    def get_result(self, job: JobRun) -> dict[str, int]:
+        """The numbers among what it came to: why it stopped is for staff."""
+        return {name: int(value) for name, value in job.result.items() if isinstance(value, int)}
 
     class Meta:
         model = JobRun

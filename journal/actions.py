@@ -24,7 +24,18 @@ from language.base import Usage
 from .cache import changes_key, valkey
 from .exceptions import Gated, IdempotentReplay, NotFound
 from .ledgers import COUNTS, lock_ledgers
-from .models import ActorKind, Change, Erased, IdempotencyRecord, JobRun, Ledger, ModelUse, OperationEvent, UndoStep
+from .models import (
+    ActorKind,
+    Change,
+    Erased,
+    IdempotencyRecord,
+    JobRun,
+    Learned,
+    Ledger,
+    ModelUse,
+    OperationEvent,
+    UndoStep,
+)
 from .records import Actor, IdempotencyClaim
 from .steps import Step, note_revisions, store_changes
 
@@ -344,6 +355,25 @@ def tokens_used_today(*purposes: str) -> int:
     return rows.aggregate(tokens=Sum(F("input_tokens") + F("output_tokens")))["tokens"] or 0
 
 
+_ADD_LEARNED = """
+INSERT INTO journal_learned AS known (user_id, hour, count) VALUES (%s, date_trunc('hour', %s::timestamptz), %s)
+ON CONFLICT (user_id, hour) DO UPDATE SET count = known.count + excluded.count
+"""
+
+
+def note_learned(user_id: uuid.UUID, count: int) -> None:
+    """Count what was learned from a person, inside the transaction that writes it."""
+    if count:
+        with connection.cursor() as cursor:
+            cursor.execute(_ADD_LEARNED, [user_id, timezone.now(), count])
+
+
+def learned_within_a_day(user_id: uuid.UUID) -> int:
+    """How much was learned from a person in these 24 hours, to the hour. Exact under the person's lock."""
+    rows = Learned.objects.filter(user_id=user_id, hour__gt=timezone.now() - timedelta(days=1))
+    return rows.aggregate(count=Sum("count"))["count"] or 0
+
+
 def trim() -> dict[str, int]:
     """Delete what is kept for a while only: operations and ended jobs for 90 days, idempotency records for a day.
 
@@ -355,6 +385,7 @@ def trim() -> dict[str, int]:
     events, _ = OperationEvent.objects.filter(at__lt=long_ago).delete()
     jobs, _ = JobRun.objects.filter(finished_at__lt=long_ago).exclude(state__in=["waiting", "running"]).delete()
     steps, _ = UndoStep.objects.filter(at__lt=now - timedelta(days=settings.ARCHIVE_DAYS)).delete()
+    Learned.objects.filter(hour__lt=now - timedelta(days=2)).delete()
     records, _ = IdempotencyRecord.objects.filter(
         created_at__lt=now - timedelta(hours=settings.IDEMPOTENCY_HOURS)
     ).delete()

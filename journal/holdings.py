@@ -28,6 +28,7 @@ from .models import (
     ExportPart,
     IdempotencyRecord,
     JobRun,
+    Learned,
     Ledger,
     ModelUse,
     OperationEvent,
@@ -184,6 +185,7 @@ HOLDINGS = (
     Holding(model=Export, owner="user_id"),
     # Everything that was written by then: the file itself.
     Holding(model=ExportPart, owner="export__user_id", words={"data": b""}),
+    Holding(model=Learned, owner="user_id", restored=False),
     # Sums of a deployment: they name nobody.
     Holding(model=ModelUse, terms=("purpose",)),
     # Receipts are for whoever has their id, and stay. They hold ids and numbers.

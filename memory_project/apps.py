@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig, apps
+from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
 from django.db import connections
 from django.db.models.signals import pre_migrate
+
+from .tracing import begin_tracing
 
 _GRANTS = (
     "GRANT USAGE ON SCHEMA public TO {role}",
@@ -37,9 +40,11 @@ class MemoryProjectConfig(AppConfig):
     name = "memory_project"
 
     def ready(self) -> None:
-        """Have the database roles set up before the first migration."""
+        """Have the database roles set up before the first migration, and spans sent where that is wanted."""
         # The signal comes once for each app with models; once is enough.
         pre_migrate.connect(let_application_in, sender=apps.get_app_config("journal"))
+        if settings.TRACES:
+            begin_tracing()
 
 
 class StaffAdminConfig(AdminConfig):

@@ -58,7 +58,7 @@ class RequestLog(RequestMiddleware):
     Nothing is logged of what programs ask every few seconds and are answered well. Static files don't come so far.
     """
 
-    _POLLED = {"live", "ready", "import-page", "tidy-plan", "job", "changes"}
+    _POLLED = {"live", "ready", "import-page", "tidy-plan", "job", "changes", "metrics"}
 
     def prepare(self, request: HttpRequest) -> None:
         """Begin to measure."""

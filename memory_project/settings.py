@@ -128,6 +128,7 @@ CELERY_BEAT_SCHEDULE = {
     "tidy-plans": {"task": "memories.tidy_plans", "schedule": timedelta(minutes=2)},
     "forget-unused": {"task": "memories.forget_unused", "schedule": crontab(minute=7, hour=4)},
     "consolidate-memories": {"task": "memories.consolidate_due", "schedule": crontab(minute=12)},
+    "find-insights": {"task": "assistant.insights_due", "schedule": crontab(minute=42)},
     "purge-memories": {"task": "memories.purge", "schedule": crontab(minute=27, hour=3)},
     "tidy-invitations": {"task": "accounts.tidy_invitations", "schedule": crontab(minute=47, hour=3)},
     "erase-withheld": {"task": "conversations.erase_withheld", "schedule": crontab(minute=57, hour=3)},
@@ -251,7 +252,9 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = env.str("SESSION_COOKIE_NAME", default="keepsake_session")
 CSRF_COOKIE_NAME = f"{SESSION_COOKIE_NAME}_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/"]  # Probes speak plain HTTP to the process itself.
+TRACES = env.bool("TRACES", default=False)
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # Probes speak plain HTTP to the process itself.
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 CONTENT_SECURITY_POLICY = {
@@ -285,6 +288,10 @@ WEB_THREADS = env.int("WEB_THREADS", default=16)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 
 # --- REST -----------------------------------------------------------------------------------------------------
+
+if TRACES:
+    # Within the log of requests, which knows their ids.
+    MIDDLEWARE.insert(MIDDLEWARE.index("memory_project.middleware.RequestLog") + 1, "memory_project.tracing.Traced")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -8,7 +8,7 @@ from django.utils.functional import lazy
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from . import health
+from . import health, metrics
 
 # The documentation page writes style attributes; its scripts come from this server like every other page's.
 _documentation = csp_update({"style-src": ["'self'", "'unsafe-inline'"]})(
@@ -28,6 +28,7 @@ urlpatterns = [
     path("api/docs/", _documentation, name="docs"),
     path("health/live", health.live, name="live"),
     path("health/ready", health.ready, name="ready"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("admin/", admin.site.urls),
     # Browsers ask for it on pages that don't name an icon, which the admin's don't.
     path("favicon.ico", RedirectView.as_view(url=lazy(static, str)("favicon.svg"))),

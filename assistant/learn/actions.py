@@ -29,7 +29,7 @@ from accounts.scope import acting_as
 from conversations.actions import Cause, messages_mark, words_give_back, words_withhold
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import may_move
-from journal.actions import LedgerWrite, ledger_write
+from journal.actions import LedgerWrite, learned_within_a_day, ledger_write
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.leases import (
     Lease,
@@ -49,7 +49,7 @@ from .learning import Found, Part, find_memories, learns_memories, note_refusals
 from .mentioning import mention_places
 from .updates import telling
 from .waiting import candidates_write
-from .writing import PlanWriter, learned_today
+from .writing import PlanWriter
 
 log = structlog.get_logger(__name__)
 
@@ -174,7 +174,7 @@ def _write(
         if not learns:
             return Counter()
         teaching = {index: message for index, message in part.still_so(messages).items() if index in part.said}
-        left = settings.EXTRACTED_PER_USER_AND_DAY - learned_today(locked.user_id)
+        left = settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(locked.user_id)
         most = min(settings.EXTRACTED_PER_USER_MESSAGE * len(teaching), left)
         writer = PlanWriter(write, principal, locked, teaching, found.written_by, most)
         writer.write_all(found.ready)

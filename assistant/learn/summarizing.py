@@ -28,7 +28,7 @@ from conversations.actions import chunk_write, chunks_hide, conversation_close
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import PreparedFact, prepare_extracted, record_extracted
 from facts.models import LegacyFact
-from journal.actions import ledger_write, note_operation
+from journal.actions import learned_within_a_day, ledger_write, note_operation
 from journal.exceptions import NotFound
 from journal.leases import (
     Lease,
@@ -59,7 +59,7 @@ from .learning import (
 from .mentioning import mention_places
 from .updates import telling
 from .waiting import candidates_write
-from .writing import WAITING, PlanWriter, learned_today
+from .writing import WAITING, PlanWriter
 
 log = structlog.get_logger(__name__)
 
@@ -233,7 +233,7 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
         said = [message for message in messages.values() if message.role == Message.Role.USER]
         left = min(
             settings.EXTRACTED_PER_USER_MESSAGE * len(said),
-            settings.EXTRACTED_PER_USER_AND_DAY - learned_today(conversation.user_id),
+            settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(conversation.user_id),
         )
         facts = 0
         if computed.facts and learns_facts(principal, locked):

@@ -16,7 +16,7 @@ from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.models import Conversation, Message
 from facts.actions import PreparedFact, prepare_extracted, record_extracted
-from journal.actions import ledger_write
+from journal.actions import learned_within_a_day, ledger_write
 from journal.exceptions import NotFound
 from language.backends import get_model
 from language.base import FactCandidate, LanguageError, MemoryCandidate
@@ -26,7 +26,7 @@ from statements.models import Candidate
 from .learning import as_read, learns_facts, learns_memories
 from .plan import Plan
 from .updates import telling
-from .writing import PlanWriter, Ready, learned_today, make_ready
+from .writing import PlanWriter, Ready, make_ready
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ def candidates_write(user_id: UUID) -> int:
 
 
 def _write_all(principal: Principal, user_id: UUID) -> int:
-    left = min(MOST_AT_ONCE, max(0, settings.EXTRACTED_PER_USER_AND_DAY - learned_today(user_id)))
+    left = min(MOST_AT_ONCE, max(0, settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(user_id)))
     rows = list(Candidate.objects.due(user_id).select_related("message__conversation__legacy")[:left])
     by_conversation: dict[Conversation, list[Candidate]] = defaultdict(list)
     for row in rows:
@@ -82,7 +82,7 @@ def _write(principal: Principal, conversation: Conversation, waiting: Sequence[C
         if facts and learns_facts(principal, locked):
             record_extracted(write, principal, locked, [fact for pk, fact in facts if pk in there], messages)
         if memories and learns_memories(principal, locked):
-            left = settings.EXTRACTED_PER_USER_AND_DAY - learned_today(locked.user_id)
+            left = settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(locked.user_id)
             writer = PlanWriter(write, principal, locked, messages, waiting[0].written_by, left)
             writer.write_all([ready for pk, ready in memories if pk in there])
             told.update(writer.counts)

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
 import structlog
 from django.conf import settings
-from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_operation, write_part
+from journal.actions import LedgerWrite, note_learned, note_operation, write_part
 from journal.exceptions import Refused
-from journal.models import OperationEvent
 from language.backends import get_embedder
 from language.base import Comparison, EmbedderUnavailable, LanguageModel, MemoryCandidate
 from language.reading.refusals import says_yes
@@ -55,13 +52,6 @@ _OPERATIONS = {
 _OPERATION_CHARACTERS = 20
 RUN_CHARACTERS = 100
 """As many as the column of a memory's run has."""
-
-
-def learned_today(user_id: UUID) -> int:
-    """How much was learned from a person in these 24 hours, facts and memories. Exact under the person's lock."""
-    since = timezone.now() - timedelta(days=1)
-    events = OperationEvent.objects.filter(user_id=user_id, at__gt=since, node="extract", status="ok")
-    return events.filter(op__in=WRITES).count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +228,7 @@ class PlanWriter:
     def write_all(self, ready: Sequence[Ready]) -> None:
         """Carry out what can be, the most urgent first, and relate what is new to what is near it."""
         self.weigh_consent(ready)
+        before = self.writes
         for each in sorted(ready, key=_urgency):
             op, memory_id = self._try(each)
             self.counts[op] += 1
@@ -250,6 +241,7 @@ class PlanWriter:
                 object_id=memory_id,
                 category=_category(each.step),
             )
+        note_learned(self.conversation.user_id, self.writes - before)
         memories_relate(self.write, self.conversation.user_id, self.remembered)
 
     def _try(self, ready: Ready) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from django.conf import settings
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_operation
+from journal.actions import LedgerWrite, note_learned, note_operation
 from journal.exceptions import Gated
 from language.backends import get_embedder, get_model
 from language.base import Comparison, FactCandidate, Vectors
@@ -223,7 +223,8 @@ class _Recording:
         fact_id: object = "",
         sim: float | None = None,
     ) -> None:
-        """Log what became of a candidate."""
+        """Log what became of a candidate, and count it if it was learned."""
+        note_learned(self.conversation.user_id, int(status == "ok"))
         note_operation(
             "extract",
             op,

@@ -233,6 +233,22 @@ class ModelUse(models.Model):
         return f"{self.purpose} on {self.day:%Y-%m-%d}"
 
 
+class Learned(models.Model):
+    """How much was learned from a person in one hour (UTC), facts and memories: what the cap of a day is counted by."""
+
+    user_id = models.UUIDField()
+    hour = models.DateTimeField()
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "learned"
+        constraints = [models.UniqueConstraint(fields=["user_id", "hour"], name="learned_once_per_hour")]
+        indexes = [models.Index(fields=["hour"], name="learned_by_hour")]
+
+    def __str__(self) -> str:
+        return f"learned from {self.user_id} at {self.hour:%Y-%m-%d %H}"
+
+
 class JobRun(models.Model):
     """A piece of background work: who holds it, how far it is, how it ended.
 
