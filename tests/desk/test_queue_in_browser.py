@@ -10,7 +10,7 @@ from facts import actions
 from facts.models import LegacyFact
 from tests.factories import LegacyFactFactory
 
-from .conftest import fact_list, now, ready
+from .conftest import DESKTOP, PHONE, fact_list, now, ready
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -134,7 +134,9 @@ def test_the_list_of_keys_opens_and_the_keys_can_be_switched_off(tab, owner, fac
     assert tab.faults == []
 
 
-def test_a_hurried_hand_decides_twenty_items_and_none_is_dropped(tab, owner, legacy, facts):
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["390", "1440"])
+def test_a_hurried_hand_decides_twenty_items_and_none_is_dropped(tab, owner, legacy, facts, viewport):
+    tab.set_viewport_size(viewport)
     more = LegacyFactFactory.create_batch(9, legacy=legacy, user=owner)
     LegacyFact.objects.filter(pk__in=[fact.pk for fact in more]).update(reviewed_at=None)
     queue = [*facts, *sorted(more, key=lambda fact: (fact.extracted_at, str(fact.pk)))]
