@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-clients client lint format types migrations-check lock screens bench
+.PHONY: help run test test-slow test-clients client npm-client schema lint format types migrations-check lock screens bench
 # Compiled modules are kept, out of the sources' way and even where the environment would rather not: without them a
 # test run compiles everything anew in each of its processes.
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/pycache
@@ -52,30 +52,40 @@ test-slow:
 	@$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(SMALL_MODEL)/bin/python tests/assistant/small_model.txt
 	@KEEPSAKE_SMALL_MODEL=$(SMALL_MODEL) $(PYTEST) -m slow $(ARGS)
 
-# Node's packages lie in var/, and a Node of the version that they need with them; each Python client has an environment.
-# Keepsake's own client is in those of the programs that it has adapters for.
-NODE_CLIENTS := $(CURDIR)/var/node-clients
+# Each client has an environment of its own in var/. Node and npm come as a wheel, so that no machine needs them.
 CLIENTS := $(CURDIR)/var/clients
+WITH_NODE := PATH=$(CLIENTS)/node/bin:$$PATH
 OWN_CLIENTS := agno agno-2 langgraph openai-agents
-PYTHON_CLIENTS := $(OWN_CLIENTS) mem0 mem0-1
-test-clients:
-	@$(DEVELOPMENT)
-	@mkdir -p $(NODE_CLIENTS) && cp tests/interop/mcp/node/*.json $(NODE_CLIENTS)
-	@npm ci --silent --no-audit --no-fund --prefix $(NODE_CLIENTS)
-	@for name in $(PYTHON_CLIENTS); do \
-	$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(CLIENTS)/$$name && \
-	$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(CLIENTS)/$$name/bin/python tests/clients/$$name.txt || exit 1; done
+PYTHON_CLIENTS := $(OWN_CLIENTS) mem0 mem0-1 node
+environment = $(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(CLIENTS)/$(1) && \
+	$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(CLIENTS)/$(1)/bin/python tests/clients/$(1).txt
+packages = mkdir -p $(CLIENTS)/$(2) && cp -r $(1)/. $(CLIENTS)/$(2) && \
+	$(WITH_NODE) npm ci --silent --no-audit --no-fund --prefix $(CLIENTS)/$(2)
+
+# Keepsake's own Python client is in the environments of the programs that it has adapters for.
+test-clients: npm-client
+	@for name in $(PYTHON_CLIENTS); do $(call environment,$$name) || exit 1; done
 	@for name in $(OWN_CLIENTS); do \
 	$(IN_VENV) -m uv pip install --quiet --no-deps --python $(CLIENTS)/$$name/bin/python --reinstall clients/python || exit 1; done
-	@KEEPSAKE_CLIENTS=$(CLIENTS) KEEPSAKE_NODE_CLIENTS=$(NODE_CLIENTS) $(PYTEST) -m slow tests/interop/mcp tests/clients $(ARGS)
+	@$(call packages,tests/interop/mcp/node,mcp)
+	@$(call packages,tests/clients/mem0-npm,mem0-npm)
+	@KEEPSAKE_CLIENTS=$(CLIENTS) KEEPSAKE_NODE_CLIENTS=$(CLIENTS)/mcp $(PYTEST) -m slow tests/interop/mcp tests/clients $(ARGS)
 
 # The types follow from the schema, and the client that waits from the one that is awaited.
-client:
+client: npm-client
+	@$(IN_VENV) clients/python/tools/generate.py var/dist/schema.json
+	@$(IN_VENV) -m uv build --quiet --out-dir var/dist clients/python
+
+npm-client: schema
+	@$(call environment,node)
+	@$(call packages,clients/typescript,typescript)
+	@cd $(CLIENTS)/typescript && $(WITH_NODE) npm run --silent build >/dev/null && \
+	$(WITH_NODE) npm pack --silent --pack-destination $(CURDIR)/var/dist >/dev/null
+
+schema:
 	@$(DEVELOPMENT)
 	@mkdir -p var/dist && $(IN_VENV) -m memory_project.embedded \
 	$(IN_VENV) manage.py spectacular --format openapi-json --file var/dist/schema.json
-	@$(IN_VENV) clients/python/tools/generate.py var/dist/schema.json
-	@$(IN_VENV) -m uv build --quiet --out-dir var/dist clients/python
 
 lint:
 	@$(DEVELOPMENT)

@@ -63,6 +63,38 @@ def test_the_client_of_mem0(agent, owner, service, generation):
         run(generation, url, service.credential, *calls, KEEPSAKE_USER_ID="anna", KEEPSAKE_OTHER="42")
 
 
+def node(environment, url, key, *arguments, **more):
+    """What Node prints in the folder of an environment."""
+    folder = ENVIRONMENTS / environment
+    told = {"PATH": os.environ["PATH"], "HOME": str(folder), "KEEPSAKE_URL": url, "KEEPSAKE_KEY": key}
+    done = subprocess.run(
+        [ENVIRONMENTS / "node/bin/node", *arguments], env={**told, "MEM0_TELEMETRY": "false", **more},
+        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-3_000:]
+    return done.stdout
+
+
+def test_the_npm_client_of_mem0(agent, owner, service):
+    with running() as url:
+        node("mem0-npm", url, agent.credential, "--test", KEEPSAKE_USER_ID=owner.username)
+        node("mem0-npm", url, service.credential, "--test", KEEPSAKE_USER_ID="anna")
+
+
+def test_the_npm_client_does_what_its_page_says_and_knows_the_schema(agent):
+    text = (ROOT / "docs/clients/typescript.md").read_text()
+    folder, (script,) = ENVIRONMENTS / "typescript", re.findall(r"```ts\n(.*?)```", text, re.DOTALL)
+    compiles = ("node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--module", "nodenext", "--target", "es2022")
+    (folder / "page.ts").write_text(script)
+    (folder / "wrong.ts").write_text(script.replace('category: "interests"', 'drawer: "interests"'))
+    with running() as url:
+        node("typescript", url, agent.credential, *compiles, "page.ts")
+        printed = node("typescript", url, agent.credential, "page.ts")
+        with pytest.raises(AssertionError, match="'drawer' does not exist"):
+            node("typescript", url, agent.credential, *compiles, "wrong.ts")
+    assert re.findall(r"```text\n(.*?)```", text, re.DOTALL) == [printed]
+
+
 QUICKSTARTS = {
     "python": "langgraph",
     "langgraph": "langgraph",
