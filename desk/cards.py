@@ -15,11 +15,11 @@ from django.utils.translation import gettext_noop
 from accounts import categories
 from facts.models import LegacyFact
 from language.second_person import second_person
-from memories.models import Memory
-from statements.policy import LONGEST
+from memories.models import Kind, Memory
+from statements.policy import LONGEST, steps_of
 
 from .diff import Piece, word_diff
-from .outcomes import Done, Refusal
+from .outcomes import Done, Refusal, wording_in
 from .quotations import Passage, Quotation
 
 
@@ -187,6 +187,11 @@ class Card:
         return second_person(self.content) if self.noun == "memory" else self.content
 
     @property
+    def steps(self) -> list[str]:
+        """The steps of a procedure, without their numbers."""
+        return steps_of(self.content) if self.memory and self.memory.kind == Kind.PROCEDURAL else []
+
+    @property
     def can_be_chosen(self) -> bool:
         """Whether it can be ticked on its list."""
         return self.noun == "memory" or (self.mine and not self.is_gone)
@@ -219,7 +224,7 @@ class Card:
     @property
     def typed_instead(self) -> list[Piece]:
         """How the present wording would become the one that was typed for another."""
-        typed = self.refusal.typed.get("content", "") if self.refusal and self.refusal.seen else ""
+        typed = wording_in(self.refusal.typed) if self.refusal and self.refusal.seen else ""
         return word_diff(self.content, typed) if typed else []
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,7 @@ from facts.models import FactVersion
 from journal.exceptions import NotFound, Refused
 from journal.steps import revisions_of
 from memories.models import MemoryVersion
+from statements.policy import numbered
 
 KEPT_OUT = "Not kept: it is in no prompt, is not learned again, and its words are withheld from what was said."
 """What is said when something and its words are not to be kept."""
@@ -23,6 +25,9 @@ CHOSEN = "Approved, and the other is rejected as not true."
 
 Typed = Mapping[str, str]
 """The fields of a form as they were typed, by name."""
+
+
+_NUMBER = re.compile(r"^\s*\d+[.)]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,12 @@ def attempt(
         seen = versions.none() if error.code != "version_conflict" else versions.filter(number=seen_version(typed) or 0)
         wording = seen.values_list("content", flat=True).first() or ""
         return Refusal(decision, error.detail, error.status, typed, wording)
+
+
+def wording_in(typed: Typed) -> str:
+    """The wording in the fields of a form: numbered where steps were typed, one a line, with or without numbers."""
+    lines = [_NUMBER.sub("", line).strip() for line in typed.get("steps", "").splitlines()]
+    return numbered(list(filter(None, lines))) if "steps" in typed else typed.get("content", "")
 
 
 def seen_version(typed: Typed) -> int | None:

@@ -18,7 +18,7 @@ from memories.records import NewMemory
 from statements.models import Refusal
 
 from ..cards import last_day
-from ..outcomes import KEPT_OUT, Done, Typed, seen_version
+from ..outcomes import KEPT_OUT, Done, Typed, seen_version, wording_in
 
 State = Memory.State
 
@@ -120,7 +120,7 @@ def importance_of(typed: Typed) -> int:
 
 
 def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
-    content, seen = typed.get("content", ""), seen_version(typed)
+    content, seen = wording_in(typed), seen_version(typed)
     proposed = memory.state == State.PROPOSED
     if " ".join(content.split()) == memory.content:
         if proposed:

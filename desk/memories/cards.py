@@ -108,6 +108,7 @@ def card_of(
         stored={
             "content": memory.content,
             "correction": "",
+            "steps": "",
             "category": memory.category,
             "subject": memory.subject,
             "topics": ", ".join(memory.topics),
