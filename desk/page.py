@@ -84,17 +84,18 @@ def for_person(
 def _to_sign_in(request: PageRequest) -> HttpResponseBase:
     # An address that only takes forms is no place to come back to, and a part of a page is no page.
     shown = request.get_full_path() if request.method in {"GET", "HEAD"} else came_from(request, reverse("home"))
-    back = _page_of(request) or shown
+    page = page_of(request)
+    back = page if page and urlsplit(page).path != reverse("sign-in") else shown
     answer = redirect_to_login(back)
     return HttpResponseClientRedirect(answer.url) if request.htmx else answer
 
 
-def _page_of(request: PageRequest) -> str:
+def page_of(request: PageRequest) -> str:
     """The page of ours from which a form was sent or a part was asked for; empty when that is not told."""
     if request.htmx:
         return request.htmx.current_url_abs_path or ""
     told = urlsplit(request.headers.get("Referer", "")) if request.method == "POST" else urlsplit("")
-    is_ours = told.netloc == request.get_host() and told.path != reverse("sign-in")
+    is_ours = told.netloc == request.get_host()
     return f"{told.path}?{told.query}" if is_ours and told.query else told.path if is_ours else ""
 
 

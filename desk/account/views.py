@@ -22,7 +22,7 @@ from accounts.sign_in import ThrottledSignIn
 from assistant.demo import demo_sign_ins
 from journal.exceptions import Conflict, NotFound, Refused
 
-from ..page import THEME_COOKIE, THEMES, PageRequest, came_from, for_person
+from ..page import THEME_COOKIE, THEMES, PageRequest, for_person, page_of
 
 # Each in its own language, as its speakers look for it.
 LANGUAGES = {
@@ -194,7 +194,7 @@ def telegram_unlink(request: PageRequest, principal: Principal, identity_id: int
 @require_POST
 def theme(request: PageRequest) -> HttpResponse:
     """Remember light or dark for this browser, or forget it and follow the device. The page then comes that way."""
-    answer = redirect(came_from(request, reverse("home")))
+    answer = redirect(page_of(request) or reverse("home"))
     wanted = request.POST.get("theme", "")
     if wanted in THEMES:
         year = 365 * 86_400

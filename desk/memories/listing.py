@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -128,6 +129,33 @@ def counts_by_state(memories: MemoryQuerySet) -> dict[str, int]:
     stands = {state: Q(state=state) & remembered if state == "active" else Q(state=state) for state in STATES}
     counts: dict[str, int] = memories.aggregate(**{state: Count("pk", filter=stands[state]) for state in STATES})
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many memories stand in each state, and of those that a view shows, how many in each category."""
+
+    states: Mapping[str, int]
+    categories: Mapping[str, int]
+
+    @classmethod
+    def of(cls, memories: MemoryQuerySet, view: MemoryView) -> Counts:
+        """Count in one query; in two where more than the category narrows the view."""
+        remembered = Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())
+        present = memories.filter(~Q(state="active") | remembered).order_by()
+        states: Counter[str] = Counter()
+        found: dict[str, int] = {}
+        for state, category, count in present.values_list("state", "category").annotate(Count("pk")):
+            states[state] += count
+            if state == view.state:
+                found[category] = count
+        if view.search or view.narrowing:
+            found = counts_by_category(view.in_category("").narrow(memories))
+        return cls(states, found)
+
+    def shown(self, view: MemoryView) -> Mapping[str, int]:
+        """The categories that the view shows, with how many memories it shows of each."""
+        return {view.category: self.categories.get(view.category, 0)} if view.category else self.categories
 
 
 def counts_by_category(memories: MemoryQuerySet) -> dict[str, int]:

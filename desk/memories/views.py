@@ -33,7 +33,7 @@ from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as memory_decisions
 from .cards import make_memory_cards
-from .listing import SORTS, STATES, MemoryView, counts_by_category, counts_by_state
+from .listing import SORTS, STATES, Counts, MemoryView
 
 Outcomes = Mapping[str, Done | Refusal]
 NONE: Outcomes = MappingProxyType({})
@@ -100,7 +100,11 @@ def show_memories(
 ) -> HttpResponse:
     """The list. ``outcomes`` says by memory why something could not be done; ``refused`` why one was not added."""
     memories = Memory.objects.visible_to(principal)
-    page = Paginator(view.select(memories), view.per_page).get_page(view.page)
+    counts = Counts.of(memories, view)
+    totals = counts.shown(view)
+    pages = Paginator(view.select(memories), view.per_page)
+    pages.count = sum(totals.values())
+    page = pages.get_page(view.page)
     cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes, opened=False)
     for memory_id in outcomes.keys() - {card.key for card in cards}:
         messages.error(request, outcomes[memory_id].text)  # It is on another tab by now.
@@ -113,7 +117,7 @@ def show_memories(
         "address": address,
         "everything": view.unfiltered.query,
         "page": page,
-        "groups": _groups(page, cards, counts_by_category(view.narrow(memories))),
+        "groups": _groups(page, cards, totals),
         "leaving": leaving_soon(principal),
         "near": _near(principal, view, memories) if page.number == 1 else [],
         "next": address + view.query,
@@ -132,7 +136,7 @@ def show_memories(
         "bulk_confirm": reverse("memory-bulk-confirm"),
         "most": MOST_AT_ONCE,
         **filing_choices(),
-        **around_memories(principal, memories, view),
+        **around_memories(principal, memories, view, counts),
         **neighbours_of(page, lambda number: view.at(number).query),
     }
     why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
@@ -140,16 +144,19 @@ def show_memories(
     return replace_url(answer, address + view.query) if request.htmx else answer
 
 
-def around_memories(principal: Principal, memories: MemoryQuerySet, view: MemoryView) -> dict[str, Any]:
+def around_memories(
+    principal: Principal, memories: MemoryQuerySet, view: MemoryView, counts: Counts | None = None
+) -> dict[str, Any]:
     """What changes with every decision: the tabs and categories with their counts, how full the memory block is."""
-    counts = counts_by_state(memories)
+    counts = counts or Counts.of(memories, view)
     labels = {name: category_label(name) for name in sorted(categories.load().by_name)}
     return {
         "tabs": [
-            Tab(title, view.within(name).query, counts[name], name == view.state) for name, title in STATES.items()
+            Tab(title, view.within(name).query, counts.states.get(name, 0), name == view.state)
+            for name, title in STATES.items()
         ],
         "tabs_label": "Which memories",
-        "rail": make_rail(view, labels, counts_by_category(view.in_category("").narrow(memories))),
+        "rail": make_rail(view, labels, counts.categories),
         "fill": block_fill(principal),
     }
 

@@ -807,7 +807,7 @@ def test_nobody_else_is_told_who_saw_it(visit, owner, stranger, staff, agent, me
 
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
-LIST_QUERIES = 13
+LIST_QUERIES = 10
 OPENED_QUERIES = 8
 MEMORY_QUERIES = 13
 SEEN_QUERIES = 6
