@@ -243,6 +243,8 @@ def test_pages_keep_nobody_out(tab, owner, stranger, legacy, facts, plan, settin
         f"/legacies/{legacy.pk}/?show=shared",
         f"/legacies/{legacy.pk}/?show=gone",
         f"/legacies/{legacy.pk}/members/",
+        f"/legacies/{legacy.pk}/members/{legacy.memberships.exclude(user=owner).get().pk}/sees/",
+        f"/legacies/{legacy.pk}/end/",
         "/invitations/",
         f"/invitations/{asked}/",
         f"/facts/{facts[1].pk}/",

@@ -1,5 +1,7 @@
 """An export is chosen in Chromium, comes in while one watches, and what came out of it is reviewed."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -72,6 +74,30 @@ def test_an_export_is_imported_and_what_came_out_of_it_is_reviewed(tab, owner, l
     expect(tab.get_by_text("Nothing waits")).to_be_visible()
     approved, rejected = LegacyFact.objects.order_by("source_index")
     assert (approved.state, approved.reviewed_at is None, rejected.state) == ("active", False, "rejected")
+    assert tab.faults == []
+
+
+@pytest.mark.parametrize("where", ["/import/", "/data/"])
+def test_a_file_is_dragged_onto_the_form(tab, owner, legacy, export, where):
+    tab.sign_in(owner)
+    tab.goto(where)
+    tab.wait_for_load_state()
+    data = tab.evaluate_handle(
+        """bytes => {
+            const data = new DataTransfer();
+            data.items.add(new File([new Uint8Array(bytes)], "export.zip", { type: "application/zip" }));
+            return data;
+        }""",
+        list(export.read_bytes()),
+    )
+    form = tab.locator("form[data-drop]")
+    form.dispatch_event("dragover", {"dataTransfer": data})
+    expect(form).to_have_class(re.compile("is-over"))
+    form.dispatch_event("drop", {"dataTransfer": data})
+    expect(form).not_to_have_class(re.compile("is-over"))
+    form.get_by_role("button", name="Import").click()
+    expect(tab.get_by_role("heading", name="Waiting to start")).to_be_visible()
+    assert ConversationImport.objects.get().file_name == "export.zip"
     assert tab.faults == []
 
 
