@@ -12,6 +12,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.exceptions import ImproperlyConfigured
 
 from language.embedders.choice import REMOTE, read_choice
+from language.reranker import read_choice as read_reranker
 from retrieval.weights import fault_in
 
 _SHORTEST_KEY = 32
@@ -148,11 +149,20 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
         (s.KEEPSAKE_EMBEDDER_RETRIES >= 0, "KEEPSAKE_EMBEDDER_RETRIES must not be negative"),
         (1 <= s.KEEPSAKE_EMBEDDER_BATCH <= 1_000, "KEEPSAKE_EMBEDDER_BATCH must be from 1 to 1,000"),
         (32 <= s.KEEPSAKE_EMBEDDER_TEXT_TOKENS <= 8_000, "KEEPSAKE_EMBEDDER_TEXT_TOKENS must be from 32 to 8,000"),
+        (
+            0 < s.KEEPSAKE_RERANKER_TIMEOUT_SECONDS <= s.RERANKER_TIMEOUT_MAX_SECONDS,
+            f"KEEPSAKE_RERANKER_TIMEOUT_SECONDS must be more than 0 and at most {s.RERANKER_TIMEOUT_MAX_SECONDS}",
+        ),
+        (
+            not read_reranker(s.KEEPSAKE_RERANKER) or s.RERANKER_API_KEY or s.RERANKER_BASE_URL,
+            "KEEPSAKE_RERANKER names a server that needs RERANKER_API_KEY, or RERANKER_BASE_URL of another",
+        ),
         *(
             (holds, fault)
             for name, key, url in (
                 ("OPENAI", s.OPENAI_API_KEY, s.OPENAI_BASE_URL),
                 ("VOYAGE", s.VOYAGE_API_KEY, s.VOYAGE_BASE_URL),
+                ("RERANKER", s.RERANKER_API_KEY, s.RERANKER_BASE_URL or "https://"),
             )
             for holds, fault in (
                 (key.isascii() and not any(map(str.isspace, key)), f"{name}_API_KEY is no key"),

@@ -37,6 +37,23 @@ CHANGES_STREAM_SECONDS = 300
 CHANGES_WAIT_SECONDS = 30
 # The server that an assistant starts for itself looks again so long after Valkey went.
 CHANGES_RETRY_SECONDS = 5
+# Webhooks: how many an agent has for one person, how many changes one request tells, how long it may take, how often it
+# is tried, the first and the longest wait between two tries, and after how many days without success no more is sent.
+# How long deliveries are listed: those that came through, and those that did not.
+WEBHOOKS_PER_AGENT = 5
+WEBHOOK_CHANGES = 100
+WEBHOOK_SECONDS = 10
+WEBHOOK_ATTEMPTS = 12
+WEBHOOK_FIRST_RETRY_SECONDS = 30
+WEBHOOK_LONGEST_RETRY_SECONDS = 21_600
+WEBHOOK_FAILING_DAYS = 3
+WEBHOOK_SENT_DAYS = 7
+WEBHOOK_DEAD_DAYS = 30
+# A worker has others their turn after so long; finding an address and sending to it end well within the lease.
+WEBHOOK_SLICE_SECONDS = 30
+WEBHOOK_LEASE_SECONDS = 120
+# Whether webhooks may lead to addresses that are not public, and over http: in a network of one's own.
+WEBHOOKS_PRIVATE = env.bool("WEBHOOKS_PRIVATE", default=False)
 # A reply of the assistant: how long it may take, its rounds with tools, the tokens of all of them together, how long a
 # model goes on for nobody, how long what was told can be followed from its beginning, and how long the end waits for
 # what is learned from the message.
@@ -55,6 +72,9 @@ BATCH_LEASE_SECONDS = 240
 # A batch asks the model twice and embeds twice at most, then renews its lease before it goes on.
 MODEL_TIMEOUT_MAX_SECONDS = 75
 EMBEDDER_TIMEOUT_MAX_SECONDS = 40
+RERANKER_TIMEOUT_MAX_SECONDS = 10
+# A reranker that failed is not asked for so long, so that not every turn waits for it.
+RERANKER_REST_SECONDS = 10
 TURN_BUDGET_TOKENS = 16_000
 FACTS_BLOCK_TOKENS = 4_000
 # A longer difference has a conversation pinned anew: its block's bytes change once, and prompts are short again.

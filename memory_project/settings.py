@@ -124,6 +124,7 @@ CELERY_BEAT_SCHEDULE = {
     "note-operations": {"task": "journal.note_operations", "schedule": timedelta(seconds=5)},
     "note-shown": {"task": "memories.note_shown", "schedule": timedelta(seconds=5)},
     "expire-memories": {"task": "memories.expire", "schedule": timedelta(minutes=5)},
+    "sweep-webhooks": {"task": "memories.sweep_webhooks", "schedule": timedelta(seconds=5)},
     "lapse-proposals": {"task": "memories.lapse", "schedule": crontab(minute=7)},
     "tidy-plans": {"task": "memories.tidy_plans", "schedule": timedelta(minutes=2)},
     "forget-unused": {"task": "memories.forget_unused", "schedule": crontab(minute=7, hour=4)},
@@ -377,6 +378,10 @@ OPENAI_QUERY_PREFIX = env.str("OPENAI_QUERY_PREFIX", default="")
 OPENAI_PASSAGE_PREFIX = env.str("OPENAI_PASSAGE_PREFIX", default="")
 VOYAGE_API_KEY = env.str("VOYAGE_API_KEY", default="").strip()
 VOYAGE_BASE_URL = env.str("VOYAGE_BASE_URL", default="") or _VOYAGE_URL
+KEEPSAKE_RERANKER = env.str("KEEPSAKE_RERANKER", default="")
+KEEPSAKE_RERANKER_TIMEOUT_SECONDS = env.float("KEEPSAKE_RERANKER_TIMEOUT_SECONDS", default=1.5)
+RERANKER_API_KEY = env.str("RERANKER_API_KEY", default="").strip()
+RERANKER_BASE_URL = env.str("RERANKER_BASE_URL", default="")
 KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
 
 # --- Other people's protocols ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from conversations.actions import conversation_told
 from conversations.policy import may_move
 from language.backends import get_model
 from language.base import LanguageError, Passage
+from language.reranker import RERANKED, is_reranking, reranked
 from language.tokens import count_tokens
 from memories.actions import memories_show
 from memories.delta import memory_delta
@@ -84,10 +85,12 @@ def _answer(scope: Scope) -> Answer:
     if not asked.query.strip():
         return Answer([], delta=delta, revision=revision)
     most = max(asked.top_k, settings.QUERY_CHOSEN_AMONG) if asked.agentic else asked.top_k
+    most = max(most, RERANKED) if is_reranking() else most
     found = find_everywhere(scope, QueryVector(asked.query), most)
     results = sorted(found.results, key=lambda each: (-each.score, each.source, each.id))
     if asked.threshold is not None:
         results = [result for result in results if result.score >= asked.threshold]
+    results = reranked(asked.query, results, lambda result: result.text)
     if asked.agentic:
         results = _chosen(asked, results[: settings.QUERY_CHOSEN_AMONG])
     packed = pack(results[: asked.top_k], asked.budget_tokens, _cost)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,7 @@ from conversations.searching import InPrompt, Recallable, TurnRow, read_turns_at
 from facts.searching import Wanted
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, Vectors
+from language.reranker import RERANKED, is_reranking, reranked
 from memories.searching import Narrowing, present_shape, read_memories
 from retrieval.budget import pack
 from retrieval.prepared import Shaped, together
@@ -120,6 +121,10 @@ def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recal
         "memories": settings.RECALLED_MEMORIES,
         "facts": settings.RECALLED_FACTS,
     }
+    kept = most
+    if is_reranking():  # Each source brings its share of those that are put in order.
+        share = RERANKED // (len(most) if legacy_id is not None else len(most) - 1)
+        most = {name: max(count, share) for name, count in most.items()}
     carried = [name for name, category in categories.load().by_name.items() if category.context == "all"]
     rows = present_shape(principal, Narrowing(beside=frozenset(carried)))
     chunks_shown, facts_shown = shown.chunks, shown.facts
@@ -133,16 +138,27 @@ def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recal
         searches.append(find_facts.steps(principal, query, wanted=about, top_k=most["facts"], without=facts_shown))
     chunks, turns, memories, *others = together(*searches)
     facts = others[0] if others else []
+    found = {"facts": facts, "chunks": chunks, "turns": turns, "memories": memories.memories}
+    hits = [each.hit for group in found.values() for each in group]
+    full = any(len(group) >= kept[name] for name, group in found.items())
+    if most is not kept:
+        chosen = _best_of_each(query.text, found, kept)
+        facts, chunks, turns = chosen["facts"], chosen["chunks"], chosen["turns"]
+        memories = replace(memories, memories=chosen["memories"])
     recalled.chunks = [chunk_piece(each.row) for each in chunks]
     recalled.turns = [turn_piece(each.row) for each in turns]
     recalled.facts = [fact_piece(each.row, principal) for each in facts]
     _take_memories(memories, rows, recalled)
-    found = {"facts": facts, "chunks": chunks, "turns": turns, "memories": memories.memories}
-    hits = [each.hit for group in found.values() for each in group]
-    full = any(len(group) == most[name] for name, group in found.items())
     if full and hits:  # Else all that there is was found, and another look finds nothing new.
         recalled.best = max(0.0, *map(_fits, hits))
     return recalled
+
+
+def _best_of_each(question: str, found: Mapping[str, Sequence[Any]], most: Mapping[str, int]) -> dict[str, list[Any]]:
+    """The first few of each source in the order that the reranker gives all of them, in one call."""
+    every = [(name, each) for name, group in found.items() for each in group]
+    order = reranked(question, every, lambda pair: str(pair[1].row.content))
+    return {name: [each for kind, each in order if kind == name][: most[name]] for name in found}
 
 
 def _take_memories(found: FoundMemories, rows: Shaped, recalled: Recalled) -> None:
