@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
 
 from journal.exceptions import NotFound
 from journal.models import Ledger
 from retrieval.prepared import Shaped, Statement, put_together, read
 
 from . import policy
-from .models import User
+from .models import Agent, AgentKey, Grant, User
 from .principals import SCOPES, STAND_IN_USER, Principal
 
 CHAT_SCOPES = frozenset({"read", "write"})
@@ -85,6 +86,34 @@ def principal_for_person(user_id: UUID) -> Principal:
 def principal_for_job(user_id: UUID) -> Principal:
     """The principal under which a background job works for a person, rebuilt when it runs."""
     return _person("job", user_id)
+
+
+def principal_for_agent(agent_id: UUID, user_id: UUID, key_id: UUID | None = None) -> Principal:
+    """The principal of an agent that is told something which it did not ask for just now: it reads, and no more.
+
+    Raises NotFound where it would not be let in: the person keeps it out or never knew it, the key has ended, or its
+    owner or the person is inactive.
+    """
+    agent = Agent.objects.filter(pk=agent_id, owner__is_active=True).first()
+    grant = Grant.objects.filter(agent_id=agent_id, user_id=user_id).first()
+    over = Q(revoked_at__isnull=False) | Q(expires_at__lte=timezone.now())
+    ended = key_id is not None and not AgentKey.objects.filter(~over, pk=key_id).exists()
+    if agent is None or ended or (grant.revoked if grant else agent.owner_id != user_id):
+        raise NotFound("Not found.")
+    granted = (grant.categories, grant.sources) if grant else (None, None)
+    categories, sources = policy.what_agent_sees(agent.role, *granted)
+    return replace(
+        _person("agent", user_id),
+        actor_id=str(agent_id),
+        scopes=frozenset({"read"}),
+        categories=categories,
+        sources=sources,
+        agent_id=agent_id,
+        agent_name=agent.name,
+        service=agent.kind == Agent.Kind.SERVICE,
+        issuer=agent.issuer,
+        role=agent.role,
+    )
 
 
 def principal_for_staff(user: User) -> Principal:

@@ -27,6 +27,7 @@ from memories.models import MemoryPlan, Place
 from memories.plans import open_plan
 from memories.queries import block_fill
 
+from .agents.webhooks import stopped_webhooks
 from .first_run import TellForm
 from .history import agent_names, who_address, who_did
 from .legacies.invitations import waiting_invitations
@@ -110,6 +111,7 @@ def _show(
         "tell": tell,
         "plan": plan if plan and plan.state == MemoryPlan.State.PREVIEW and plan.items.exists() else None,
         "leaving": leaving_soon(principal),
+        "stopped_webhooks": stopped_webhooks(principal),
         "page": page,
         "shown": [(legacy, numbers.get(legacy.pk, Numbers())) for legacy in page],
         "ended": ended_legacies(principal),

@@ -41,6 +41,12 @@ def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Ch
     return changes, max(reached)
 
 
+def changes_between(principal: Principal, after: int, upto: int) -> list[Change]:
+    """The changes after one revision up to another that the principal may see now. Raises as ``changes_after`` does."""
+    must_read(principal)
+    return list(_visible(principal).filter(rev__gt=after, rev__lte=upto))
+
+
 async def follow_changes(
     caller: Callable[[], Principal],
     user_id: UUID,

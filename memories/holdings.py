@@ -22,6 +22,8 @@ from .models import (
     Proposal,
     ProposalEvidence,
     Relation,
+    Webhook,
+    WebhookDelivery,
 )
 
 _WORDED = {"content": ERASED_TEXT, "subject": "", "topics": [], "metadata": {}}
@@ -124,4 +126,21 @@ HOLDINGS = (
     # Made anew when the two are compared again.
     Holding(model=ComparedPair, owner="user_id", terms=("verdict",), restored=False),
     Holding(model=FieldSignal, owner="user_id", terms=("field",), secret=("digest",), restored=False),
+    # An import of an export sends nothing anywhere: whoever wants to be told registers anew, with a new secret.
+    Holding(
+        model=Webhook,
+        kind="webhooks",
+        owner="user_id",
+        words={"url": ERASED_TEXT},
+        revs=("reached",),
+        restored=False,
+    ),
+    Holding(
+        model=WebhookDelivery,
+        kind="webhook_deliveries",
+        owner="webhook__user_id",
+        terms=("state", "error"),
+        revs=("after", "upto"),
+        restored=False,
+    ),
 )

@@ -31,7 +31,7 @@ from statements.wording import Embedded
 from .models import Memory, Place
 from .policy import writing
 from .policy.bands import Neighbour
-from .querysets import MemoryQuerySet
+from .querysets import BROUGHT_BY, MemoryQuerySet
 from .records import QUOTE_CHARACTERS, NewMemory, Said
 from .surroundings import read_surroundings
 
@@ -217,6 +217,15 @@ def also_said(principal: Principal, memory_id: str) -> list[SaidAgain]:
         return []
     text = Embedded.of_row(memory)
     return said_again(principal, ("memory", memory.pk), memory.content, text.vector, text.embedding_model)
+
+
+def brought_as_they_are(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:
+    """A person's memories that an import of memories brought and that nobody has decided about or reworded since.
+
+    With ``any_state`` those that were as well.
+    """
+    own = Memory.objects.filter(user_id=user_id, **{f"metadata__{BROUGHT_BY}": str(import_id)})
+    return own if any_state else own.filter(version=1, reviewed_at__isnull=True, pinned=False)
 
 
 def memories_say_again(principal: Principal, sought: Sought) -> list[SaidAgain]:

@@ -69,7 +69,20 @@ def note_shown() -> None:
 
 @shared_task(name="memories.purge")
 def purge_memories() -> None:
-    """Delete the memories and the places whose time in the archive is over, and what told long ago who saw them."""
+    """Delete the memories and the places whose time in the archive is over, and what long ago was told of them."""
     statements_purge(MEMORY)
     actions.places_purge()
     actions.disclosures_trim()
+    actions.webhooks_trim()
+
+
+@shared_task(name="memories.sweep_webhooks")
+def sweep_webhooks() -> None:
+    """Begin with the webhooks that have something to tell."""
+    actions.webhooks_sweep()
+
+
+@shared_task(name="memories.deliver_webhook")
+def deliver_webhook(job_id: str) -> None:
+    """Send what a webhook has to tell for one turn."""
+    actions.webhook_deliver(UUID(job_id))

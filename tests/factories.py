@@ -15,7 +15,7 @@ from conversations.models import Conversation, Message
 from facts.actions.single import fact_write
 from facts.models import LegacyFact
 from journal.models import JobRun, Ledger, OperationEvent
-from memories.models import Memory
+from memories.models import Memory, Webhook, WebhookDelivery
 from statements.actions import purging
 
 
@@ -90,6 +90,32 @@ class GrantFactory(DjangoModelFactory):
 
     user = factory.SubFactory(UserFactory)
     agent = factory.SubFactory(AgentFactory)
+
+
+class WebhookFactory(DjangoModelFactory):
+    class Meta:
+        model = Webhook
+
+    user = factory.SubFactory(UserFactory)
+    agent = factory.SubFactory(AgentFactory, owner=factory.SelfAttribute("..user"))
+    url = factory.Sequence("https://agent.example/{}".format)
+    reached = 0
+
+
+class DeliveryFactory(DjangoModelFactory):
+    class Meta:
+        model = WebhookDelivery
+
+    webhook = factory.SubFactory(WebhookFactory)
+    after = factory.Sequence(int)
+    attempts = 12
+    status_code = 500
+    error = "status"
+    ended_at = factory.LazyAttribute(lambda made: None if made.state == "waiting" else timezone.now())
+
+    @factory.lazy_attribute
+    def upto(self):
+        return self.after + 1
 
 
 class MemberFactory(DjangoModelFactory):

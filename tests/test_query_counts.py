@@ -76,6 +76,7 @@ BODIES = {
     "PATCH fact-visibility": {"visibility": "shared"},
     "POST withheld": {"passages": [{"conversation": "{conversation_id}", "index": 0}]},
     "POST changes-undo": {"first": 1, "last": 1},
+    "POST webhooks": {"url": "https://agent.example/another", "agent": "{agent_id}"},
     "POST api-erase": {"scope": "memory", "id": "{memory_id}", "confirm": True},
     "POST command": {"text": "/memory"},
     "POST tool": {"arguments": {"content": "Likes trains.", "category": "context"}},
@@ -139,6 +140,7 @@ def rows(api, owner, member, stranger, legacy, agent):
     blob = {"type": "json", "base64": "e30="}
     for number in ("1", "2"):
         client.put(f"{API}graph-checkpoints/", {"thread": "t1", "checkpoint_id": number, "blob": blob}, format="json")
+    hook = factories.WebhookFactory(user=owner, agent=agent)
     return {
         "thread": "t1",
         "legacy_id": legacy.pk,
@@ -171,6 +173,8 @@ def rows(api, owner, member, stranger, legacy, agent):
         "reply_id": factories.ReplyFactory(message=messages[-1]).pk,
         "name": "add_to_memory",
         "key": f"memory-{waiting.pk}",
+        "webhook_id": hook.pk,
+        "delivery_id": factories.DeliveryFactory(webhook=hook, state="dead").pk,
     }
 
 

@@ -62,6 +62,8 @@ _PATH = {
     "plan_id": "The plan's id, from the answer to `POST memories/optimize/`.",
     "proposal_id": "The proposal's id.",
     "reply_id": "The reply's id, from the header `Keepsake-Reply` of the answer that began it.",
+    "webhook_id": "The webhook's id, from `GET webhooks/`.",
+    "delivery_id": "The delivery's id, from `GET webhooks/{webhook_id}/deliveries/`.",
     "withheld_id": "The id of the words, from `GET withheld/`.",
     "thread": "The name of the thread: 1 to 255 printable characters without a slash.",
     "receipt": "The receipt, from the answer to `POST erase/`.",

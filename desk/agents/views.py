@@ -22,11 +22,13 @@ from accounts.models import Agent, AgentKey
 from accounts.principals import Principal
 from accounts.querysets import AgentQuerySet
 from journal.exceptions import NotFound, Refused
+from memories.actions import webhook_create
 from memories.models import Disclosure
 
 from ..cards import category_label
 from ..page import PageRequest, for_person, neighbours_of
 from .cards import LATELY, AgentCard, as_granted, make_agent_cards, tell_shown, with_use
+from .webhooks import WebhookForm, show_secret, webhook_addresses, webhooks_of
 
 PER_PAGE = 24
 SHOWN_PER_PAGE = 20
@@ -220,14 +222,34 @@ def _card(principal: Principal, agent_id: UUID) -> AgentCard:
     return cards[0]
 
 
-def _show(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+def _show(
+    request: PageRequest, principal: Principal, agent_id: UUID, hook: WebhookForm | None = None, status: int = 200
+) -> HttpResponse:
     context = {
         "principal": principal,
         "card": _card(principal, agent_id),
         "form": MayForm(label_suffix=""),
         "days": LATELY.days,
+        "webhooks": webhooks_of(principal, agent_id),
+        "hook_form": hook or WebhookForm(label_suffix=""),
     }
-    return render(request, "desk/agent.html", context)
+    return render(request, "desk/agent.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def add_webhook(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """Have an agent told of changes at an address, and show the secret this once."""
+    row = _find(principal, agent_id)
+    if request.method != "POST":
+        return redirect("agent-page", agent_id)
+    form = WebhookForm(request.POST, label_suffix="")
+    if form.is_valid():
+        try:
+            return show_secret(request, principal, row, webhook_create(principal, agent_id, form.cleaned_data["url"]))
+        except Refused as error:
+            form.add_error("url", error.detail)
+    return _show(request, principal, agent_id, form, 400)
 
 
 def _show_connecting(request: PageRequest, principal: Principal, form: ConnectForm, status: int = 200) -> HttpResponse:
@@ -255,6 +277,8 @@ urlpatterns = [
     path("agents/<uuid:agent_id>/revoke/", revoke, name="agent-revoke"),
     path("agents/<uuid:agent_id>/let-in/", let_in, name="agent-let-in"),
     path("agents/<uuid:agent_id>/shown/", shown, name="agent-shown"),
+    path("agents/<uuid:agent_id>/webhooks/", add_webhook, name="agent-add-webhook"),
+    *webhook_addresses,
     path("agents/<uuid:agent_id>/keys/", another_key, name="agent-another-key"),
     path("agents/<uuid:agent_id>/keys/<uuid:key_id>/", first_call, name="agent-first-call"),
     path("agents/<uuid:agent_id>/keys/<uuid:key_id>/end/", end_key, name="agent-end-key"),

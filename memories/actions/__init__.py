@@ -24,6 +24,7 @@ from .showing import disclosures_trim, memories_note_shown, memories_show, memor
 from .single import author
 from .transitions import (
     memories_decline,
+    memories_remove_brought,
     memories_take_back,
     memory_approve,
     memory_archive,
@@ -32,6 +33,15 @@ from .transitions import (
     memory_restore,
 )
 from .upkeep import memories_expire, memories_forget_unused, memories_index
+from .webhooks import (
+    delivery_resend,
+    webhook_create,
+    webhook_deliver,
+    webhook_remove,
+    webhook_resume,
+    webhooks_sweep,
+    webhooks_trim,
+)
 
 __all__ = [
     "ADDED_AT_ONCE",
@@ -42,6 +52,7 @@ __all__ = [
     "admit_new",
     "author",
     "consolidations_due",
+    "delivery_resend",
     "disclosures_trim",
     "insights_record",
     "insights_tidy",
@@ -55,6 +66,7 @@ __all__ = [
     "memories_index",
     "memories_note_shown",
     "memories_relate",
+    "memories_remove_brought",
     "memories_show",
     "memories_take_back",
     "memories_used",
@@ -93,4 +105,10 @@ __all__ = [
     "record_archive",
     "record_new",
     "record_update",
+    "webhook_create",
+    "webhook_deliver",
+    "webhook_remove",
+    "webhook_resume",
+    "webhooks_sweep",
+    "webhooks_trim",
 ]

@@ -17,7 +17,7 @@ from accounts.principals import Principal
 from conversations.actions import words_give_back
 from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
-from journal.actions import LedgerWrite
+from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict
 from journal.models import ActorKind, Change
 from statements.actions import (
@@ -153,13 +153,30 @@ def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[
             log_proposal(write, "LAPSE", proposal)
     found = Memory.objects.filter(user_id=conversation.user_id, versions__evidence__message__in=said)
     stay = found.distinct().count() - len(memories)
+    _remove(write, conversation.user_id, memories)
+    return len(memories), stay
+
+
+def memories_remove_brought(principal: Principal, import_id: UUID, most: int) -> int:
+    """Delete some of the memories that an import brought and that are as they came. Returns how many.
+
+    No suppression is left: they may be brought again. Raises NotAllowed without the scope write.
+    """
+    user_id = accounts_policy.must_write(principal)
+    with ledger_write(principal.actor, user_id) as write:
+        memories = list(queries.brought_as_they_are(user_id, import_id).without_vectors().order_by("pk")[:most])
+        _remove(write, user_id, memories)
+    return len(memories)
+
+
+def _remove(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory]) -> None:
+    """Delete memories for good, inside the caller's transaction."""
     for memory in memories:
         if memory.state == State.ACTIVE:
             with memory_changing(write, memory) as change:
                 change.leave(State.QUARANTINED)  # So that the person's counts are right; the row goes at once.
-        write.change(conversation.user_id, "PURGE", "memory", memory.pk, old_version=memory.version)
+        write.change(user_id, "PURGE", "memory", memory.pk, old_version=memory.version)
     erase(MEMORY, [memory.pk for memory in memories])
-    return len(memories), stay
 
 
 def memories_decline(write: LedgerWrite, message: Message) -> list[str]:

@@ -11,6 +11,7 @@ from .memories import (
 from .places import PlaceAdmin, PlaceMentionAdmin, PlaceVersionAdmin
 from .plans import ComparedPairAdmin, MemoryPlanAdmin, MemoryPlanItemAdmin, MemoryPlanSourceAdmin
 from .proposals import FieldSignalAdmin, ProposalAdmin, ProposalEvidenceAdmin
+from .webhooks import WebhookAdmin, WebhookDeliveryAdmin
 
 __all__ = [
     "ComparedPairAdmin",
@@ -29,4 +30,6 @@ __all__ = [
     "ProposalAdmin",
     "ProposalEvidenceAdmin",
     "RelationAdmin",
+    "WebhookAdmin",
+    "WebhookDeliveryAdmin",
 ]

@@ -19,6 +19,7 @@ from .single import (
     MemoryRestore,
     MemoryRevert,
 )
+from .webhooks import DeliveryResend, WebhookDeliveries, WebhookDetail, WebhookResume, Webhooks
 from .whole import MemoryContext, MemoryDocument, UndoChanges
 
 
@@ -69,4 +70,13 @@ urlpatterns = [
     path("places/<uuid:place_id>/mentions/", PlaceMentions.as_view(), name="place-mentions"),
     path("changes/", Changes.as_view(), name="changes"),
     path("changes/undo/", UndoChanges.as_view(), name="changes-undo"),
+    path("webhooks/", Webhooks.as_view(), name="webhooks"),
+    path("webhooks/<uuid:webhook_id>/", WebhookDetail.as_view(), name="webhook"),
+    path("webhooks/<uuid:webhook_id>/resume/", WebhookResume.as_view(), name="webhook-resume"),
+    path("webhooks/<uuid:webhook_id>/deliveries/", WebhookDeliveries.as_view(), name="webhook-deliveries"),
+    path(
+        "webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/resend/",
+        DeliveryResend.as_view(),
+        name="webhook-resend",
+    ),
 ]

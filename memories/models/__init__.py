@@ -4,6 +4,7 @@ from .memory import MEMORY, Disclosure, Kind, Memory, MemoryEvidence, MemoryUse,
 from .places import Place, PlaceMention, PlaceVersion
 from .plans import ComparedPair, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .proposals import FieldSignal, Proposal, ProposalEvidence
+from .webhooks import Webhook, WebhookDelivery
 
 __all__ = [
     "MEMORY",
@@ -24,5 +25,7 @@ __all__ = [
     "Proposal",
     "ProposalEvidence",
     "Relation",
+    "Webhook",
+    "WebhookDelivery",
     "new_memory_id",
 ]

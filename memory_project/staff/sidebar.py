@@ -77,6 +77,8 @@ RECORDS: list[tuple[str, list[tuple[str, str]]]] = [
             ("Agents", "accounts_agent"),
             ("Keys", "accounts_agentkey"),
             ("Grants", "accounts_grant"),
+            ("Webhooks", "memories_webhook"),
+            ("Deliveries", "memories_webhookdelivery"),
         ],
     ),
     (

@@ -41,6 +41,7 @@ from tests.factories import (
     AgentFactory,
     AgentKeyFactory,
     ConversationFactory,
+    DeliveryFactory,
     GrantFactory,
     LegacyFactFactory,
     LegacyFactory,
@@ -48,6 +49,7 @@ from tests.factories import (
     MessageFactory,
     ReplyFactory,
     UserFactory,
+    WebhookFactory,
 )
 
 
@@ -93,6 +95,8 @@ def rich_person(marker="marker", **values):
     added = place_add(me, f"place-{marker}", f"Café {marker}", message_id=second.pk, conversation_id=talk.pk)
     place_edit(me, added.place.pk, notes=f"Good {marker} cake.")
     _plan(person, kept, other, marker)
+    hook = WebhookFactory(user=person, agent=agent, url=f"https://{marker}.example/hook")
+    DeliveryFactory(webhook=hook, state="dead")
     now = timezone.now()
     proposal = Proposal.objects.create(
         user=person, agent=agent, kind="update", memory=other, memory_version=1, source_conversation=talk,

@@ -11,13 +11,22 @@ from accounts.actions import grant_set
 from accounts.models import Agent, AgentKey, Grant
 from accounts.queries import principal_for_person
 from memories.actions import memory_archive
-from memories.models import Disclosure
-from tests.factories import AgentFactory, AgentKeyFactory, GrantFactory, MemoryFactory, agent_principal
+from memories.models import Disclosure, Webhook, WebhookDelivery
+from memories.webhooks import secret_of
+from tests.factories import (
+    AgentFactory,
+    AgentKeyFactory,
+    DeliveryFactory,
+    GrantFactory,
+    MemoryFactory,
+    WebhookFactory,
+    agent_principal,
+)
 
 from .conftest import text, words
 
 LIST_QUERIES = 7
-AGENT_QUERIES = 7
+AGENT_QUERIES = 8
 API = "/api/v1/memories/"
 
 
@@ -67,6 +76,78 @@ def test_others_see_and_change_nothing(visit, request, owner, agent, who):
         assert client.post(page(agent, what), {"may": "read"}).status_code == 404
     assert not Grant.objects.filter(agent=agent, revoked_at__isnull=False).exists()
     assert AgentKey.objects.get().revoked_at is None
+
+
+class TestWebhooks:
+    ADDRESS = "https://agent.example/hook"
+
+    def test_one_is_added_and_its_secret_shown_once(self, visit, owner, agent):
+        client = visit(owner)
+        made = client.post(page(agent, "webhooks/"), {"url": self.ADDRESS})
+        secret = re.search(r"whsec_[A-Za-z0-9+/=]+", text(made))
+        hook = Webhook.objects.get()
+        assert (hook.url, hook.agent, secret[0]) == (self.ADDRESS, agent, secret_of(hook.pk))
+        shown = client.get(page(agent))
+        assert self.ADDRESS in text(shown)
+        assert secret[0] not in text(shown)
+        assert client.get(page(agent, "webhooks/")).status_code == 302
+
+    @pytest.mark.parametrize("url", ["", "http://agent.example/", "https://10.0.0.1/"])
+    def test_an_address_that_can_not_be_is_refused_in_the_form(self, visit, owner, agent, url):
+        answer = visit(owner).post(page(agent, "webhooks/"), {"url": url})
+        assert answer.status_code == 400
+        assert 'class="errorlist"' in text(answer)
+        assert not Webhook.objects.exists()
+
+    def test_what_could_not_be_delivered_is_listed_and_sent_again(self, visit, owner, agent):
+        dead = DeliveryFactory(webhook__user=owner, webhook__agent=agent, state="dead", status_code=502, attempts=12)
+        client = visit(owner)
+        assert "1 message could not be delivered" in words(client.get(page(agent)))
+        assert "It was answered with 502, 12 times." in words(client.get(page(agent)))
+        address = page(agent, f"webhooks/{dead.webhook_id}/deliveries/{dead.pk}/resend/")
+        assert "It is sent again in a moment." in words(client.post(address, follow=True))
+        dead.refresh_from_db()
+        assert dead.state == "waiting"
+        assert "Only what was given up" in words(client.post(address, follow=True))
+
+    @pytest.mark.parametrize("error", WebhookDelivery.Error.values)
+    def test_it_says_why(self, visit, owner, agent, error):
+        DeliveryFactory(webhook__user=owner, webhook__agent=agent, state="dead", status_code=None, error=error)
+        told = {
+            "private_address": "Its address is not on the public internet.",
+            "timed_out": "There was no answer in time.",
+        }
+        assert told.get(error, "The server could not be reached.") in words(visit(owner).get(page(agent)))
+
+    def test_one_that_was_switched_off_is_told_at_home_and_switched_on_again(self, visit, owner, agent):
+        days_ago = timezone.now() - timedelta(days=3)
+        hook = WebhookFactory(user=owner, agent=agent, failing_since=days_ago, disabled_at=timezone.now())
+        client = visit(owner)
+        assert "A webhook of agent is switched off" in words(client.get("/"))
+        assert "Switched off Nothing came through since" in words(client.get(page(agent)))
+        assert "What happened since is sent" in words(
+            client.post(page(agent, f"webhooks/{hook.pk}/resume/"), follow=True)
+        )
+        assert "is switched off" not in words(client.get("/"))
+
+    def test_one_is_removed(self, visit, owner, agent):
+        hook = WebhookFactory(user=owner, agent=agent)
+        answer = visit(owner).post(page(agent, f"webhooks/{hook.pk}/remove/"), follow=True)
+        assert "That webhook is removed" in words(answer)
+        assert not Webhook.objects.exists()
+
+    def test_others_do_nothing_with_it(self, visit, owner, stranger, agent):
+        dead = DeliveryFactory(webhook__user=owner, webhook__agent=agent, state="dead")
+        hook = page(agent, f"webhooks/{dead.webhook_id}/")
+        client = visit(stranger)
+        for address in (
+            page(agent, "webhooks/"),
+            f"{hook}remove/",
+            f"{hook}resume/",
+            f"{hook}deliveries/{dead.pk}/resend/",
+        ):
+            assert client.post(address, {"url": self.ADDRESS}).status_code == 404
+        assert WebhookDelivery.objects.get().state == "dead"
 
 
 def test_what_it_was_shown_opens_as_a_list(visit, owner, agent):

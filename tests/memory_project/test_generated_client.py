@@ -132,6 +132,7 @@ def test_it_reads_every_answer(ask, ask_as_agent, ask_as_person, ask_as_member, 
     walk_what_is_withheld(ask, message)
     walk_memories(ask, ask_as_person)
     walk_plans(ask)
+    walk_webhooks(ask)
     walk_places(ask, message)
     walk_proposals(ask, ask_as_agent)
     walk_checkpoints(ask)
@@ -245,6 +246,19 @@ def walk_memories(ask, ask_as_person):
     ask("memories_destroy", **of)
     (deleted,) = ask("memories_bulk_delete_create", {"ids": [made.id]}).results
     assert deleted.outcome == "skipped"
+
+
+def walk_webhooks(ask):
+    made = ask("webhooks_create", {"url": "https://agent.example/hook"})
+    of = {"webhook_id": made.id}
+    assert made.secret.startswith("whsec_")
+    assert ask("webhooks_list").results[0].id == made.id
+    assert ask("webhooks_retrieve", **of).disabled_at is None
+    assert ask("webhooks_resume_create", **of).id == made.id
+    dead = factories.DeliveryFactory(webhook_id=made.id, state="dead")
+    assert ask("webhooks_deliveries_list", **of, state="dead").results[0].attempts == dead.attempts
+    assert ask("webhooks_deliveries_resend_create", **of, delivery_id=dead.pk).state == "waiting"
+    ask("webhooks_destroy", **of)
 
 
 def walk_plans(ask):

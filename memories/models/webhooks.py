@@ -1,0 +1,95 @@
+"""Where an agent wants to be told of changes, and what it was told or could not be."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts.models import Agent, AgentKey, User
+
+from ..querysets import DeliveryQuerySet, WebhookQuerySet
+
+
+class Webhook(models.Model):
+    """An address to which the changes of a person are sent that one agent may see.
+
+    ``reached`` is the person's revision up to which changes were put into deliveries. One that a ``key`` registered
+    ends with that key. Its secret is derived, not stored. ``failing_since`` is when the first delivery failed since the
+    last that came through; after days of that it is switched off, ``disabled_at``.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="webhooks", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="webhooks")
+    key = models.ForeignKey(AgentKey, on_delete=models.CASCADE, null=True, related_name="+")
+    url = models.CharField(max_length=500)
+    reached = models.BigIntegerField()
+    failing_since = models.DateTimeField(null=True)
+    disabled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "agent", "url"], name="webhook_once_per_address"),
+            models.CheckConstraint(condition=Q(reached__gte=0), name="webhook_reached_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"webhook {self.id}"
+
+
+class WebhookDelivery(models.Model):
+    """A range of a person's revisions, told in one request: what came after ``after``, up to ``upto``.
+
+    It holds no change: each attempt reads what the agent may see by then. ``status_code`` and ``error`` are of the last
+    attempt; of what was answered nothing else is kept.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"  # -> sent, dead
+        SENT = "sent"
+        DEAD = "dead"  # -> waiting, when somebody sends it again
+
+    class Error(models.TextChoices):
+        STATUS = "status"
+        TIMED_OUT = "timed_out"
+        UNREACHABLE = "unreachable"
+        PRIVATE_ADDRESS = "private_address"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    after = models.BigIntegerField()
+    upto = models.BigIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    attempts = models.PositiveIntegerField(default=0)
+    not_before = models.DateTimeField(default=timezone.now)
+    status_code = models.PositiveSmallIntegerField(null=True)
+    error = models.CharField(max_length=20, choices=Error.choices, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = DeliveryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "webhook deliveries"
+        constraints = [
+            models.UniqueConstraint(fields=["webhook", "after"], name="webhook_delivery_once_per_revision"),
+            models.CheckConstraint(condition=Q(upto__gt=F("after")), name="webhook_delivery_goes_on"),
+            models.CheckConstraint(
+                condition=Q(state="waiting", ended_at__isnull=True)
+                | Q(state__in=["sent", "dead"], ended_at__isnull=False),
+                name="webhook_delivery_ended_means_dated",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["webhook"], condition=Q(state="waiting"), name="webhook_delivery_waiting"),
+            models.Index(fields=["ended_at"], condition=~Q(state="waiting"), name="webhook_delivery_by_end"),
+        ]
+
+    def __str__(self) -> str:
+        return f"delivery {self.id}"

@@ -1,0 +1,68 @@
+"""Shapes of webhooks and their deliveries over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from web.json import ExactSerializer
+
+from ..models import Webhook, WebhookDelivery
+from ..webhooks import LONGEST_URL
+
+
+class WebhookSerializer(serializers.ModelSerializer[Webhook]):
+    """A webhook. ``reached`` is the revision up to which changes were put into deliveries.
+
+    ``failing_since`` and ``disabled_at`` are null while deliveries come through.
+    """
+
+    agent = serializers.UUIDField(source="agent_id")
+
+    class Meta:
+        model = Webhook
+        fields = ["id", "agent", "url", "reached", "failing_since", "disabled_at", "created_at"]
+
+
+class NewWebhookSerializer(ExactSerializer):
+    """What is to be told where. ``agent`` is the caller where an agent registers; a person names one of theirs."""
+
+    url = serializers.CharField(max_length=LONGEST_URL, help_text="An https address on the public internet.")
+    agent = serializers.UUIDField(required=False)
+
+
+class RegisteredWebhookSerializer(WebhookSerializer):
+    """A webhook with its secret, which is shown this once."""
+
+    secret = serializers.CharField()
+
+    class Meta(WebhookSerializer.Meta):
+        fields = [*WebhookSerializer.Meta.fields, "secret"]
+
+
+class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
+    """A delivery: the changes after a revision, up to another; how often it was tried and how that ended last."""
+
+    status_code = serializers.IntegerField(allow_null=True)
+
+    class Meta:
+        model = WebhookDelivery
+        fields = [
+            "id",
+            "after",
+            "upto",
+            "state",
+            "attempts",
+            "not_before",
+            "status_code",
+            "error",
+            "created_at",
+            "ended_at",
+        ]
+
+
+def shown_webhook(webhook: Webhook, secret: str = "") -> dict[str, Any]:
+    """A webhook as it is answered, with its secret where that is to be shown."""
+    shown = dict(WebhookSerializer(webhook).data)
+    return {**shown, "secret": secret} if secret else shown
