@@ -35,6 +35,7 @@ from ..takeout.reading import check_manifest
 from ..takeout.restore_actions import export_check, export_restore
 from .actions import ERROR_CHARACTERS, RUN_TASK, UNDO_JOB, import_end, import_note, import_upload_remove
 from .loading import append_step, plan_step
+from .memories import MEMORY_FORMS, take_memories_back, take_memories_in
 from .storing import stored_members
 
 NOTES = 100
@@ -71,7 +72,7 @@ def run_import(job_id: UUID) -> None:
         try:
             with acting_as(principal_for_job(upload.user_id)):
                 if job.kind == UNDO_JOB:
-                    take_back(lease, upload)
+                    (take_memories_back if upload.form in MEMORY_FORMS else take_back)(lease, upload)
                 else:
                     _work_through(lease, upload)
             _finish(job, upload, State.UNDONE if job.kind == UNDO_JOB else State.DONE)
@@ -84,6 +85,9 @@ def run_import(job_id: UUID) -> None:
 def _work_through(lease: Lease, upload: ConversationImport) -> None:
     if upload.form == KEEPSAKE:
         take_in(lease, upload)
+        return
+    if upload.form in MEMORY_FORMS:
+        take_memories_in(lease, upload)
         return
     if upload.state in {State.WAITING, State.CHECKING}:
         check(lease, upload)

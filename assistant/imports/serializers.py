@@ -32,6 +32,7 @@ class SurveySerializer(serializers.Serializer[Any]):
 
     conversations = serializers.IntegerField()
     messages = serializers.IntegerField()
+    memories = serializers.IntegerField(required=False, help_text="Of a file that holds memories.")
     skipped = serializers.DictField(child=serializers.IntegerField())
 
 

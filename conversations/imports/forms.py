@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -75,6 +76,9 @@ def _lines(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversat
 
 KEEPSAKE = "keepsake"
 """Everything about a person, as Keepsake wrote it. It is no list of conversations; ``assistant.takeout`` reads it."""
+MEM0 = "mem0"
+"""What mem0 remembered: memories too. ``interop`` reads it."""
+_OF_MEMORIES = re.compile(rb'\{\s*"(memories|results)"\s*:')
 FORMS = {
     form.name: form
     for form in (
@@ -82,11 +86,12 @@ FORMS = {
         Form(claude.CHANNEL, "Claude export", _each(claude.claude_conversation)),
         Form(jsonl.CHANNEL, "JSON Lines", _lines),
         Form(KEEPSAKE, "Keepsake export", _no_conversations),
+        Form(MEM0, "mem0 export", _no_conversations),
         Form("locomo", "LoCoMo dataset", _whole(parse_locomo)),
         Form("beam", "BEAM dataset", _whole(parse_beam)),
     )
 }
-EXPORTS = (chatgpt.CHANNEL, claude.CHANNEL, jsonl.CHANNEL, KEEPSAKE)
+EXPORTS = (chatgpt.CHANNEL, claude.CHANNEL, jsonl.CHANNEL, KEEPSAKE, MEM0)
 """What a person has of their own. The others are datasets, for whoever runs the deployment."""
 
 
@@ -121,12 +126,16 @@ def _of_list(stream: Readable, name: str) -> Form:
     for mark, form in ((chatgpt.MARK, chatgpt.CHANNEL), (claude.MARK, claude.CHANNEL), ("sample_id", "locomo")):
         if mark in item:
             return FORMS[form]
+    if {"id", "memory"} <= item.keys():
+        return FORMS[MEM0]
     raise ImportFileError(first.place, "is of no form that is known: it has neither mapping nor chat_messages")
 
 
 def _of_object(stream: Readable, beginning: bytes) -> Form:
     if b'"chats"' in beginning and b'"conversation"' not in beginning.partition(b"\n")[0]:
         return FORMS["beam"]
+    if _OF_MEMORIES.match(beginning):
+        return FORMS[MEM0]
     number, line = next(read_lines(stream))
     try:
         is_message = {"conversation", "role"} <= orjson.loads(line).keys()

@@ -15,12 +15,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Legacy
 from accounts.principals import Principal
 from assistant.imports.actions import import_cancel, import_create, import_undo
 from conversations.imports import EXPORTS, FORMS
+from conversations.imports.forms import MEM0
 from conversations.models import ConversationImport
 from facts.models import LegacyFact
 from facts.querysets import WAITING
@@ -43,6 +45,13 @@ LEFT_OUT = {
     "empty": "Empty messages",
     "unknown": "Messages of an unknown kind",
     "attachments": "Attached files, which are named in their message",
+}
+# What became of the memories of a file, but those that are in use.
+MEMORY_COUNTS = {
+    "quarantined": gettext_lazy("held back by a gate"),
+    "in_already": gettext_lazy("known already"),
+    "refused": gettext_lazy("refused by a gate"),
+    "expired": gettext_lazy("expired"),
 }
 
 
@@ -125,6 +134,7 @@ def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> 
     memories = Memory.objects.visible_to(principal).brought_by(upload.pk)
     proposals = Proposal.objects.visible_to(principal).open(timezone.now()).exclude(kind=Proposal.Kind.CREATE)
     said = Q(evidence__message__conversation__brought_by=upload)
+    brought = upload.conversations.count()
     context = {
         "principal": principal,
         "upload": upload,
@@ -134,7 +144,9 @@ def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> 
         "memories": memories.filter(state=Memory.State.ACTIVE).count(),
         "proposed": memories.filter(state=Memory.State.PROPOSED).count(),
         "proposals": proposals.filter(said).distinct().count(),
-        "brought": upload.conversations.count(),
+        "brought": brought,
+        "undoable": brought or (upload.form == MEM0 and memories.exists()),
+        "other_counts": [(label, upload.outcome[key]) for key, label in MEMORY_COUNTS.items() if key in upload.outcome],
         # Announced when it changes, not each time that the panel is loaded.
         "is_news": bool(request.htmx) and request.GET.get("was") != upload.state,
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.utils import timezone
@@ -13,8 +14,11 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.categories import load as load_categories
 from accounts.principals import Principal
+from assistant.imports.memories import MEMORY_FORMS, MemoryForm
+from conversations.imports.forms import MEM0
 from journal.exceptions import Refused
 from memories.actions import ADDED_AT_ONCE, memories_add
+from memories.querysets import BROUGHT_BY
 from memories.records import Addition, NewMemory
 
 from .doing import CATEGORY
@@ -82,9 +86,13 @@ def _category(named: Any) -> str:
 
 
 def bring_over(
-    principal: Principal, exported: Sequence[Exported], advance: Callable[[int], None] = lambda count: None
+    principal: Principal,
+    exported: Sequence[Exported],
+    advance: Callable[[int], None] = lambda count: None,
+    *,
+    import_id: UUID | None = None,
 ) -> Counter[str]:
-    """Remember what was exported, and count what became of it.
+    """Remember what was exported, and count what became of it. ``import_id`` is the import that it belongs to.
 
     It passes the gates and waits for the person as an agent's does. What is in already is left as it is. Counted are
     ``created``, ``proposed``, ``quarantined``, ``in already`` and, by the code of the gate, what was refused.
@@ -93,6 +101,9 @@ def bring_over(
     now = timezone.now()
     current = [each for each in exported if each.new.expires_at is None or each.new.expires_at > now]
     counts["expired"] = len(exported) - len(current)
+    if import_id is not None:
+        mark = {BROUGHT_BY: str(import_id)}
+        current = [replace(each, new=replace(each.new, metadata={**each.new.metadata, **mark})) for each in current]
     for part in _parts(current):
         for outcome in memories_add(principal, [Addition(each.new) for each in part]):
             if isinstance(outcome, Refused):
@@ -115,3 +126,20 @@ def of_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
         some = ", ".join(sorted(users)[:10])
         raise Refused(f"The file has memories of {len(users)} users: name one. {some}", code="several_users")
     return [each for each in exported if user is None or each.user == user]
+
+
+def _read_for_page(data: bytes) -> list[Exported]:
+    """What a person's own file holds. Raises Refused (400)."""
+    return of_user(read_export(data), None)
+
+
+def _bring_for_page(principal: Principal, exported: Sequence[Exported], import_id: UUID) -> Counter[str]:
+    """The counts as an import keeps them: by names that are keys."""
+    counts = bring_over(principal, exported, import_id=import_id)
+    told: Counter[str] = Counter()
+    for what, count in counts.items():
+        told["refused" if what.startswith("refused") else what.replace(" ", "_")] += count
+    return told
+
+
+MEMORY_FORMS[MEM0] = MemoryForm(_read_for_page, _bring_for_page)
