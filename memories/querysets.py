@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Exists, F, Func, Min, OuterRef, Q
+from django.db.models import F, Func, Min, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
         Place,
         Proposal,
         Relation,
-        Webhook,
-        WebhookDelivery,
     )
 
 Versioned = TypeVar("Versioned", bound=models.QuerySet[Any])
@@ -369,45 +367,6 @@ class PlanSourceQuerySet(models.QuerySet["MemoryPlanSource"]):
             return self
         items = apps.get_model("memories", "MemoryPlanItem").objects.visible_to(principal)
         return self.filter(item__in=items.values("pk"))
-
-
-class WebhookQuerySet(models.QuerySet["Webhook"]):
-    """Where agents want to be told of changes."""
-
-    def visible_to(self, principal: Principal) -> WebhookQuerySet:
-        """All for staff; the person's own; for an agent those that tell it."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
-        return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
-
-    def due(self, now: datetime) -> WebhookQuerySet:
-        """Those that have something to tell now: changes that are in no delivery yet, or a delivery that is due.
-
-        Agents that their person keeps out, and keys that have ended, are told nothing.
-        """
-        deliveries = apps.get_model("memories", "WebhookDelivery").objects.filter(webhook=OuterRef("pk"))
-        waiting = deliveries.filter(state="waiting")
-        grants = apps.get_model("accounts", "Grant").objects.filter(
-            user_id=OuterRef("user_id"), agent_id=OuterRef("agent_id"), revoked_at__isnull=False
-        )
-        further = Ledger.objects.filter(pk=OuterRef("user_id"), rev__gt=OuterRef("reached"))
-        over = Q(key__revoked_at__isnull=False) | Q(key__expires_at__lte=now)
-        rows = self.filter(~over, ~Exists(grants), disabled_at__isnull=True)
-        return rows.filter(Exists(waiting.filter(not_before__lte=now)) | Exists(further) & ~Exists(waiting))
-
-
-class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
-    """What webhooks told."""
-
-    def visible_to(self, principal: Principal) -> DeliveryQuerySet:
-        """Those of the webhooks that are visible."""
-        if principal.kind == "staff":
-            return self
-        hooks = apps.get_model("memories", "Webhook").objects.visible_to(principal)
-        return self.filter(webhook__in=hooks.values("pk"))
 
 
 @cache

@@ -34,7 +34,7 @@ KINDS = {
     "place": (_("Places"), ("place",)),
     "talk": (_("Conversations"), ("conversation", "message", "chunk", "import")),
     "legacy": (_("Legacies and members"), ("legacy", "member", "invitation", "invitation_block")),
-    "access": (_("Agents, account and erasing"), ("agent", "identity", "user", "preferences", "erasure")),
+    "access": (_("Agents, account and erasing"), ("agent", "webhook", "identity", "user", "preferences", "erasure")),
 }
 PEOPLE = {"me": _("You"), "keepsake": _("Keepsake"), "staff": _("Moderators")}
 

@@ -57,6 +57,9 @@ _OF_KIND = {
     ("chunk", "UPDATE"): gettext_lazy("wrote a summary anew"),
     ("agent", "ADD"): gettext_lazy("connected it"),
     ("agent", "GRANT"): gettext_lazy("changed what it may see"),
+    ("webhook", "ADD"): gettext_lazy("added a webhook of it"),
+    ("webhook", "UPDATE"): gettext_lazy("switched a webhook of it on or off"),
+    ("webhook", "DELETE"): gettext_lazy("removed a webhook of it"),
     ("legacy", "ADD"): gettext_lazy("began it"),
     ("legacy", "UPDATE"): gettext_lazy("changed its name or its picture"),
     ("legacy", "DELETE"): gettext_lazy("ended it"),
@@ -101,6 +104,8 @@ def about(change: Change) -> Key:
     """What a change is told about: of a membership or an invitation its legacy, of a message its conversation."""
     if change.object_type in {"member", "invitation"} and "legacy" in change.meta:
         return "legacy", str(change.meta["legacy"])
+    if change.object_type == "webhook" and "agent" in change.meta:
+        return "agent", str(change.meta["agent"])
     if change.object_type == "proposal" and change.meta.get("memory"):
         return "memory", str(change.meta["memory"])
     if change.object_type in {"message", "chunk"} and change.conversation_id:

@@ -82,7 +82,8 @@ def webhook_resume(principal: Principal, webhook_id: UUID) -> Webhook:
     with ledger_write(principal.actor, webhook.user_id) as write:
         webhook = Webhook.objects.select_for_update().filter(pk=webhook_id).first() or _gone()
         if webhook.disabled_at is not None:
-            write.change(webhook.user_id, "UPDATE", "webhook", webhook_id, changed=["enabled"])
+            agent = str(webhook.agent_id)
+            write.change(webhook.user_id, "UPDATE", "webhook", webhook_id, agent=agent, changed=["enabled"])
         webhook.disabled_at = webhook.failing_since = None
         webhook.save(update_fields=["disabled_at", "failing_since"])
         waiting = WebhookDelivery.objects.filter(webhook=webhook, state=State.WAITING)
@@ -244,7 +245,8 @@ def _switch_off(webhook: Webhook, now: datetime) -> None:
     """Send no more to it, and say so in the person's log. The pages show it until it is resumed or removed."""
     with acting_as(principal_for_job(webhook.user_id)) as job, ledger_write(job.actor, webhook.user_id) as write:
         if Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=True).update(disabled_at=now):
-            write.change(webhook.user_id, "UPDATE", "webhook", webhook.pk, changed=["disabled"], why="failing")
+            agent = str(webhook.agent_id)
+            write.change(webhook.user_id, "UPDATE", "webhook", webhook.pk, agent=agent, changed=["disabled"])
 
 
 def webhooks_trim() -> int:

@@ -3,14 +3,57 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from accounts.models import Agent, AgentKey, User
+from accounts.models import Agent, AgentKey, Grant, User
+from journal.models import Ledger
 
-from ..querysets import DeliveryQuerySet, WebhookQuerySet
+if TYPE_CHECKING:
+    from accounts.principals import Principal
+
+
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    """Where agents want to be told of changes."""
+
+    def visible_to(self, principal: Principal) -> WebhookQuerySet:
+        """All for staff; the person's own; for an agent those that tell it."""
+        if principal.kind == "staff":
+            return self
+        if principal.user_id is None:
+            return self.none()
+        own = self.filter(user_id=principal.user_id)
+        return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
+
+    def due(self, now: datetime) -> WebhookQuerySet:
+        """Those that have something to tell now: changes that are in no delivery yet, or a delivery that is due.
+
+        Agents that their person keeps out, and keys that have ended, are told nothing.
+        """
+        deliveries = WebhookDelivery.objects.filter(webhook=OuterRef("pk"))
+        waiting = deliveries.filter(state="waiting")
+        grants = Grant.objects.filter(
+            user_id=OuterRef("user_id"), agent_id=OuterRef("agent_id"), revoked_at__isnull=False
+        )
+        further = Ledger.objects.filter(pk=OuterRef("user_id"), rev__gt=OuterRef("reached"))
+        over = Q(key__revoked_at__isnull=False) | Q(key__expires_at__lte=now)
+        rows = self.filter(~over, ~Exists(grants), disabled_at__isnull=True)
+        return rows.filter(Exists(waiting.filter(not_before__lte=now)) | Exists(further) & ~Exists(waiting))
+
+
+class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
+    """What webhooks told."""
+
+    def visible_to(self, principal: Principal) -> DeliveryQuerySet:
+        """Those of the webhooks that are visible."""
+        if principal.kind == "staff":
+            return self
+        hooks = Webhook.objects.visible_to(principal)
+        return self.filter(webhook__in=hooks.values("pk"))
 
 
 class Webhook(models.Model):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.actions import grant_set
 from accounts.models import Agent, AgentKey, Grant
 from accounts.queries import principal_for_person
-from memories.actions import memory_archive
+from memories.actions import memory_archive, webhook_create, webhook_remove
 from memories.models import Disclosure, Webhook, WebhookDelivery
 from memories.webhooks import secret_of
 from tests.factories import (
@@ -328,3 +328,11 @@ def test_the_person_s_data_stands_at_one_address(visit, owner):
     assert client.get("/my-data/").url == "/data/"
     home = text(client.get("/"))
     assert [each for each in ("/conversations/", "/agents/", "/data/") if f'href="{each}"' not in home] == []
+
+
+def test_the_timeline_tells_of_webhooks_beside_their_agent(visit, owner, agent):
+    hook = webhook_create(principal_for_person(owner.pk), agent.pk, "https://agent.example/hook")
+    webhook_remove(principal_for_person(owner.pk), hook.pk)
+    shown = words(visit(owner).get("/timeline/?kind=access"))
+    assert "added a webhook of it" in shown
+    assert "removed a webhook of it" in shown

@@ -341,7 +341,7 @@ class TestFailing:
         off = Webhook.objects.get()
         assert off.disabled_at is not None
         log = Change.objects.of_owner(owner.pk).filter(object_type="webhook").last()
-        assert (log.event, log.meta) == ("UPDATE", {"changed": ["disabled"], "why": "failing"})
+        assert (log.event, log.meta) == ("UPDATE", {"agent": str(agent.pk), "changed": ["disabled"]})
         second = archived(owner)
         later()
         assert len(receiver.took) == 2
