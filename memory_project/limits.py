@@ -72,11 +72,6 @@ BATCH_LEASE_SECONDS = 240
 # A batch asks the model twice and embeds twice at most, then renews its lease before it goes on.
 MODEL_TIMEOUT_MAX_SECONDS = 75
 EMBEDDER_TIMEOUT_MAX_SECONDS = 40
-# A reranker, off unless it is named: which, its server, and how long a query or a turn waits for it.
-KEEPSAKE_RERANKER = env.str("KEEPSAKE_RERANKER", default="")
-KEEPSAKE_RERANKER_TIMEOUT_SECONDS = env.float("KEEPSAKE_RERANKER_TIMEOUT_SECONDS", default=1.5)
-RERANKER_API_KEY = env.str("RERANKER_API_KEY", default="").strip()
-RERANKER_BASE_URL = env.str("RERANKER_BASE_URL", default="")
 RERANKER_TIMEOUT_MAX_SECONDS = 10
 # A reranker that failed is not asked for so long, so that not every turn waits for it.
 RERANKER_REST_SECONDS = 10

@@ -378,6 +378,9 @@ OPENAI_QUERY_PREFIX = env.str("OPENAI_QUERY_PREFIX", default="")
 OPENAI_PASSAGE_PREFIX = env.str("OPENAI_PASSAGE_PREFIX", default="")
 VOYAGE_API_KEY = env.str("VOYAGE_API_KEY", default="").strip()
 VOYAGE_BASE_URL = env.str("VOYAGE_BASE_URL", default="") or _VOYAGE_URL
+KEEPSAKE_RERANKER, RERANKER_BASE_URL = env.str("KEEPSAKE_RERANKER", ""), env.str("RERANKER_BASE_URL", "")
+KEEPSAKE_RERANKER_TIMEOUT_SECONDS = env.float("KEEPSAKE_RERANKER_TIMEOUT_SECONDS", default=1.5)
+RERANKER_API_KEY = env.str("RERANKER_API_KEY", default="").strip()
 KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
 
 # --- Other people's protocols ---------------------------------------------------------------------------------
