@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from language.base import Comparison
 from language.reading.compare import compare, shared_words
@@ -89,17 +90,21 @@ _PEOPLE = _rooted(
     horse pet bird rabbit law stepson stepdaughter mom grandma grandpa her his their user"""
 )
 _OPPOSITES = {
-    word: side
+    (word, side)
     for pair in listed(
         """older/younger elder/younger oldest/youngest eldest/youngest permits/forbids bought/sold early/late
     left/right left/left-out always/sometimes always/rarely more/less most/least before/after high/low
     big/small large/small long/short new/old rich/poor open/closed buy/sell lend/borrow love/hate like/hate
     start/stop begin/end import/export import/delete up/down in/out inside/outside public/private hot/cold
     light/dark full/empty full-time/part-time from/to arrive/leave win/lose give/receive teach/learn
-    above/below over/under upper/lower happy/sad good/bad best/worst"""
+    above/below over/under upper/lower happy/sad good/bad best/worst
+    use/avoid uses/avoids granted/denied agree/refuse accept/reject
+    accept/refuse accept/decline grant/deny grant/refuse pass/fail support/oppose on/off last/next half/whole
+    keep/lose allow/forbid approve/reject"""
     )
     for word, side in (pair.split("/"), pair.split("/")[::-1])
 }
+_OPPOSITE_ROOTS = {(_root(word), _root(side)) for word, side in _OPPOSITES}
 _ALIKE = {
     _root(word): _root(same)
     for pair in listed(
@@ -172,6 +177,12 @@ class _Particulars:
     def denied(self) -> int:
         return sum(word in _DENYING for word in self.words)
 
+    @cached_property
+    def measures(self) -> set[str]:
+        """What figures count or measure: the word after each, whatever it is."""
+        after = zip(self.words, self.words[1:], strict=False)
+        return {_SAME_UNITS.get(word, word) for figure, word in after if figure.isdigit() and word not in _LIGHT}
+
     def among(self, table: frozenset[str]) -> set[str]:
         """Which words of a table stand in it."""
         return {_SAME_UNITS.get(word, word) for word in self.words if word in table}
@@ -193,11 +204,17 @@ def may_be_one(kept: str, dropped: str) -> bool:
         return False
     if other.among(_UNITS) - one.among(_UNITS):
         return False
+    if other.measures - {_SAME_UNITS.get(word, word) for word in one.words}:
+        return False
     return not _opposed(one, other) and (_same_order(one, other) or compare(kept, dropped) == "same")
 
 
+_OF_TWO_MEANINGS = frozenset({"nanny"})
+"""Words for people that mean another one to some: a grandmother, or whoever minds the child."""
+
+
 def _who(text: _Particulars) -> set[str]:
-    return {word for word in text.words if word in _PEOPLE}
+    return {word for word in text.words if word in _PEOPLE} | _OF_TWO_MEANINGS.intersection(text.raw)
 
 
 def _same_order(one: _Particulars, other: _Particulars) -> bool:
@@ -208,7 +225,9 @@ def _same_order(one: _Particulars, other: _Particulars) -> bool:
 def _opposed(one: _Particulars, other: _Particulars) -> bool:
     """Whether a word of one is the opposite of a word of the other, by a prefix or as the table says."""
     only, over = {*one.raw} - {*other.raw}, {*other.raw} - {*one.raw}
-    if any(_OPPOSITES.get(word) in over for word in only) or any(_OPPOSITES.get(word) in only for word in over):
+    if not _OPPOSITES.isdisjoint(product(only, over)):
+        return True
+    if not _OPPOSITE_ROOTS.isdisjoint(product({*one.words} - {*other.words}, {*other.words} - {*one.words})):
         return True
     return any(
         first != second and first in {f"{prefix}{second}" for prefix in _PREFIXES}

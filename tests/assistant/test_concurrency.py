@@ -19,6 +19,7 @@ from assistant.imports.actions import import_create, sweep_imports
 from assistant.learn import actions as extraction
 from assistant.learn import learning
 from assistant.learn import summarizing as actions
+from assistant.learn.insights import insights_due, insights_find
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
@@ -360,3 +361,31 @@ def test_upkeep_that_is_killed_is_finished_by_the_next_run(processes, person, st
     assert not Memory.objects.filter(pk__in=[memory.pk for memory in gone]).exists()
     assert Change.objects.filter(event="PURGE").count() == 4
     assert Change.objects.filter(event="TTL").count() == 4
+
+
+@pytest.mark.parametrize("step", children.INSIGHT_STEPS)
+def test_insights_that_are_killed_are_found_by_the_next_run_once(processes, person, step, settings):
+    """Neither lost nor guessed twice, each with what it rests on, and the audit holds."""
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    grounds = remember(person, "The user is worried about the move.", "The user is anxious about the doctor.")
+    insights_due()
+    current_app.control.purge()
+    job = JobRun.objects.get(kind="insights")
+
+    reached = CONTEXT.Event()
+    killed = processes.start(children.guess_and_stop_at, step, job.pk, reached)
+    assert reached.wait(PATIENCE_SECONDS)
+    killed.kill()
+    killed.join(10)
+    assert killed.exitcode == -signal.SIGKILL
+    call_command("audit", stdout=StringIO())
+    JobRun.objects.filter(pk=job.pk, state="running").update(lease_until=timezone.now())
+
+    for _ in range(2):  # What is done already is not done again.
+        insights_due()
+        insights_find(job.pk)
+        call_command("audit", stdout=StringIO())
+    (insight,) = Memory.objects.filter(user=person, kind="insight", state="active")
+    assert insight.content == "The user seems worried lately."
+    assert set(insight.relations_from.values_list("to_memory", flat=True)) == {memory.pk for memory in grounds}
+    assert JobRun.objects.get(kind="insights").state == "done"

@@ -1,7 +1,9 @@
-"""Acceptance lines of the source document that the tests beside this one do not have by name: query, and its filters.
+"""Acceptance lines of the source document that the tests beside this one do not have by name.
 
-That requests with disallowed categories are rejected, that the context mode and the token budget are respected, and the
-lines on relations stand in test_query.py; those on the delta header in test_delta.py.
+Those of 1 stand in test_delta.py, of 2, 5 and 6 in test_query.py, of 3 in test_insights.py, of 4, 7 and 12 in
+tests/memories (test_consolidation.py, test_lifecycle.py, test_procedures.py), of 13 in test_waiting.py, of 14 in
+tests/journal/test_operations.py and tests/memory_project/test_metrics.py, of 15 in
+tests/conversations/test_checkpoints_served.py.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,7 +13,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.queries import principal_for_person
+from assistant.learn import summarizing
 from assistant.recall.query import Question, answer_question
+from memories.models import Memory
 from retrieval.filters import Filters
 from retrieval.search import CANDIDATES
 from tests import factories
@@ -19,6 +23,7 @@ from tests.conftest import with_key
 from tests.memories.rows import remember
 
 from .querying import ask, embedded, ids
+from .rich import exported, rows_in
 
 pytestmark = pytest.mark.django_db
 
@@ -159,3 +164,73 @@ def test_filters_do_not_open_what_the_allowlist_closes(api, owner):
     planner = with_key(factories.AgentFactory(name="planner", owner=owner, role="planner"))
     assert ids(ask(api(planner), "boat", filters={"run_id": "run-1"})) == []
     assert len(ids(ask(api(owner), "boat", filters={"run_id": "run-1"}))) == 1
+
+
+# --- 3: theory of mind ------------------------------------------------------------------------------------------
+
+
+def test_never_blocks_hot_path(api, owner, agent, monkeypatch):
+    """Saying, preparing a turn, remembering and recalling ask no model for an insight."""
+
+    def asked(*_):
+        raise AssertionError("a request waited for an insight")
+
+    monkeypatch.setattr("language.offline.model.OfflineModel.insights", asked)
+    client = api(agent)
+    talk = client.post("/api/v1/conversations/", {}).json()["id"]
+    said = {"role": "user", "content": "I'm worried about the move. I'm anxious about it."}
+    assert client.post(f"/api/v1/conversations/{talk}/messages/", said).status_code == 201
+    assert client.post(f"/api/v1/conversations/{talk}/turn/", {"content": "What now?"}).status_code == 200
+    noted = {"content": "The user is worried about the move.", "category": "context"}
+    assert client.post("/api/v1/memories/", noted).status_code == 201
+    assert ids(ask(client, "worried"))
+    assert client.post(f"/api/v1/conversations/{talk}/finish/", {}).status_code in {200, 202}
+    summarizing.maybe_summarize(talk)
+
+
+# --- 8: audit and history ---------------------------------------------------------------------------------------
+
+
+def test_events_recorded_for_all_write_operations_exportable_per_user(api, owner):
+    client, url = api(owner), "/api/v1/memories/"
+    memory = client.post(url, {"content": "I row a boat.", "category": "context"}).json()["id"]
+    client.put(f"{url}{memory}/", {"content": "I row two boats."})
+    client.patch(f"{url}{memory}/", {"importance": 4})
+    client.post(f"{url}{memory}/pin/", {})
+    client.delete(f"{url}{memory}/")
+    client.post(f"{url}{memory}/restore/", {})
+    client.post(f"{url}{memory}/reject/", {})
+    events = [each["event"] for each in client.get(f"{url}{memory}/history/").json()["results"]]
+    assert events[::-1] == ["ADD", "UPDATE", "UPDATE", "PIN", "DELETE", "RESTORE", "REJECT"]
+    changes = rows_in(exported(owner))["changes"]
+    assert [each["event"] for each in changes if each["object_id"] == memory] == events[::-1]
+
+
+# --- 10: consent ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "content"),
+    [
+        ("preferred_name", "The user wants to be called Ana."),
+        ("pronouns", "The user's pronouns are they/them."),
+        ("city", "The user lives in Porto."),
+        ("language", "The user's language is Portuguese."),
+    ],
+)
+def test_no_sensitive_field_changes_without_consent_and_the_audit_trail_contains_the_decision(
+    api, owner, agent, field, content
+):
+    """An agent's word waits seven days for the person's; approving it is in the history."""
+    body = {"content": content, "category": "profile", "field": field}
+    answer = api(agent).post("/api/v1/memories/", body)
+    assert (answer.status_code, answer.json()["outcome"]) == (202, "proposed")
+    memory = Memory.objects.get(pk=answer.json()["id"])
+    waits = memory.proposals.get()
+    assert (memory.state, waits.expires_at - waits.created_at) == ("proposed", timedelta(days=7))
+    assert api(owner).post(f"/api/v1/memories/{memory.pk}/approve/", {}).status_code == 200
+    history = api(owner).get(f"/api/v1/memories/{memory.pk}/history/").json()["results"]
+    assert [(each["event"], each["actor"].partition(":")[0]) for each in history][::-1] == [
+        ("PROPOSE", "agent"),
+        ("APPROVE", "person"),
+    ]
