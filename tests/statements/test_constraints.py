@@ -6,6 +6,8 @@ from journal.exceptions import Gated
 from statements.policy import check_extracted, check_statement, check_steps, numbered, steps_of
 
 from .candidates import BAD, GOOD
+from .later_candidates import BAD as LATER_BAD
+from .later_candidates import GOOD as LATER_GOOD
 
 
 def refusal(text, check=check_extracted):
@@ -22,6 +24,11 @@ def test_the_validator_is_right_about_95_in_100_candidates():
     total = len(GOOD) + sum(map(len, BAD.values()))
     assert total >= 300
     assert len(wrong) <= 0.05 * total, wrong
+
+
+def test_it_is_right_about_95_in_100_that_were_written_later():
+    wrong = [text for text in LATER_GOOD if refusal(text)] + [text for text in LATER_BAD if not refusal(text)]
+    assert len(wrong) <= 0.05 * (len(LATER_GOOD) + len(LATER_BAD)), wrong
 
 
 @pytest.mark.parametrize(
