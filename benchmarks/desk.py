@@ -135,6 +135,10 @@ def measure(person_id: UUID, rounds: int) -> dict[str, dict[str, Any]]:
         "list, searched, filtered": lambda: client.get("/facts/?search=bees&category=hobby&sort=wording&written_by=me"),
         "fact": lambda: client.get(f"/facts/{next(shown)}/"),
         "preferences": lambda: client.get("/preferences/"),
+        "timeline": lambda: client.get("/timeline/"),
+        "timeline, of one agent": lambda: client.get(f"/timeline/?who={legacy}"),
+        "timeline, in pictures": lambda: client.get("/timeline/pictures/"),
+        "legacy, to be ended": lambda: client.get(f"/legacies/{legacy}/end/"),
         "bulk, asking, 1,000": lambda: client.post(
             "/facts/bulk/", {"decision": "share", "all": "yes", "next": "/facts/"}
         ),
