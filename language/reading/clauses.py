@@ -180,6 +180,14 @@ def unwrapped(clause: Clause) -> Clause:
     return Clause(clause.parsed, inner, ids & clause.ids, own)
 
 
+_AT_ENDS = frozenset({"though", "tho", "too", "also", "now", "sorry"})
+
+
+def _ends_part(parsed: Parsed, word: Word, last: int) -> bool:
+    after = parsed.words[word.index + 1] if word.index < last else None
+    return after is None or (word.low == "now" and after.text == ",")
+
+
 def trimmed(clause: Clause) -> list[Word]:
     """The words without what only joins a clause to the talk around it."""
     gone: set[int] = set()
@@ -192,10 +200,7 @@ def trimmed(clause: Clause) -> list[Word]:
         ):
             gone |= {one.index for one in clause.parsed.subtree(each)}
         elif (
-            (
-                marker
-                and (opens or (each.index == last and each.low in {"though", "tho", "too", "also", "now", "sorry"}))
-            )
+            (marker and (opens or (_ends_part(clause.parsed, each, last) and each.low in _AT_ENDS)))
             or (
                 each.dep == "advmod"
                 and each.low in {"actually", "basically", "honestly", "obviously", "just", "also", "then"}

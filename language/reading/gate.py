@@ -15,7 +15,8 @@ _DOUBLED = re.compile(r"(?i)\b([a-z']{2,}(?: [a-z']+)?),? \1\b")
 _MAY_DOUBLE = frozenset({"had", "that", "very", "so", "many"})
 _ENDS_OPEN = re.compile(
     r"(?i)\b(?:and|or|but|the|an|because|although|when|while|if|than|as|very|is|am|are|be|been|has|have|"
-    r"who|which|whose|since|before|after|in|on|at|of|with|from|his|her|their|'s|really|quite|so|not|every|my)$"
+    r"who|which|whose|since|before|after|in|on|at|of|with|from|his|her|their|really|quite|so|not|every|my)$"
+    r"|(?<![\w'])(?-i:[a-z])[\w-]*'s$"
 )
 _TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed ?\]")
 """What stands where something sensitive was masked."""
@@ -23,7 +24,10 @@ _QUOTED = re.compile(r'"[^"]*"')
 _NEGATION = re.compile(
     r"(?i)\b(?:not|n't|never|no|nobody|nothing|none|neither|nor|without|cannot|hardly|rarely|seldom|nowhere)\b|n't\b"
 )
-_NAMED_TWICE = re.compile(r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's|'s, |\b(\w+) \2's\b|'s's")
+_NAMED_TWICE = re.compile(
+    r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's|'s, |\b(\w+) \2's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called"
+    r"|named) \3\b"
+)
 
 
 def fault(sentence: str, said: str) -> str:  # noqa: PLR0911

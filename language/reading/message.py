@@ -23,10 +23,10 @@ _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
 _TELLING = listed(
     """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
 )
-_TOGETHER = frozenset({"meet", "marry", "divorce", "separate"})
-# Of these verbs, what "we" did or have holds for whoever says it.
-_SHARED = listed("have own keep adopt live move rent buy grow")
+_TOGETHER = frozenset({"meet", "marry", "divorce", "separate", "split", "break"})
 _TALK = listed("talk speak tell share write chat discuss")
+# Of these verbs, what "we" did holds for whoever says it, as what we do does.
+_SHARED = listed("have own keep adopt live move rent buy grow")
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
 
@@ -124,14 +124,17 @@ class MessageReader(Teller):
         """Whom a clause is about, and whether it leaves that out."""
         head, subject = clause.head, clause.subject
         if subject is not None:
-            if subject.low == "we" and head.lemma in _TOGETHER and self.cast.subject is self.cast.legacy:
-                return self.cast.legacy, False
-            if subject.low == "we" and head.lemma in _SHARED and self.cast.legacy is None:
-                self.who[subject.index] = self.cast.user
+            if subject.low == "we":
+                both = self.cast.together(head.lemma in _TOGETHER)
+                if both is not None and both not in {self.who.get(each.index) for each in clause.words()}:
+                    return both, False
+                shared = head.lemma in _SHARED or head.tag in {"VBP", "VBG"}
+                if self.cast.legacy is None and shared and head.lemma not in _TOGETHER:
+                    self.who[subject.index] = self.cast.user
             return self.who.get(subject.index), False
         if not is_verb(head) or orders(clause):
             return None, False
-        past = head.tag in {"VBD", "VBZ", "VBN"} or any(
+        past = head.tag in {"VBD", "VBZ", "VBN", "VBG"} or any(
             each.tag in {"VBD", "VBZ", "MD"} for each in clause.children("aux", "auxpass")
         )
         if not past:
@@ -150,6 +153,8 @@ class MessageReader(Teller):
             return next(
                 (one for one in near if one is not None and low in PRONOUNS and one.fits(PRONOUNS[low])), None
             ), True
+        if self.cast.legacy is None and self.own and not self.cast.here:
+            return self.cast.user, True
         return (self.cast.legacy if head.lemma == "bear" and not self.cast.unclear else None), True
 
     # --- a clause -----------------------------------------------------------------------------------------------

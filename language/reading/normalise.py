@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from language.reading.words import listed
+from language.reading.notes import spelled_out
+from language.reading.words import KIN, listed
 
 MASK = "Xquote"
 """A quotation stands in the text as this with a letter behind it: one name, as a parser sees it."""
@@ -29,17 +30,20 @@ _ASIDES = re.compile(
     r"(?:just )?in case (?:that|it|this)(?: ever)? (?:matters?|helps?|comes up|is relevant|is "
     r"important)|just so you know|"
     r"needless to say|thank god|thankfully|sadly|luckily|honestly|actually|obviously|believe me|for what it's worth|"
-    r"if (?:that|it) matters|what can i say|mind you|i tell you|my (?:dear|friend)|at least|as i said|"
+    r"if (?:that|it) matters|if (?:you|i) (?:please|like|will|may|must)|what can i say|mind you|i tell you"
+    r"|my (?:dear|friend)|at least|as i said|"
     r"please|sorry|though)"
     r"(?=\s*(?:[,.!?;:)]|- |$))"
 )
 _OPENERS = re.compile(
-    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yep|yes|yup|no|nope|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
+    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yea|ya|like(?= (?:i|he|she|we|my)\b)|true|yep|yes|yup|no|nope"
+    r"|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
     r"or|also|plus|anyway|anyways|"
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"
     r"you know|now|then|besides|indeed|truly|still|luckily|sadly|unfortunately|fortunately|funnily enough|"
     r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for "
-    r"me|as i said|let me see|"
+    r"me|as i said|let me see|(?:although|though)(?! [^.!?]*,)|cheers|(?:that|this|which)(?: is|'s) why|"
+    r"(?:the (?:thing|fact|truth) is|(?:it )?turns out|(?:it|that) (?:just )?reminds me)(?:,|,? that)?|"
     r"let's see|(?:where|what) was i|(?:it|i|he|she|they|we|that) (?:is|was|did|am|were|do|does|would|"
     r"has|had)(?=[.,!]))"
     r"(?![\w'])(?:\s*[,!.:-]+\s*|\s+)){1,4}(?=\w)"
@@ -53,8 +57,31 @@ _QUESTION_AFTER = re.compile(
 )
 _SPLICE = re.compile(
     r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|at least|don't|please)\b)|(?<=\w), (?=(?:so|but|"
-    r"and) (?:i|he|she)\b)"
+    r"and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
 )
+# "I have one sister, she lives in Chicago": two sentences, unless the first only leads up to the second.
+_COMMA = re.compile(
+    r"(?i)(?:(?<=[.!?;] )|^)(?P<first>(?:i|he|she|we|they|it|my|his|her|our|the)(?:'\w+)? [^.!?;\n]{6,120}?), "
+    r"(?P<second>(?:i|he|she|we|they|it)(?:'\w+)? (?!said\b|says\b|think\b|thought\b|told\b|guess\b|suppose\b))"
+)
+# "My father, he was a musician": who is meant is said twice.
+_SAID_TWICE = re.compile(
+    r"(?i)(?:(?<=[.!?;] )|^)((?:my|his|her|our) (?:\w+ )?\w+(?: (?-i:[A-Z])\w+)?),? (?:he|she)(?='s |'d | (?!who\b)\w)"
+)
+_TRAILS = re.compile(
+    r"(?i),? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
+    r"|there you go)(?=[.!?]|$)"
+)
+_YEARS_HAD = re.compile(
+    r"(?i)\b(?P<who>i|he|she|they|we) (?P<had>have|has|had) (?P<age>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?= years?(?:$|[.,;!?]))"
+)
+# "My mum's moved in": she has, and it is nobody's.
+_KIN_HAS = re.compile(
+    rf"(?i)(?<=\b)((?:my|our|his|her) (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
+    r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w+ing|an?|the|in|at|not|very"
+    r"|called))\b(?! of\b)"
+)
+_AGED = {"have": "am", "has": "is", "had": "was"}
 
 WORDS = {
     "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "wont": "won't", "didnt": "didn't",
@@ -72,7 +99,8 @@ WORDS = {
     "dunno": "don't know", "wk": "week", "wks": "weeks", "mo": "month", "mos": "months", "uni": "university",
     "n": "and", "em": "them", "pls": "please", "plz": "please", "idk": "I don't know", "def": "definitely",
     "sis": "sister", "bro": "brother", "hubby": "husband", "pb": "peanut butter", "outta": "out of", "kinda": "rather",
-    "sorta": "rather", "alot": "a lot", "evry": "every", "everyday": "every day", "bout": "about",
+    "sorta": "rather", "rn": "now", "b4": "before",
+    "alot": "a lot", "evry": "every", "everyday": "every day", "bout": "about",
     "bf's": "boyfriend's",
 }  # fmt: skip
 _UNMARKED = re.compile(
@@ -108,6 +136,14 @@ _BORN = re.compile(rf"(?:(?<=[.!] )|^)Born\b{_ALONE}")
 _NOTED = re.compile(
     r"(?:(?<=[.!] )|^)(?:Trained|Emigrated|Immigrated|Worked|Served|Retired|Died|Married|Studied|Graduated|Played|"
     r"Spoke|Collected|Owned|Never owned|Loved|Liked|Hated|Raised|Grew up|Lived|Woke up)\b(?! by\b)" + _ALONE
+)
+# A message that begins with what somebody did, and "Used to".
+_FIRST_NOTED = re.compile(
+    r"(?:^(?!(?:Tired|Bored|Excited|Scared|Worried|Confused|Interested|Married|Retired|Divorced|Widowed|Blessed|Pleased|Need|"
+    r"Delighted|Exhausted|Indeed|Based|Compared|Used|Agreed|Red|Bed|Speed|Feed|Seed)\b)"
+    r"(?:[A-Z][a-z]{2,}ed|Got|Had|Went|Ran|Taught|Sang|Wrote|Drove|Became|Lost|Won|Built|Spent|Grew|Came"
+    r"|Never (?!mind\b|again\b|heard\b)[a-z]+)|(?:(?<=[.!?] )|^)Used to)\b"
+    r"(?! (?:by|it|that|this|on|you)\b)" + _ALONE
 )
 # What people leave out of notes on themselves: "I'm" before a state, "I" before a verb. Orders begin with other verbs.
 _NOTED_STATE = re.compile(
@@ -169,14 +205,17 @@ class Mended:
 
     def replace(self, pattern: re.Pattern[str], by: Replacement) -> None:
         """Replace what a pattern finds; what stands in its place comes from all that it stood for."""
+        found = pattern.finditer(self.text)
+        self.edit((match.start(), match.end(), by if isinstance(by, str) else by(match)) for match in found)
+
+    def edit(self, edits: Iterable[tuple[int, int, str]]) -> None:
+        """Put other words from one place to another, in the text's order."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
         done = 0
-        for match in pattern.finditer(self.text):
-            new = by if isinstance(by, str) else by(match)
-            first, last = match.span()
-            if new == match.group():
+        for first, last, new in edits:
+            if new == self.text[first:last]:
                 continue
             parts += (self.text[done:first], new)
             starts += self.starts[done:first]
@@ -242,6 +281,14 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     if casual:
         mended.casual = True
         _mend_words(mended, names)
+    mended.replace(
+        _KIN_HAS, lambda match: f"{match[1]} {'has' if match['has'] else 'is'} {match['has'] or match['is']}"
+    )
+    mended.replace(_TRAILS, "")
+    mended.replace(_SAID_TWICE, lambda match: match[1])
+    mended.replace(_COMMA, _parted)
+    mended.replace(re.compile(r"(?i)(?<=\bhe) (?=born\b)|(?<=\bshe) (?=born\b)|(?<=\bi) (?=born\b)"), " was ")
+    mended.replace(_YEARS_HAD, _aged)
     mended.replace(_THEREFORE, ". ")
     mended.replace(_NO_ARTICLE, lambda match: f"{match.group()}{_article(mended.text[match.end()])} ")
     mended.replace(_SPLICE, ". ")
@@ -249,8 +296,11 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
+    mended.edit(list(spelled_out(mended.text, about or ("I" if own else ""), about)))
     # Without an end, the last noun is taken for a verb.
     mended.replace(re.compile(r"(?<=\w)\Z"), ".")
+    if about or own:
+        mended.replace(_FIRST_NOTED, lambda match: f"{about or 'I'} {match.group().lower()}")
     if about:
         mended.replace(_BORN, f"{about} was born")
         mended.replace(_NOTED, lambda match: f"{about} {match.group().lower()}")
@@ -258,6 +308,26 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
         for pattern, subject in ((_NOTED_STATE, "I'm"), (_NOTED_VERB, "I")):
             mended.replace(pattern, partial(_with_subject, subject))
     return mended
+
+
+def _parted(match: re.Match[str]) -> str:
+    """Two sentences, where the first has a verb of its own as far as its words tell."""
+    first, second = match["first"], match["second"]
+    subject = re.match(r"(?i)(?:i|he|she|we|they|it)\b", first)
+    verb = subject or re.search(
+        r"(?i)\b(?:is|was|are|were|has|have|had|does|did|can|could|will|would|\w+ed|\w+s)\b ", first
+    )
+    return (
+        f"{first}. {second}"
+        if verb and not re.search(r"(?i)\b(?:if|when|whenever|that|because)\b", first)
+        else match.group()
+    )
+
+
+def _aged(match: re.Match[str]) -> str:
+    plural = match["who"].lower() in {"they", "we"}
+    be = {"have": "are", "had": "were"}.get(match["had"].lower(), "is") if plural else _AGED[match["had"].lower()]
+    return f"{match['who']} {be} {match['age']}"
 
 
 def _with_subject(subject: str, note: re.Match[str]) -> str:

@@ -322,7 +322,9 @@ class Cast:
     def introduce(self, parsed: Parsed, head: Word) -> None:
         """Learn whom the user has from "two daughters, Emilija and Ugne" and "married to Joost"."""
         for each in parsed.children(head):
-            if each.dep == "dobj" and head.lemma == "have" and each.lemma in KIN:
+            if each.dep == "prep":
+                self.introduce(parsed, each)
+            if each.dep in {"dobj", "pobj", "attr"} and each.lemma in KIN:
                 named = [word for word in parsed.children(each) if word.dep == "appos" and can_name(word)]
                 for name in named:
                     beside = [word for word in parsed.children(name) if word.dep == "conj" and can_name(word)]
@@ -339,7 +341,17 @@ class Cast:
             self._introduced(whole_name(parsed, whom), "partner")
 
     def _introduced(self, name: str, kin: str) -> None:
-        self.other(name=name, kin=kin, owner=self.user).told = True
+        person = self.other(name=name, kin=kin, owner=self.user)
+        person.told = True
+        self.here = [one for one in self.here if one is not person] + [person]
+
+    def together(self, pair: bool) -> Person | None:
+        """Who "we" are beside the user, where only one other was spoken of: the legacy, or whom ``pair`` verbs join."""
+        others = [one for one in self.here or self.before if one.role != "user"]
+        if self.legacy is not None:
+            alone = others == [self.legacy] or (pair and not others)
+            return self.legacy if alone and self.subject is self.legacy and not self.unclear else None
+        return others[0] if pair and len(others) == 1 and others[0].name else None
 
     def noted(self, text: str) -> str:
         """The subject that notes about the legacy leave out, where the talk was just of them; else empty."""

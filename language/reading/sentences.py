@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from language.reading.notes import is_label
 from language.reading.words import listed
 
 MAX_LIST_LINES = 8
@@ -82,10 +83,12 @@ def _blank_unless_own(match: re.Match[str]) -> str:
     if who in _OWN_LABELS:
         return line
     said = line.partition(":")[2]
-    if _TOPIC.match(who):
+    if _TOPIC.match(who) and not is_label(who):
         return line.replace(":", ".", 1)
     if who in _OWN_HEADINGS and _FIRST_PERSON.search(said):
         return " " * (len(line) - len(said)) + said
+    if is_label(who):
+        return line
     return _blank(match)
 
 

@@ -122,7 +122,7 @@ class _Reader:
         if parsed is None:
             self.dropped["not parsed"] += 1
             return []
-        reader = MessageReader(self.cast, message, mended, self.reply, self.dropped)
+        reader = MessageReader(self.cast, message, mended, self.reply, self.dropped, own=own)
         done: list[list[Statement]] = []
         for first, last in parsed.sentences:
             words = parsed.words[first:last]

@@ -35,9 +35,16 @@ class Teller:
     """Makes statements of one message."""
 
     def __init__(
-        self, cast: Cast, message: Utterance, mended: Mended, reply: str = "", dropped: Counter[str] | None = None
+        self,
+        cast: Cast,
+        message: Utterance,
+        mended: Mended,
+        reply: str = "",
+        dropped: Counter[str] | None = None,
+        *,
+        own: bool = False,
     ) -> None:
-        self.cast, self.message, self.mended, self.reply = cast, message, mended, reply
+        self.cast, self.message, self.mended, self.reply, self.own = cast, message, mended, reply, own
         self.dropped: Counter[str] = Counter() if dropped is None else dropped
         self.last: Person | None = None
         self.who: dict[int, Person | None] = {}

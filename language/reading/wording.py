@@ -10,7 +10,7 @@ from language.reading.kin import before_name
 from language.reading.normalise import MASK, Mended
 from language.reading.parse import Word
 from language.reading.people import PRONOUNS, Cast, Person
-from language.reading.words import listed
+from language.reading.words import KIN, listed
 
 _POINTERS = listed("it its this that these those them they their theirs there here ones")
 _NOUNS = frozenset({"NOUN", "PROPN"})
@@ -18,6 +18,7 @@ _SPELT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
 _THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re": "is", "'ve": "has"}
 _SAME_PAST = listed("quit put cut hit hurt set let read cost shut spread bet split beat")
 _PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
+_NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
 _WEATHER = frozenset({"rain", "snow", "thunder", "freeze"})
 
 
@@ -35,6 +36,8 @@ class Wording:
     def __init__(self, cast: Cast, mended: Mended, who: Mapping[int, Person | None], *, of_legacy: bool) -> None:
         self.cast, self.mended, self.who, self.of_legacy = cast, mended, who, of_legacy
         self.shown: list[Person] = []
+        self.elided: Person | None = None
+        self.beside: Person | None = None
 
     def named(self, person: Person) -> str:
         """How somebody is called in these statements: "the user's sister Inês", "Rosa's husband", "Tom"."""
@@ -49,13 +52,19 @@ class Wording:
     def say(self, clause: Clause, person: Person | None, *, elided: bool = False) -> str:
         """The clause as a sentence, without its full stop. Raises Unclear."""
         self.shown = []
+        self.elided = person if elided else None
+        joined = clause.subject is not None and clause.subject.low == "we" and clause.subject.index not in self.who
+        self.beside = person if joined and person is not None and person.role != "user" else None
         words = trimmed(clause)
         parts: list[str] = []
         if elided and person is not None:
             parts.append(self.named(person) + " ")
             self.shown.append(person)
-            if clause.head.tag == "VBN" and not any(word.dep in {"aux", "auxpass"} for word in words):
-                parts.append("was ")
+            helped = any(word.dep in {"aux", "auxpass"} for word in clause.children())
+            if clause.head.low == "been" and not helped:
+                parts.append("has ")
+            elif clause.head.tag in {"VBN", "VBG"} and not helped:
+                parts.append("is " if clause.head.tag == "VBG" and person.role == "user" else "was ")
         skipped = self._before_names(words)
         for position, word in enumerate(words):
             if word.index in skipped:
@@ -141,7 +150,9 @@ class Wording:
             return word.text
         if word.pos in {"AUX", "VERB", "PART"} or low in {"n't", "'s", "'d"}:
             return self._verb(clause, word, words, position)
-        if self.mended.casual and word.pos == "PROPN" and word.text.islower():
+        before = words[position - 1].low if position else ""
+        name = word.entity in _NAMED or (word.pos == "PROPN" and before in KIN)
+        if self.mended.casual and name and word.text.islower():
             return word.text.capitalize()
         return word.text
 
@@ -152,9 +163,10 @@ class Wording:
 
     def _group(self, clause: Clause, word: Word) -> str:
         user = self.named(self.cast.user)
-        if word.low == "we" and word == clause.subject and self.of_legacy and self.cast.legacy is not None:
-            self.shown += [self.cast.legacy, self.cast.user]
-            return f"{self.named(self.cast.legacy)} and {user}"
+        if word.low == "we" and word == clause.subject and self.beside is not None:
+            self.shown += [self.beside, self.cast.user]
+            both = [self.named(self.beside), user]
+            return " and ".join(both if self.of_legacy else reversed(both))
         if word.low == "us":
             return f"{user} and others"
         if word.low == "our":
@@ -222,8 +234,15 @@ class Wording:
             objects = (
                 word.dep in {"dobj", "dative", "pobj"}
                 and person.role != "user"
-                and self.who.get(_subject_index(clause)) is person
+                and person in {self.who.get(_subject_index(clause)), self.elided}
             )
+            # "Didn't stop her playing": what did not stop her is not she.
+            if (
+                person is self.elided
+                and word.dep in {"nsubj", "poss"}
+                and clause.parsed.head(word).dep in {"ccomp", "pcomp"}
+            ):
+                raise Unclear(word)
             if objects and _same_act(clause, word):
                 raise Unclear(word)
             rivals = [one for one in self.shown if one is not person and one.fits(PRONOUNS[low])]
@@ -252,9 +271,15 @@ class Wording:
         place = word.index + 1
         all_words = clause.parsed.words
         if person.role == "legacy":
-            while place in after and (self.who.get(place) is person or all_words[place].low in self.cast.legacy_names):
+            while place in after and (
+                self.who.get(place) is person
+                or all_words[place].low in self.cast.legacy_names
+                or (all_words[place].text == "," and self.who.get(place + 1) is person)
+            ):
                 skipped.add(place)
                 place += 1
+            if place in after and all_words[place - 2].text == all_words[place].text == ",":
+                skipped.add(place)
             self._skip_appositive(clause, word, after, skipped)
             return self.named(person)
         told = any(each.low == person.kin and each.dep in {"attr", "oprd"} for each in words)

@@ -56,7 +56,9 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
     found = list(_acts(said))
     if found:
         talk = _Talk(turns, last)
-        heard = [talk.meant_by(act) for act in found]
+        heard = [each for act in found if (each := talk.meant_by(act)) is not None]
+        if not heard:
+            return None
         passages = dict.fromkeys(passage for each in heard for passage in each.passages)
         named = frozenset().union(*(each.named for each in heard))
         asked = any(each.asked for each in heard)
@@ -124,7 +126,7 @@ _NO_CONTENT = frozenset(
     book album file summary message last previous one anything something everything nothing private secret wrong lot
     now later again really just also anyway obviously okay ok right forget remember keep save store write delete erase
     remove embarrassing stupid silly hurt upset talk speak shut mouth oh yes no well hmm user never not ago long time
-    whole all bad call""".split()  # noqa: SIM905 - a list of words reads as a text
+    whole all bad call need""".split()  # noqa: SIM905 - a list of words reads as a text
 )
 _CALLED = {
     "father": "dad daddy papa pa", "mother": "mum mom mummy mama ma", "grandfather": "grandpa granddad grandad opa",
@@ -152,7 +154,7 @@ class _Talk:
         self.turns, self.last = turns, last
         self.own = list(split_sentences(turns[last].content))
 
-    def meant_by(self, act: Act) -> Refusal:
+    def meant_by(self, act: Act) -> Refusal | None:
         """What a request means. The sentence that makes it goes along where it says what is meant."""
         inside = [each for each in self.own if each.start < act.end and act.start < each.end]
         before = [each for each in self.own if inside and each.end <= inside[0].start]
@@ -166,6 +168,8 @@ class _Talk:
         if told:
             return self._passages(told)
         own = [each for each in before if not self._is_talk_of_it(each)]
+        if not own and after and any(_ANNOUNCES.search(each.text) for each in inside):
+            return self._passages(after)
         if own:
             passages = [(self.last, own[-1].text)]
             if _is_fragment(own[-1].text) and not any(not _is_fragment(each.text) for each in own):
@@ -209,7 +213,7 @@ class _Talk:
             return near
         return near[-1:] if last_only else near
 
-    def _named(self, act: Act, inside: Sequence[Sentence], before: Sequence[Sentence]) -> Refusal:
+    def _named(self, act: Act, inside: Sequence[Sentence], before: Sequence[Sentence]) -> Refusal | None:
         parsed = parse(act.named)
         words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
         if not words:
@@ -220,6 +224,11 @@ class _Talk:
         best = max(shares.values(), default=0.0)
         meant = [passage for passage, share in shares.items() if share >= max(_LEAST_NAMED, best * _NEAR_THE_BEST)]
         subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
+        just_said = self._before() if not before else []
+        if act.unsure and not set(meant) & set(just_said):
+            return None
+        if not meant and len(just_said) == 1 and not act.whole and _OWN_THING.match(act.named):
+            meant = just_said
         denied = _DENIES.search(act.named) is not None if subjects else None
         return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
 
@@ -244,7 +253,9 @@ class _Talk:
 
     def _is_talk_of_it(self, sentence: Sentence) -> bool:
         """Whether a sentence only speaks of what was said: "I shouldn't have told you that"."""
-        return not _says_something(sentence.text) and not any(map(str.isdigit, sentence.text))
+        if any(map(str.isdigit, sentence.text)):
+            return False
+        return not _says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
 
 
 def beside(content: str, named: frozenset[str]) -> int | None:
@@ -253,6 +264,10 @@ def beside(content: str, named: frozenset[str]) -> int | None:
     return len(words - named) if named and named <= words else None
 
 
+_REACTS = re.compile(r"(?:\w+, )?(?:he|she|they|i|it|that)(?:'d| would| will|'ll)\b", re.IGNORECASE)
+"""What somebody would say of it: "She'd be mortified." """
+_ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
+_OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:and|or)\b")
 _MOST_BESIDE = 1

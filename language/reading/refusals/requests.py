@@ -23,11 +23,13 @@ class Act:
     whole: bool = False
     ahead: bool = False
     last: bool = False
+    unsure: bool = False
+    """Means something only where what it names was just said: "don't remember the rent" may leave out an "I"."""
 
 
 _MAY = any_case(
     r"\b(?:not|stop remembering|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|strike|drop|wipe"
-    r"|disregard|ignore|between|record|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
+    r"|disregard|ignore|un-?\w+|take|not|n't|would|between|record|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
 )
 
 _SOMEBODY = r"(?:i|we|he|she|they|my|our|his|her|their)"
@@ -61,6 +63,7 @@ _PLACED = any_case(PLACE)
 _TELLING = any_case(r"write|note|mention|put|jot|make|say|tell")
 _ASKS_POLITELY = any_case(r"\b(?:can|could|would|will|please|pls|want)\b")
 _POLITE = any_case(rf"\b(?:please|pls)\b|\b{YOU} (?:can|may)\b|\b(?:like|want) {YOU} to\b")
+_REGRETS = any_case(r"\bi (?:should not|shouldn'?t|should never) have (?:said|told|mentioned|written)\b")
 _GOES_ON = any_case(r"\s*[,–—-]\s*(?:it was|i meant|(?:he|she|they)'d|i mean|i'll|i will|let's|tell me|make it)\b")
 _HASTY = frozenset({"ignore", "disregard", "drop", "remove"})
 _AHEAD = any_case(r"\s*(?::|but\b|,\s*but\b)")
@@ -107,7 +110,11 @@ def _ordered(text: str) -> Iterator[Act]:
             where = _WHERE.match(what) if named is None else None
             if where is not None and not _WAS.search(what):
                 named = where["what"], False
+            bare = (
+                named is None and _THE.match(what) is not None and what.lower().startswith(("the ", "this ", "that "))
+            )
             act = Act(match.start("act"), end, *named) if named is not None else None
+            act = Act(match.start("act"), end, what, unsure=True) if bare else act
         if act is not None and not (match["verb"].lower() == "mention" and what.startswith("it")):
             yield _ahead(text, act)
 
@@ -122,12 +129,15 @@ def _forgotten(text: str) -> Iterator[Act]:
             continue
         if act is not None:
             hasty = what in {"", "it"} or (verb in _HASTY and not placed and not _POINTS_LAST.fullmatch(what))
-            if (hasty and _POLITE.search(match[0] + " " + what) is None) or _GOES_ON.match(text[end:]):
+            regrets = _REGRETS.search(text[: match.start("act")]) is not None
+            if (hasty and not regrets and _POLITE.search(match[0] + " " + what) is None) or _GOES_ON.match(text[end:]):
                 continue
             yield act
         elif not (what.lower().startswith("about ") and (goes_on or verb != "forget")):
             owned = placed or (verb == "forget" and not goes_on)
             named = _named(what, owned=owned, the=placed)
+            if named is None and verb == "forget" and not goes_on and (where := _WHERE.match(what)) is not None:
+                named = where["what"], False
             if named is not None:
                 yield Act(match.start("act"), end, *named)
 

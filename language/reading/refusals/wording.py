@@ -19,7 +19,7 @@ def any_case(pattern: str) -> re.Pattern[str]:
 _SOFT_WORD = (
     r"(?:please|pls|plz|oh|ok|okay|actually|no|nah|nope|wait|sorry|and|but|so|well|just|lol|haha|hey|h+m+|then|now"
     r"|really|also|btw|again|yes|yeah|god|sure|thanks|thank you|never mind|nevermind|by the way|if possible|kindly"
-    r"|maybe|to be honest|one thing)\b"
+    r"|maybe|to be honest|one thing|(?:make|be) sure(?: that)?)\b"
 )
 _SOFT_WORDS = any_case(_SOFT_WORD)
 SOFT = rf"(?:{_SOFT_WORD}[\s,.!…–—-]*){{0,6}}"
@@ -77,7 +77,7 @@ _FORGET = (
     rf"(?:(?:(?:can|could|would|will) {YOU}|{YOU} (?:can|may|should|could|must)|i(?:'d| would)? (?:like"
     rf"|want) {YOU} to|please(?: to)?"
     r"|just|go ahead and|better|maybe) ){0,3}(?:please )?(?P<verb>forget|erase|delete|remove|scratch|strike|drop|wipe"
-    r"|unremember"
+    r"|un-?(?:remember|note|save|store|learn)"
     r"|disregard|ignore|stop remembering)"
 )
 ORDERED = any_case(rf"{_START}(?P<act>{_ORDER} (?P<verb>{_ANY_KEEPING})\b)")
@@ -110,11 +110,20 @@ FORMS = [
         r"|stays |strictly"
         r" |completely |all )?off the record\b(?! with)",
         # Keep that to yourself; treat it as confidential; leave that out; keep her brother out of this.
-        r"(?:(?:can|could|would|will) (?:you|u) )?(?:please )?(?:keep|treat|leave|hold) (?P<what>that|this|it"
-        r"|these|those|(?:my|our"
+        r"(?:(?:can|could|would|will) (?:you|u) )?(?:please )?(?:keep|treat|leave|hold) (?P<what>(?:that|this|it"
+        r"|these|those)(?: one| bit| part| thing| story)?|(?:my|our"
         rf"|his|her|their|\w+'s)(?: [\w']+){{1,3}}?) (?:(?:as )?(?:to yourself|private|confidential|secret"
         rf"|between us)\b|out\b"
         rf"(?: of (?:(?:this|it|that|my|the|his|her|your)\b ?\w*))?)(?={ENDING}\s*(?:[,.:;!?…–—]|$|and\b))",
+        # He doesn't want that known; I don't think she'd want it written down; take that out again; not the hint.
+        rf"(?:i (?:do not|don'?t) think (?:\w+ )?\w+(?:'d| would)?|(?:\w+ )?\w+ (?:does not|doesn'?t|would not"
+        rf"|wouldn'?t"
+        rf"|would hate to))(?: really)? (?:want|like|have)s? (?P<what>that|this|it)(?: to be)? (?:{_KEPT}|known"
+        rf"|shared|public)",
+        r"(?:(?:can|could|would|will) (?:you|u) )?(?:please )?take (?P<what>that|this|it"
+        r"|that \w+)(?: back)? (?:out|off)"
+        rf"(?={ENDING}\s*(?:[,.:;!?…–—]|$))",
+        r"(?:remember|keep|note|save|store) [^.!?,]{1,40},? (?:but|and|just) not (?P<what>(?:the|my|that) [\w' ]+)",
         rf"leave (?P<what>(?:the|my|our|his|her|their|\w+'s)(?: [\w']+){{1,3}}?) {PLACE}",
         # Not for your notes; no word about the debts in the book.
         r"(?:that'?s |this is |it'?s |just for you,? )?(?:not|nothing|no word|not a word)(?: of"
@@ -132,13 +141,17 @@ FORMS = [
 _KEEPS = (
     r"\b(?:remember|note|noted|save|saved|keep|store|record|write|hold on to|add|put|memori[sz]e|log|bear in mind"
     r"|go into|include"
-    r"|part of)\b"
+    r"|part of|remembered|stored|kept|recorded|written|added)\b"
 )
 ASKING = any_case(
     r"\b(?:i'?ll|i will|i can|i could|i'?ve|i have|shall i|should i|may i|can i|could i|let me|me to|if i"
     r"|i'?d (?:like|love) to"
     rf"|going to|want (?:that|this|it)|should (?:that|this|it)|(?:that|this|it) be)\b[^.?!]{{0,60}}{_KEEPS}"
-    rf"|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved|i remember that now)\b"
+    r"|\b(?:shall|should|do you want me to|may) i?\b[^.?!]{0,60}\b(?:from now on|always|in future|in the future"
+    r"|by default"
+    r"|next time|every time)\b|\b(?:always|from now on)\?|\b(?:made|taken|make) (?:a )?note\b"
+    rf"|\bwant (?:that|this|it) (?:in|on|among)\b|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved"
+    rf"|i remember that now)\b"
 )
 _KEEP_IT = (
     r"(?:remember|keep (?:that|this|it)|(?:note|save|store|add|record|write down) (?:that|this|it)|note .{0,40}\bdown\b"
@@ -167,7 +180,11 @@ _NO = (
     r"|(?:please )?(?:do not|don'?t)(?: do (?:that|it|this)| bother)?|no need|no,? no|not that,? no"
     r"|i'?d (?:really )?(?:rather|prefer) (?:you )?(?:not|did ?n[o']t)"
     r"|i would (?:rather|prefer) not|i'?d rather (?:you )?didn'?t|never|nein(?: danke)?|non(?: merci)?"
-    r"|n[aã]o(?: obrigad[oa])?|nee|no gracias|leave it(?: out)?"
+    r"|n[aã]o(?: obrigad[oa])?|nee|no gracias|(?:let|leave) (?:it|that|this)(?: one| bit| part)?(?: go| be"
+    r"| rest| alone| out| off)?"
+    r"|(?:under|in) no (?:circumstances?|way|case)|no way|no chance|i (?:do not|don'?t) think so|i think not"
+    r"|better if you (?:don'?t|do not)"
+    r"|for now,? no|not (?:for|in|on) (?:my|his|her|their|our|the|your|me|him)(?: \w+)?"
     r"|let'?s not|forget (?:it|that|about it)|skip (?:it|that)|drop it)"
 )
 _ONLY = (
@@ -182,7 +199,8 @@ _REASON = (
     r"(?:(?:it'?s|that'?s|that is|it is|this is) (?:too |very |rather |quite |really |a |my |so |nobody'?s "
     r"|none of your )*(?:private|personal|sensitive|embarrassing"
     r"|confidential|secret|business|matter|own|between us|silly|awkward|fine)\b.*|(?:it|that|he|she|they|we"
-    r"|i) (?:would|wouldn'?t|might|could)(?:n'?t| not)?\b.*"
+    r"|i)(?:'d| (?:would|wouldn'?t|might|could)(?:n'?t| not)?)\b.*"
+    r"|(?:it|that|this|nothing|she|he|they)(?:'s| is|'re| are)? ?(?:is ?n'?t|is not|not|does ?n'?t|do ?n'?t)\b.*"
     r"|because\b.*|i'?d rather\b.*|i (?:do not|don'?t) want .*|i'?m not comfortable.*)"
 )
 _POLITE = (

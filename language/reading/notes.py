@@ -1,0 +1,147 @@
+"""Notes as sentences: "Family: wife Amara, two sons" is "I have a wife Amara. I have two sons." to the parser.
+
+A label says what its items are by its own verb ("Things I like", "What he ate") or is one of few that people write
+above such notes; each item becomes a sentence of whoever the notes are about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from language.reading.words import KIN, KIN_PLURALS, PETS
+
+_LABEL = re.compile(
+    r"(?:(?<=[.!?] )|^)(?P<label>[A-Za-z][\w' -]{1,40}?)(?::\s+|\s+-\s+"
+    r"|\?\s+(?=\w+(?: \w+)?[,.]))(?P<items>[^.!?\n]+(?=[.!?]|$))"
+)
+_VERB = re.compile(
+    r"(?i)^(?:things|stuff|what|foods?|the things|\w+) (?P<who>i|he|she) (?P<verb>(?:\w+'t |really "
+    r"|never )?[a-z]+(?: to)?)$"
+)
+_SORTS = {
+    "like": r"likes?|loves?|hobby|hobbies|interests?",
+    "dislike": r"dislikes?|hates?",
+    "speak": r"languages?",
+    "am allergic to": r"allergy|allergies",
+    "want to": r"goals?",
+    "am": r"age|diet|job|profession|occupation",
+    "live in": r"home|lives?|location",
+    "have": r"family|kids|children|pets?|health|illness|illnesses|conditions?|siblings|injuries",
+}
+_SORT = {
+    verb: re.compile(rf"(?i)^(?:my |his |her )?(?:{words})(?: (?:stuff|things|this year|now|spoken))?$")
+    for verb, words in _SORTS.items()
+}
+_WHOLE = frozenset({"like", "dislike", "speak", "am allergic to"})
+_ABOUT = re.compile(
+    r"(?i)\b(?:about|on) (?P<who>me|myself|him|her|\w+(?: \w+)?)(?: so you have it| before i forget)?$|^(?P<me>me)$"
+)
+_PAST = {"like": "liked", "dislike": "disliked", "speak": "spoke", "am allergic to": "was allergic to",
+         "want to": "wanted to", "am": "was", "live in": "lived in", "have": "had"}  # fmt: skip
+_ITEM = re.compile(r"\s*[,;]\s*(?:and )?(?![^()]*\))|\s*(?<!\()\b\d[.)]\s+")
+_BE = re.compile(
+    r"(?i)^(?:from|in|at|near|born|married|divorced|widowed|retired|single|engaged|allergic|vegan|vegetarian|pescatarian|"
+    r"diabetic|asthmatic|dyslexic|coeliac|celiac|left-handed|\d{1,3}$|youngest|oldest|the (?:youngest|oldest|eldest))\b"
+)
+_ACTS = re.compile(
+    r"(?i)^(?:can't|cannot|don't|never|always|used to|had|have|live|work|love|like|hate|play|speak|study|went"
+    r"|was|got|taught|ran|grew|"
+    r"made|wrote|sang|kept|left|won|lost|drove|became|moved|served|\w{2,}ed)\b(?! by\b)"
+)
+_NAMED = re.compile(
+    rf"^(?:(?:my|his|her) )?(?P<kin>{'|'.join(sorted(map(re.escape, KIN), key=len, reverse=True))}) "
+    r"(?P<name>[A-Z][\w.-]+(?: [A-Z][\w.-]+)?)(?: ?\(?(?P<age>\d{1,3})\)?)?$"
+)
+_SINGULARS = (frozenset(KIN) | PETS) - {word for word in PETS if word.endswith("s")} - KIN_PLURALS
+_NUMBERS = frozenset("a an the one two three four five six seven eight nine ten no some many".split())  # noqa: SIM905
+_WITH_SUBJECT = re.compile(
+    r"(?i)^(?:i|i'\w+|my|we|our|he|she|it|they|you|this|that|these|those|there|the|his|her|xquote\w?)\b"
+)
+
+
+def is_label(text: str) -> bool:
+    """Whether people write this above notes on themselves or on whom they talk of."""
+    return bool(_ABOUT.search(text) or _VERB.match(text) or any(each.match(text) for each in _SORT.values()))
+
+
+def spelled_out(text: str, subject: str, legacy: str) -> Iterator[tuple[int, int, str]]:
+    """What to put where in a text: start, end, words. ``subject`` is I, He or She, empty where nobody is meant."""
+    for match in _LABEL.finditer(text):
+        label = match["label"].strip()
+        who, verb = _told_by(label, subject, legacy)
+        if not verb:
+            continue
+        items = list(_items(match["items"], match.start("items")))
+        if not who or not items or any(_WITH_SUBJECT.match(item) and verb not in _WHOLE for _, _, item in items):
+            continue
+        if verb in _WHOLE or (verb not in _SORTS):
+            yield match.start(), match.start("items"), f"{who} {_inflected(verb, who)} "
+            continue
+        before = match.start()
+        for start, end, item in items:
+            said = _sentence(item, who, verb)
+            yield before, start, ". " if before != match.start() else ""
+            yield start, end, said
+            before = end
+        yield before, match.end("items"), ""
+
+
+def _told_by(label: str, subject: str, legacy: str) -> tuple[str, str]:
+    own = _VERB.match(label)
+    if own is not None:
+        who = own["who"].capitalize()
+        return (who if who == "I" or legacy else ""), own["verb"]
+    about = _ABOUT.search(label)
+    if about is not None:
+        named = (about["who"] or about["me"]).lower()
+        if named in {"me", "myself"}:
+            return "I", "have"
+        return (subject if subject != "I" else ""), "have"
+    return subject, next((verb for verb, pattern in _SORT.items() if pattern.match(label)), "")
+
+
+def _items(text: str, offset: int) -> Iterator[tuple[int, int, str]]:
+    start = 0
+    for match in [*_ITEM.finditer(text), None]:
+        end = match.start() if match else len(text)
+        item = text[start:end].strip()
+        # "One cat, Biscuit" is one.
+        named = match and item.split()[-1:] and item.split()[-1].lower() in _SINGULARS
+        if named and re.match(r"[A-Z]\w+(?=[,;.]|$)", text[match.end() :]):
+            continue
+        if item:
+            first = text.index(item, start)
+            yield offset + first, offset + first + len(item), re.sub(r", (?=[A-Z]\w+$)", " called ", item)
+        start = match.end() if match else end
+
+
+def _inflected(verb: str, who: str) -> str:
+    return verb if who == "I" else _PAST.get(verb, verb)
+
+
+def _sentence(item: str, who: str, verb: str) -> str:
+    be = "am" if who == "I" else "was"
+    own = "My" if who == "I" else {"He": "His", "She": "Her"}.get(who, f"{who}'s")
+    low = item[:1].lower() + item[1:] if verb in {"have", "want to"} and not item[1:2].isupper() else item
+    named = _NAMED.match(item)
+    if named is not None:
+        is_now = "is" if who == "I" else "was"
+        return (
+            f"{own} {named['kin'].lower()} {named['name']} is {named['age']}"
+            if named["age"]
+            else f"{own} {named['kin'].lower()} {is_now} {named['name']}"
+        )
+    if verb == "want to":
+        return f"{who} {_inflected(verb, who)} {low}"
+    if _BE.match(item):
+        the = "the " if re.match(r"(?i)(?:young|old|eld)est", item) else ""
+        return f"{who} {be} {the}{low}"
+    if _ACTS.match(item):
+        return f"{who} {low}"
+    if verb == "am":
+        article = "" if low.split()[0] in _NUMBERS or low[0].isdigit() else "an " if low[0] in "aeiou" else "a "
+        return f"{who} {be} {article}{low}"
+    words = low.split()
+    article = "a " if words[0] not in _NUMBERS and _SINGULARS & set(words[:4]) else ""
+    return f"{who} {_inflected(verb, who)} {article}{low}"
