@@ -1,8 +1,8 @@
 """How much of what conversations say the built-in reading finds, and what it drops for which reason.
 
 A conversation is a text file: ``# legacy: NAME; user: NAME`` (``-`` for no legacy), then a turn a line after ``U:`` or
-``A:``, and under a turn of the user's what it says, after ``= L:`` of the legacy and ``= U:`` of the user. What ends in
-"(optional)" counts neither way.
+``A:``, with ``\\n`` for a line break, and under a turn of the user's what it says, after ``= L:`` of the legacy and
+``= U:`` of the user. What ends in "(optional)" counts neither way.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _talk(path: Path) -> Talk:
     messages: list[Utterance] = []
     expected: list[Expected] = []
     for number, line in enumerate(lines[1:], start=2):
-        mark, text = line[:3], line[3:].strip()
+        mark, text = line[:3], line[3:].strip().replace("\\n", "\n")
         if mark in {"U: ", "A: "}:
             role, speaker = ("user", first["user"]) if mark == "U: " else ("assistant", "Guide")
             at = _AT + timedelta(minutes=len(messages))

@@ -25,7 +25,7 @@ _MODIFIERS = listed("amod compound nummod nmod quantmod advmod npadvmod det pred
 _OBJECTS = {"dobj": "obj", "dative": "to", "attr": "is", "acomp": "is", "oprd": "name", "xcomp": "is"}
 _AT_TIMES = listed("on in at to for")
 _LIKING = frozenset({"like", "love", "hate", "dislike", "prefer"})
-_STOPPING = frozenset({"stop", "quit", "cease", "give up"})
+_STOPPING = frozenset({"stop", "quit", "cease", "give up", "finish"})
 _STATES = {
     "married": "marry passive",
     "engaged": "engage passive",
@@ -33,6 +33,7 @@ _STATES = {
     "divorced": "divorce passive",
 }
 """Participles that the parser often takes for adjectives."""
+_PARTICIPLES = {"marry": "married", "engage": "engaged", "employ": "employed", "divorce": "divorced"}
 
 
 class Thing(NamedTuple):
@@ -327,7 +328,7 @@ def _renamed(claim: Claim) -> Claim:
     if claim.verbs in {("call passive",), ("name passive",)}:
         roles = frozenset(("is" if role in {"name", "obj"} else role, thing) for role, thing in claim.roles)
         return replace(claim, verbs=("be",), roles=roles)
-    states = {thing.stem for role, thing in claim.roles if role == "is"}
+    states = {_PARTICIPLES.get(thing.stem, thing.stem) for role, thing in claim.roles if role == "is"}
     if claim.verbs == ("be",) and len(states) == 1 and not states.isdisjoint(_STATES):
         (state,) = states
         return replace(claim, verbs=(_STATES[state],), roles=frozenset(role for role in claim.roles if role[0] != "is"))

@@ -28,16 +28,40 @@ _ONE_AT_A_TIME = frozenset(
         ("marry", "to"),
         ("report", "to"),
         ("engage passive", "to"),
+        ("be", "in"),
+        ("be", "at"),
+        ("take", "in"),
     }
 )
 """Verbs and roles that have one value at a time."""
 _ONCE = frozenset({"bear passive", "die", "marry", "marry passive", "pass away"})
 _CHANGES = frozenset(
     f"{verb}{voice}"
-    for verb in listed("move switch change transfer relocate postpone reschedule promote shift become rename")
+    for verb in (
+        *listed("move switch change transfer relocate postpone reschedule promote shift become rename"),
+        "put off",
+    )
     for voice in ("", " passive")
 )
-_ENDS = frozenset({"leave", "quit", "sell", "cancel", "end", "finish", "lose", "close", "drop", "give up", "give away"})
+_ENDS = frozenset(
+    {
+        "leave",
+        "quit",
+        "sell",
+        "cancel",
+        "end",
+        "finish",
+        "lose",
+        "close",
+        "drop",
+        "give up",
+        "give away",
+        "step",
+        "resign",
+        "retire",
+        "graduate",
+    }
+)
 _PARTINGS = frozenset(
     {"divorce", "divorce passive", "separate", "separate passive", "break up", "break off", "split up"}
 )
@@ -64,12 +88,13 @@ _DENYING = re.compile(r"(?:un|in|im|ir|dis|il)(?=[a-z]{3})")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.:]\d+[^.!?\n]*)*")
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*\.?")
 _NOT_THIS = re.compile(
-    r"\b(?:not|isn['’]t|instead of|rather than|no longer|forget)\b"
+    r"\b(?:not|isn['’]t|instead of|rather than|no longer|forget|switched from|i said|i wrote)\b"
     r"((?: [\w'’-]+){1,5})",
     re.IGNORECASE,
 )
 _NOW = re.compile(
-    r"\b(?:now|nowadays|from now on|these days|instead|since|any ?more|no longer|as of|by now|meanwhile|became)\b",
+    r"\b(?:now|nowadays|from now on|these days|instead|since|any ?more|no longer|as of|by now|meanwhile|became|changed"
+    r"|switched|swapped|extended)\b",
     re.IGNORECASE,
 )
 _MENDED = re.compile(r"\b(?:actually|correction|sorry|meant|mistake|typo|wrong|no wait|rather)\b", re.IGNORECASE)
@@ -130,8 +155,10 @@ class Pair:
         if not self.same_who:
             return "replaces" if self.has_another_holder() else "different"
         if (old.denied, old.over) != (new.denied, new.over):
-            return self.denial()
+            return "replaces" if self.is_first_time() else self.denial()
         if self.is_named_as_wrong():
+            return "replaces"
+        if self.is_over_with_life():
             return "replaces"
         if old.tense != new.tense:
             return "different"
@@ -175,10 +202,14 @@ class Pair:
         if not self.same_who or new.verbs[0] not in _ENDS or new.denied or old.denied or old.tense != "present":
             return False
         about = all_words(thing for role, thing in old.roles if role != "time")
+        if new.verbs[0] == "retire" and old.verbs[0] == "work":
+            return True
+        # Of "is a smoker" what a smoker does.
+        about |= {word.removesuffix("er") for word in about if old.verbs == ("be",)}
         return any(
             thing.words() <= about and not thing.words() <= self.names & _PARTNERS
             for role, thing in new.roles
-            if role in {"obj", "from"} and not _FIGURE.fullmatch(thing.stem)
+            if role in {"obj", "from", "as"} and not _FIGURE.fullmatch(thing.stem)
         )
 
     def is_changed(self) -> bool:
@@ -189,10 +220,12 @@ class Pair:
         about = all_words(thing for _, thing in old.roles)
         if any(role == "from" and thing.words() <= about for role, thing in new.roles):
             return True
-        if old.verbs[0] == "live" and new.verbs[0] in {"move", "relocate"}:
+        if old.verbs[0] == "live" and new.verbs[0] == "move in":
+            return True
+        if old.verbs[0] in {"live", "be"} and new.verbs[0] in {"move", "relocate"}:
             places = {thing.stem for role, thing in new.roles if role in {"to", "time"}}
             return not places.isdisjoint(self.names) and any(role == "in" for role, _ in old.roles)
-        if {"time"} <= {role for role, _ in old.roles} & {role for role, _ in new.roles}:
+        if any(role == "time" for role, _ in old.roles) and any(role in {"time", "until"} for role, _ in new.roles):
             return True
         return any(
             one.stem == other.stem and one.parts and other.parts and one != other
@@ -201,6 +234,21 @@ class Pair:
             for _, other in new.roles
         )
 
+    def is_over_with_life(self) -> bool:
+        """Whether somebody died who lived or was somewhere."""
+        old, new = self.old, self.new
+        somewhere = old.verbs[0] in {"live", "work"} or (
+            old.verbs == ("be",) and any(role == "in" or thing.stem == "alive" for role, thing in old.roles)
+        )
+        return new.verbs[0] in {"die", "pass away"} and somewhere and old.tense == "present" and not new.denied
+
+    def is_first_time(self) -> bool:
+        """Whether somebody went where they had never been."""
+        old, new = self.old, self.new
+        places = [{thing for role, thing in each.roles if role in {"to", "in"}} for each in (old, new)]
+        never = old.denied and old.tense == new.tense == "past" and old.verbs == ("be",)
+        return never and not new.denied and bool(places[0]) and places[0] <= places[1]
+
     def has_another_holder(self) -> bool:
         """Whether somebody else is now what only one can be: "Nina is the team lead now"."""
         old, new = self.old, self.new
@@ -208,7 +256,7 @@ class Pair:
         if not alike or not old.roles or old.verbs[0] not in _LEADS or (old.denied, old.over) != (new.denied, new.over):
             return False
         stems = {thing.stem for thing in old.who | new.who if not thing.parts or thing.stem in self.names}
-        named = len(stems) == 2 and stems <= self.names
+        named = len(stems) == 2 and stems - {"user"} <= self.names
         return named and self.is_now and not self.told.is_beside
 
     def values(self) -> Comparison:  # noqa: PLR0911
@@ -234,7 +282,7 @@ class Pair:
             return self.off
         if self.is_single(role, one, another):
             return self.off if self.old.tense == "present" or self.is_once(role, one, another) else "different"
-        marked = self.is_now and self.old.tense == "present"
+        marked = (self.is_now or self.told.is_mended) and self.old.tense == "present"
         return "replaces" if marked and self.is_of_one_kind(role, one, another) else "different"
 
     def is_once(self, role: str, one: Thing, other: Thing) -> bool:
@@ -252,6 +300,8 @@ class Pair:
         named = {one.stem, other.stem} <= self.names
         if verb in _ONCE and role in {"in", "time", "to"}:
             return True
+        if verb == "be" and role in {"in", "at"} and any(each == "is" for each, _ in self.old.roles):
+            return False  # "Is good at chess."
         if (verb, role) in _ONE_AT_A_TIME:
             return named or (one.stem not in self.names and other.stem not in self.names)
         subjects = {thing.stem for thing in self.old.who}
@@ -261,13 +311,16 @@ class Pair:
         if _is_count(one, other) or role == "until":
             return True
         if one.stem == other.stem and role == "on":
+            return all(part[0] == "mod" for part in one.parts | other.parts)
+        if role.startswith("name") and verb in {"call", "name"}:
             return True
         if verb != "be" or role != "is":
             return False
         favoured = any(
             word in {"favorite", "favourite", "preferred"} for thing in self.old.who for word in thing.words()
         )
-        return favoured or (not of_several and named)
+        addresses = all("@" in thing.stem for thing in (one, other))
+        return favoured or addresses or (not of_several and named)
 
     def is_of_one_kind(self, role: str, one: Thing, other: Thing) -> bool:
         """Whether two values may be answers to one question: both dates, both names, or both neither."""

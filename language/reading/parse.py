@@ -164,31 +164,53 @@ def _read(pipeline: Language, text: str) -> Parsed:
     return Parsed(text, words, tuple(each for each in sentences if each[1] - each[0] <= MOST_WORDS))
 
 
-def _mended(words: Sequence[Word]) -> Iterator[Word]:
-    """The words, with verbs that the pipeline takes for something else: "I like tea", "the flight leaves on Friday"."""
-    verbs: dict[int, str] = {}
+def _mended(words: Sequence[Word]) -> list[Word]:
+    """The words, with what the pipeline often misreads put right."""
+    mended = list(words)
     for word in words:
         head = words[word.head]
-        if head.head != head.index:
+        if word.dep == "nsubj" and head.dep == "auxpass":  # "Tom is engaged": the subject of what he is.
+            mended[word.index] = replace(word, head=head.head)
+        if head.head == head.index and head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
+            mended[head.index] = replace(head, pos="VERB", tag="VBP", lemma="like")
+            for each in words:
+                if each.head == head.index and each.dep == "pobj":
+                    mended[each.index] = replace(each, dep="dobj")
+    roots = [word.index for word in words if word.head == word.index]
+    for root in roots:
+        if mended[root].pos in {"NOUN", "PROPN"}:
+            _find_verb(mended, [word for word in words if _root(words, word) == root], root)
+    return mended
+
+
+def _root(words: Sequence[Word], word: Word) -> int:
+    while word.head != word.index:
+        word = words[word.head]
+    return word.index
+
+
+def _find_verb(words: list[Word], sentence: Sequence[Word], root: int) -> None:
+    """Make a verb of what was read as a noun where a sentence has none: "my partner works nights"."""
+    if any(word.tag in {"VBD", "VBZ", "VBP", "MD"} for word in sentence):
+        return
+    for before, word, after in zip(sentence, sentence[1:], sentence[2:], strict=False):
+        named = any(each.dep in {"det", "poss"} for each in sentence[: sentence.index(word)]) or before.tag == "NNP"
+        plain = before.tag in {"NN", "NNP"} and (before.head in {word.index, root} or before.dep == "compound")
+        if not (word.tag == "NNS" and word.low.endswith("s") and named and plain) or after.dep in {"punct", "cc"}:
             continue
-        if head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
-            verbs[head.index] = "VBP"
-        elif head.tag == "NNS" and head.low.endswith("s") and word.dep == "compound" and word.tag == "NN":
-            dated = any(
-                each.dep == "pobj" and each.entity in {"DATE", "TIME"} for each in words[head.index : head.index + 5]
-            )
-            after = words[head.index + 1] if head.index + 1 < len(words) else head
-            if dated and after.dep == "prep":
-                verbs[head.index] = "VBZ"
-    for word in words:
-        if word.index in verbs:
-            yield replace(word, pos="VERB", tag=verbs[word.index], lemma=word.low.removesuffix("s"))
-        elif word.head in verbs and word.dep in {"compound", "pobj"}:
-            yield replace(word, dep="nsubj" if word.dep == "compound" else "dobj")
-        elif verbs.get(word.head) == "VBZ" and word.dep in {"poss", "det", "amod"}:
-            yield replace(word, head=word.head - 1)
-        else:
-            yield word
+        verb = word.index
+        words[verb] = replace(word, pos="VERB", tag="VBZ", lemma=word.low.removesuffix("s"), dep="ROOT", head=verb)
+        words[before.index] = replace(before, dep="nsubj", head=verb)
+        for each in sentence:
+            if each.index < before.index and each.head in {root, verb}:
+                words[each.index] = replace(each, head=before.index)
+            elif each.index > verb and each.head == root and each.index < root:
+                words[each.index] = replace(each, head=root)
+            elif each.index > verb and each.head == root and root <= verb:
+                words[each.index] = replace(each, head=verb, dep="dobj" if each.dep == "pobj" else each.dep)
+        if root > verb:
+            words[root] = replace(words[root], dep="dobj", head=verb)
+        return
 
 
 def _pipeline() -> Language:

@@ -13,6 +13,7 @@ _TO_TWENTY = (
     "eighteen nineteen twenty"
 )
 _NUMERALS = {word: str(number) for number, word in enumerate(_TO_TWENTY.split())}
+_NUMERALS |= {"once": "1", "twice": "2"}
 _ORDINALS = {word: f"{number}." for number, word in enumerate(_FIRST_TEN.split(), start=1)}
 # Words of which either says what the other does, in a statement about a person.
 _ALIKE = {word: kin for kin in ("mother", "father", "grandmother", "grandfather") for word in KIN_WORDS[kin][1]} | {

@@ -240,7 +240,7 @@ class Wording:
             if (
                 person is self.elided
                 and word.dep in {"nsubj", "poss"}
-                and clause.parsed.head(word).dep in {"ccomp", "pcomp"}
+                and clause.parsed.head(word).dep in {"ccomp", "pcomp", "xcomp"}
             ):
                 raise Unclear(word)
             if objects and _same_act(clause, word):

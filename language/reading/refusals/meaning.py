@@ -64,7 +64,7 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
         asked = any(each.asked for each in heard)
         denied = heard[0].denied if len(heard) == 1 else None
         return Refusal(tuple(passages), named, any(each.whole for each in heard), denied, asked)
-    return _Talk(turns, last).meant_by_no() if says_no(said) else None
+    return _Talk(turns, last).meant_by_no() if says_no(said, goes_on=True) else None
 
 
 def _acts(text: str) -> Iterator[Act]:
@@ -180,7 +180,7 @@ class _Talk:
     def meant_by_no(self) -> Refusal | None:
         """What a plain no means: what the other side wanted to keep; None where nobody asked."""
         question = self._asked()
-        if question is None:
+        if question is None or not (says_no(self.turns[self.last].content) or _asks_last(question)):
             return None
         earlier = self._sentences(roles={"user"}, upto=self.last)
         latest = max((position for position, _ in earlier), default=None)
@@ -256,6 +256,14 @@ class _Talk:
         if any(map(str.isdigit, sentence.text)):
             return False
         return not _says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
+
+
+def _asks_last(text: str) -> bool:
+    """Whether the last thing that is said is the question whether to keep something."""
+    last = list(split_sentences(text))[-1:]
+    return (
+        bool(last) and last[0].text.rstrip().endswith("?") and ASKING.search(last[0].text.replace("’", "'")) is not None
+    )
 
 
 def beside(content: str, named: frozenset[str]) -> int | None:

@@ -45,6 +45,7 @@ _NAMING = [
     ),
     any_case(r"(?P<whole>all)? ?(?:the |your |any )?(?:memor(?:y|ies)|notes?) (?:that|of|about|on) (?P<what>\S.*)"),
     any_case(rf"(?:that|the fact that) (?P<what>{_SOMEBODY}\b.*)"),
+    any_case(r"(?:the|that|my|this) (?P<what>[\w'-]+(?: [\w'-]+)?) (?:thing|part|bit|story|business|stuff)"),
     any_case(
         r"(?P<whole>any|every|all|no|not a word)?(?:the |that |this |a |my )?(?:whole )?(?:thing|part|bit|story|stuff"
         rf"|matter|business|word|sentence|remark|piece|fact)?s?(?: (?:that )?{_SAID})? ?(?:about|regarding)"
@@ -84,7 +85,7 @@ def flat(text: str) -> str:
 def may_refuse(text: str) -> bool:
     """Whether a text may ask that something be not kept; most have no word of it. Nothing is parsed for that."""
     line = flat(text)
-    return bool(acts_in(line)) or says_no(line)
+    return bool(acts_in(line)) or says_no(line, goes_on=True)
 
 
 def acts_in(line: str) -> list[Act]:
@@ -130,7 +131,9 @@ def _forgotten(text: str) -> Iterator[Act]:
         if act is not None:
             hasty = what in {"", "it"} or (verb in _HASTY and not placed and not _POINTS_LAST.fullmatch(what))
             regrets = _REGRETS.search(text[: match.start("act")]) is not None
-            if (hasty and not regrets and _POLITE.search(match[0] + " " + what) is None) or _GOES_ON.match(text[end:]):
+            if (
+                hasty and not regrets and _POLITE.search(match[0] + " " + what + text[end : end + 9]) is None
+            ) or _GOES_ON.match(text[end:]):
                 continue
             yield act
         elif not (what.lower().startswith("about ") and (goes_on or verb != "forget")):

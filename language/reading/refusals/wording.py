@@ -19,7 +19,8 @@ def any_case(pattern: str) -> re.Pattern[str]:
 _SOFT_WORD = (
     r"(?:please|pls|plz|oh|ok|okay|actually|no|nah|nope|wait|sorry|and|but|so|well|just|lol|haha|hey|h+m+|then|now"
     r"|really|also|btw|again|yes|yeah|god|sure|thanks|thank you|never mind|nevermind|by the way|if possible|kindly"
-    r"|maybe|to be honest|one thing|(?:make|be) sure(?: that)?)\b"
+    r"|maybe|to be honest|one thing|hang on|hold on|wait a (?:minute|second|sec)|careful|sh+|(?:make"
+    r"|be) sure(?: that)?)\b"
 )
 _SOFT_WORDS = any_case(_SOFT_WORD)
 SOFT = rf"(?:{_SOFT_WORD}[\s,.!…–—-]*){{0,6}}"
@@ -51,6 +52,7 @@ _KEEPING = {
     r"|take note of|keep (?:a )?(?:note|record|track) of|keep|keep in mind|bear in mind|include|repeat|quote",
     "down": r"(?:write|jot|put)(?= .{0,99}\bdown\b)(?: down)?",
     "about": r"(?:write|mention|say|tell)(?= (?:anything |something |a word |about ))",
+    "pointed": r"(?:add|put)(?= (?:that|this|it)\b)",
     "placed": rf"(?:put|add|write|mention|use|list|file|enter|have|include|bring|leave)(?=.{{0,99}}{PLACE})",
 }
 _ANY_KEEPING = "|".join(_KEEPING.values())
@@ -59,7 +61,7 @@ _KEPT = (
     r"|repeated"
     r"|quoted|mentioned|included|on (?:the )?record|on file)"
 )
-POINTED = r"(?:(?:any of )?(?:that|this|it|these|those|them)(?: one| bit| part| last one)?|anything)"
+POINTED = r"(?:(?:any of )?(?:that|this|it|these|those|them|the following)(?: one| bit| part| last one)?|anything)"
 LAST = (
     r"(?:(?:the|that|this|my|these|those)(?: very)? (?:last|previous)(?: (?:thing|part|bit|sentence|message|line"
     r"|one|remark))?"
@@ -115,6 +117,11 @@ FORMS = [
         rf"|his|her|their|\w+'s)(?: [\w']+){{1,3}}?) (?:(?:as )?(?:to yourself|private|confidential|secret"
         rf"|between us)\b|out\b"
         rf"(?: of (?:(?:this|it|that|my|the|his|her|your)\b ?\w*))?)(?={ENDING}\s*(?:[,.:;!?…–—]|$|and\b))",
+        # I'd rather this wasn't remembered; this is confidential.
+        rf"i(?:'d| would)(?: much)? (?:rather|prefer)(?: it)?(?: if| that)? (?P<what>that|this|it)"
+        rf" (?:was|were|is|be|would)? ?(?:n't|not|n’t)(?: be)? {_KEPT}",
+        r"(?P<what>that|this|it)(?: is|'s)(?: strictly| all| very| a)? (?:confidential|private"
+        r"|secret)(?=\s*(?:[.!]|$))",
         # He doesn't want that known; I don't think she'd want it written down; take that out again; not the hint.
         rf"(?:i (?:do not|don'?t) think (?:\w+ )?\w+(?:'d| would)?|(?:\w+ )?\w+ (?:does not|doesn'?t|would not"
         rf"|wouldn'?t"
@@ -150,6 +157,7 @@ ASKING = any_case(
     r"|\b(?:shall|should|do you want me to|may) i?\b[^.?!]{0,60}\b(?:from now on|always|in future|in the future"
     r"|by default"
     r"|next time|every time)\b|\b(?:always|from now on)\?|\b(?:made|taken|make) (?:a )?note\b"
+    rf"|\b(?:for|in|on) (?:my|your|his|her|their|the) (?:page|story|legacy|memorial|records?|profile|notes?)\b[^.!?]*\?"
     rf"|\bwant (?:that|this|it) (?:in|on|among)\b|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved"
     rf"|i remember that now)\b"
 )
@@ -205,13 +213,14 @@ _REASON = (
 )
 _POLITE = (
     r"(?:thanks?(?: you)?(?: (?:a lot|so much|anyway|though))?|thank you|thx|ty|please|pls|sorry|ok(?:ay)?|not|no"
-    r"|that|but|and|it'?s (?:fine|ok|okay|alright|all right|good)"
+    r"|for now|at the moment|sh+|that|but|and|it'?s (?:fine|ok|okay|alright|all right|good)"
     r"|that'?s (?:fine|ok|okay|all right|alright)|all good|i'?m good|haha|lol)"
 )
 _LONGEST_ANSWER = 160
 _PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")
 _NO_PIECE = any_case(_NO)
 _ONLY_PIECE = any_case(_ONLY)
+_GOES_ON = any_case(r"(?:it|that|this|he|she|they)\b")
 _OTHER_PIECE = any_case(f"{_ONLY}|{_REASON}|{_POLITE}")
 _NO_AND_ONLY = any_case(rf"(?:{_NO})?\s*(?:{_ONLY}|{_POLITE})*|{_NO}\s+{_REASON}")
 
@@ -221,14 +230,17 @@ def without_soft_words(text: str) -> str:
     return _SOFT_WORDS.sub(" ", text)
 
 
-def says_no(text: str) -> bool:
-    """Whether a message is a plain no, with thanks and a reason at most. One that says something else is not."""
+def says_no(text: str, *, goes_on: bool = False) -> bool:
+    """Whether a message is a plain no, with thanks and a reason at most. One that says something else is not.
+
+    ``goes_on``: also one that goes on about somebody or something: "no, she reads this".
+    """
     text = text.strip().replace("’", "'")
     if len(text) > _LONGEST_ANSWER or "?" in text:
         return False
     pieces = [piece for piece in _PIECES.split(text) if piece]
     noes = [bool(_NO_PIECE.fullmatch(piece) or _NO_AND_ONLY.fullmatch(piece)) for piece in pieces]
-    others = (bool(_OTHER_PIECE.fullmatch(piece)) for piece in pieces)
+    others = (bool(_OTHER_PIECE.fullmatch(piece) or (goes_on and _GOES_ON.match(piece))) for piece in pieces)
     refused = any(_NO_PIECE.match(piece) or _ONLY_PIECE.match(piece) for piece in pieces)
     return refused and all(no or other for no, other in zip(noes, others, strict=True))
 
