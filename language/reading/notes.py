@@ -107,8 +107,8 @@ def _items(text: str, offset: int) -> Iterator[tuple[int, int, str]]:
         end = match.start() if match else len(text)
         item = text[start:end].strip()
         # "One cat, Biscuit" is one.
-        named = match and item.split()[-1:] and item.split()[-1].lower() in _SINGULARS
-        if named and re.match(r"[A-Z]\w+(?=[,;.]|$)", text[match.end() :]):
+        counted = item.split()[-1:] and item.split()[-1].lower() in _SINGULARS
+        if match and counted and re.match(r"[A-Z]\w+(?=[,;.]|$)", text[match.end() :]):
             continue
         if item:
             first = text.index(item, start)
