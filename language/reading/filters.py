@@ -51,7 +51,7 @@ _STATES = listed(
     """sorry sure glad happy sad afraid tired ready fine ok okay good here there proud nervous back home thankful
     grateful upset worried curious able right wrong interested done lost busy hungry late excited bored confused
     fascinated surprised shocked amazed lucky aware free welcome stuck certain due about confident pleased
-    honest serious young small little kidding joking guilty close angry mad ashamed asleep awake"""
+    honest serious off young small little kidding joking guilty close angry mad ashamed asleep awake"""
 )
 _LASTING = listed(
     """learn train study work marry live teach build move retire expect save volunteer raise write plan practise
@@ -289,6 +289,11 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
     told = [each for each in content if each.index != head.index or head.lemma not in _EMPTY]
     if any(is_masked(each) for each in content):
         return False
+    counted = clause.children("dobj") if head.lemma != "turn" else []
+    if any(each.pos == "NUM" and not clause.parsed.children(each) for each in counted):
+        return True
+    if any(each.low == "lot" and not clause.parsed.child(each, "prep") for each in clause.children("dobj")):
+        return True
     hollow = [
         each
         for each in clause.children("xcomp")

@@ -132,7 +132,7 @@ class MessageReader(Teller):
                 if self.cast.legacy is None and shared and head.lemma not in _TOGETHER:
                     self.who[subject.index] = self.cast.user
             return self.who.get(subject.index), False
-        if not is_verb(head) or orders(clause):
+        if not is_verb(head) or orders(clause) or (head.lemma in {"call", "name"} and not clause.children("aux")):
             return None, False
         past = head.tag in {"VBD", "VBZ", "VBN", "VBG"} or any(
             each.tag in {"VBD", "VBZ", "MD"} for each in clause.children("aux", "auxpass")

@@ -25,7 +25,7 @@ _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\\w)(
 _LAUGHS = re.compile(r"(?i)(?<!\w)(?:lol+|lmao|rofl|ha(?:ha)+h?|he(?:he)+|omg|tbh|ngl|imo|btw|fyi|smh)(?!\w)[ ,]*")
 _ASIDES = re.compile(
     r"(?i),? ?(?<!\w)(?:bless (?:her|him|them)(?: (?:heart|soul))?|to be honest|by the way|(?:do )?you know|you see|"
-    r"funnily enough|of course|i must say|i swear|believe it or not|god rest (?:his|her) soul|may "
+    r"funnily enough|of course|i must say|i swear|believe it or not|god rest (?:(?:his|her) soul|him|her|them)|may "
     r"(?:he|she) rest in peace|"
     r"(?:just )?in case (?:that|it|this)(?: ever)? (?:matters?|helps?|comes up|is relevant|is "
     r"important)|just so you know|"
@@ -36,13 +36,15 @@ _ASIDES = re.compile(
     r"(?=\s*(?:[,.!?;:)]|- |$))"
 )
 _OPENERS = re.compile(
-    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yea|ya|like(?= (?:i|he|she|we|my)\b)|true|yep|yes|yup|no|nope"
+    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
+    r"|true|yep|yes|yup|no|nope"
     r"|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
     r"or|also|plus|anyway|anyways|"
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"
     r"you know|now|then|besides|indeed|truly|still|luckily|sadly|unfortunately|fortunately|funnily enough|"
     r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for "
-    r"me|as i said|let me see|(?:although|though)(?! [^.!?]*,)|cheers|(?:that|this|which)(?: is|'s) why|"
+    r"me|as i said|let me see|(?:although|though)(?! [^.!?]*,)|cheers|where (?:to|do i|should i) (?:start"
+    r"|begin)|(?:that|this|which)(?: is|'s) why|"
     r"(?:the (?:thing|fact|truth) is|(?:it )?turns out|(?:it|that) (?:just )?reminds me)(?:,|,? that)?|"
     r"let's see|(?:where|what) was i|(?:it|i|he|she|they|we|that) (?:is|was|did|am|were|do|does|would|"
     r"has|had)(?=[.,!]))"
@@ -56,7 +58,7 @@ _QUESTION_AFTER = re.compile(
     r"[^.!?]*\?)"
 )
 _SPLICE = re.compile(
-    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|at least|don't|please)\b)|(?<=\w), (?=(?:so|but|"
+    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|nothing|send|at least|don't|please)\b)|(?<=\w), (?=(?:so|but|"
     r"and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
 )
 # "I have one sister, she lives in Chicago": two sentences, unless the first only leads up to the second.
@@ -64,9 +66,16 @@ _COMMA = re.compile(
     r"(?i)(?:(?<=[.!?;] )|^)(?P<first>(?:i|he|she|we|they|it|my|his|her|our|the)(?:'\w+)? [^.!?;\n]{6,120}?), "
     r"(?P<second>(?:i|he|she|we|they|it)(?:'\w+)? (?!said\b|says\b|think\b|thought\b|told\b|guess\b|suppose\b))"
 )
+# Somebody who writes without marks goes on with another sentence: "the dog's called pickle she's a staffy".
+_RUN_ON = re.compile(r"(?<![\w'])(?P<before>[a-z]+) (?=(?:she|he)'s\b|I'm\b)")
+_LEADS_ON = listed(
+    """that but and so or if when because until how think thinks know knows say says said guess hope since as than what
+    why where who sure while now told tell tells like me him her though glad sad mean worse believe whether"""
+)
 # "My father, he was a musician": who is meant is said twice.
 _SAID_TWICE = re.compile(
-    r"(?i)(?:(?<=[.!?;] )|^)((?:my|his|her|our) (?:\w+ )?\w+(?: (?-i:[A-Z])\w+)?),? (?:he|she)(?='s |'d | (?!who\b)\w)"
+    r"(?i)(?:(?<=[.!?;] )|^|(?<=and ))((?:my|his|her|our) (?:\w+ )?\w+(?: (?-i:[A-Z])\w+)?)"
+    r",? (?:he|she)(?='s |'d | (?!who\b)\w)"
 )
 _TRAILS = re.compile(
     r"(?i),? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
@@ -125,7 +134,8 @@ _OWN = re.compile(
 _NO_ARTICLE = re.compile(
     r"(?i)\b((?:have|has|had) "
     r"(?=(?:dog|cat|horse|son|daughter|brother|sister|house|car|garden|bakery|shop|small|big)\b)|"
-    r"(?:is|was|am|'m|'s) (?=(?:nurse|teacher|doctor|dentist|driver|cook|chef|baker|fisherman|farmer|engineer|lawyer|"
+    r"(?:is|was|am|'m|(?<=[eE])'s) (?=(?:nurse|teacher|doctor|dentist|driver|cook|chef|baker|fisherman|farmer"
+    r"|engineer|lawyer|"
     r"student|vet|carpenter|tailor|waiter|waitress|programmer|accountant|mechanic|electrician|plumber|gardener|painter|"
     r"musician|soldier|sailor|miner|pharmacist|secretary|housewife|widow|widower|orphan)"
     r"(?=[.,;!?]|$| (?:in|at|and|since|by|for|from|on|but|with|of|here|there|now)\b)))"
@@ -140,7 +150,7 @@ _NOTED = re.compile(
 # A message that begins with what somebody did, and "Used to".
 _FIRST_NOTED = re.compile(
     r"(?:^(?!(?:Tired|Bored|Excited|Scared|Worried|Confused|Interested|Married|Retired|Divorced|Widowed|Blessed|Pleased|Need|"
-    r"Delighted|Exhausted|Indeed|Based|Compared|Used|Agreed|Red|Bed|Speed|Feed|Seed)\b)"
+    r"Delighted|Exhausted|Indeed|Based|Compared|Used|Called|Named|Agreed|Red|Bed|Speed|Feed|Seed)\b)"
     r"(?:[A-Z][a-z]{2,}ed|Got|Had|Went|Ran|Taught|Sang|Wrote|Drove|Became|Lost|Won|Built|Spent|Grew|Came"
     r"|Never (?!mind\b|again\b|heard\b)[a-z]+)|(?:(?<=[.!?] )|^)Used to)\b"
     r"(?! (?:by|it|that|this|on|you)\b)" + _ALONE
@@ -287,6 +297,8 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     mended.replace(_TRAILS, "")
     mended.replace(_SAID_TWICE, lambda match: match[1])
     mended.replace(_COMMA, _parted)
+    if casual:
+        mended.replace(_RUN_ON, lambda match: match.group() if match["before"] in _LEADS_ON else f"{match['before']}. ")
     mended.replace(re.compile(r"(?i)(?<=\bhe) (?=born\b)|(?<=\bshe) (?=born\b)|(?<=\bi) (?=born\b)"), " was ")
     mended.replace(_YEARS_HAD, _aged)
     mended.replace(_THEREFORE, ". ")

@@ -106,13 +106,18 @@ def _items(text: str, offset: int) -> Iterator[tuple[int, int, str]]:
     for match in [*_ITEM.finditer(text), None]:
         end = match.start() if match else len(text)
         item = text[start:end].strip()
-        # "One cat, Biscuit" is one.
-        counted = item.split()[-1:] and item.split()[-1].lower() in _SINGULARS
-        if match and counted and re.match(r"[A-Z]\w+(?=[,;.]|$)", text[match.end() :]):
+        # "One cat, Biscuit" is one, and "born 1948, Laredo".
+        counted = any(word in _SINGULARS for word in item.partition(",")[0].lower().split()[-1:])
+        goes_on = match and re.match(r"[A-Z]\w+(?=[,;.]|$)|\d{4}\b", text[match.end() :])
+        if goes_on:
             continue
         if item:
             first = text.index(item, start)
-            yield offset + first, offset + first + len(item), re.sub(r", (?=[A-Z]\w+$)", " called ", item)
+            yield (
+                offset + first,
+                offset + first + len(item),
+                (re.sub(r", (?=[A-Z]\w+$)", " called ", item) if counted else item),
+            )
         start = match.end() if match else end
 
 

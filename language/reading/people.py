@@ -255,7 +255,7 @@ class Cast:
             return self.user
         return who.get(possessive.index)
 
-    def _meant(
+    def _meant(  # noqa: PLR0911
         self, parsed: Parsed, word: Word, who: dict[int, Person | None], subject: Person | None
     ) -> Person | None:
         """Whom he, she, him, her or his means; None when that is unclear."""
@@ -284,6 +284,9 @@ class Cast:
             fitting = sure if len(sure) == 1 else fitting
         if len(fitting) == 1:
             only = fitting[0]
+            aside = only not in {self.legacy, self.subject, subject}
+            if aside and self.legacy is not None and self.legacy.fits(gender) and id(self.legacy) not in barred:
+                return None
             return (
                 only
                 if only.gender == gender or is_subject or only is self.legacy
@@ -344,6 +347,7 @@ class Cast:
         person = self.other(name=name, kin=kin, owner=self.user)
         person.told = True
         self.here = [one for one in self.here if one is not person] + [person]
+        self.subject = person
 
     def together(self, pair: bool) -> Person | None:
         """Who "we" are beside the user, where only one other was spoken of: the legacy, or whom ``pair`` verbs join."""

@@ -36,6 +36,7 @@ _OWN_HEADINGS = listed(
     "sport sports study transport travel vacation weekends work"
 )
 _TOPIC = re.compile(r"(?:about|more about|some|something about|things|basics|facts) \w")
+_SUBJECT_FIRST = re.compile(r"(?i)\s*(?:i|he|she|we|my|his|her)\b")
 _FIRST_PERSON = re.compile(r"\b(?:I|i['’]m|I['’]\w+|[Mm]y)\b")
 
 _ABBREVIATIONS = listed(
@@ -83,7 +84,7 @@ def _blank_unless_own(match: re.Match[str]) -> str:
     if who in _OWN_LABELS:
         return line
     said = line.partition(":")[2]
-    if _TOPIC.match(who) and not is_label(who):
+    if _TOPIC.match(who) and (not is_label(who) or _SUBJECT_FIRST.match(said)):
         return line.replace(":", ".", 1)
     if who in _OWN_HEADINGS and _FIRST_PERSON.search(said):
         return " " * (len(line) - len(said)) + said

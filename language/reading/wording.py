@@ -97,7 +97,7 @@ class Wording:
                 parts.append(said + space)
         text = re.sub(r"\s+", " ", "".join(parts)).strip(" ,;-.!")
         text = re.sub(r"\s+(?=[,.;!?)])|(?<=\()\s+", "", text)
-        text = re.sub(r",? (?:though|too|either|as well|anyway)$", "", text)
+        text = re.sub(r",? (?:though|too|either|as well|anyway)$|, back$", "", text)
         return text.replace("can not", "cannot").replace(" ,", ",")
 
     def _before_names(self, words: list[Word]) -> set[int]:
@@ -339,6 +339,7 @@ class Wording:
             return "had" if verb.tag == "VBN" and not perfect else "would"
         subject = subject_of(clause.parsed, word)
         first_person = subject is not None and subject.low in {"i", "we"} and not _joined(clause, subject)
+        first_person = first_person or (self.elided is not None and word.tag == "VBP" and subject is None)
         if first_person and low in _SAME_PAST and _PAST_TIME.search(self.mended.text):
             return word.text
         bare = (
