@@ -181,12 +181,13 @@ def asks_to_keep(text: str) -> bool:
 
 
 _NO = (
-    r"(?:(?:god|oh|dear god|good lord|hell|heavens),? )?(?:no+|nope|nah|naw|nay|no (?:thanks?|thank you|ty|thx"
+    r"(?:(?:haha|lol|um|uh|hm+|well|god|oh|dear god|good lord|hell|heavens),? )?(?:no+|nope|nah|naw|nay"
+    r"|no (?:thanks?|thank you|ty|thx"
     r"|please|sir|ma'?am)|please no|better not|rather not"
     r"|absolutely not|certainly not|definitely not|of course not|not (?:really|now|at all|this|that|yet|this time"
     r"|necessary|needed)"
     r"|(?:please )?(?:do not|don'?t)(?: do (?:that|it|this)| bother)?|no need|no,? no|not that,? no"
-    r"|i'?d (?:really )?(?:rather|prefer) (?:you )?(?:not|did ?n[o']t)"
+    r"|(?:i'?d )?(?:really )?(?:rather|sooner|prefer) (?:you )?(?:not|did ?n[o']t)"
     r"|i would (?:rather|prefer) not|i'?d rather (?:you )?didn'?t|never|nein(?: danke)?|non(?: merci)?"
     r"|n[aã]o(?: obrigad[oa])?|nee|no gracias|(?:let|leave) (?:it|that|this)(?: one| bit| part)?(?: go| be"
     r"| rest| alone| out| off)?"
