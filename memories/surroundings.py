@@ -16,7 +16,7 @@ from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
 from language.reading.compare import Saying
 from retrieval.prepared import SHAPES, Statement, VectorArray, put_together
 from statements.policy import fingerprints
-from statements.querysets import Against, suppressed
+from statements.querysets import Against, least_similarity, suppressed
 from statements.wording import Embedded
 
 from .models import MEMORY, Memory
@@ -68,13 +68,14 @@ def read_surroundings(
     """
     rev = 0
     around = [Surroundings() for _ in statements]
-    for position, role, similarity, suppression, rejected, seen, *row in _found(principal, user_id, statements, but):
+    found = _found(principal, user_id, statements, but)
+    for position, role, similarity, suppression, rejected, stood, seen, *row in found:
         if role == "rev":
             rev = suppression
             continue
         here, (new, text) = around[position - 1], statements[position - 1]
         if role == "suppressed":
-            here.against.take(text.saying, suppression, similarity, rejected)
+            here.against.take(text, suppression, similarity, rejected, stood)
             continue
         memory = Memory.from_db(DEFAULT_DB_ALIAS, [column.attname for column in _COLUMNS], row)
         here.memories[memory.pk] = memory
@@ -150,7 +151,7 @@ def _found(
         "positions": [position for position, _ in prints],
         "fingerprints": [value for _, value in prints],
         "at_least": settings.MEMORY_LINK_MIN_SIMILARITY,
-        "suppressed_at_least": settings.SUPPRESSION_SIMILARITY,
+        "suppressed_at_least": least_similarity(text for _, text in statements),
         "top_k": settings.MEMORY_NEIGHBOURS,
     }
     return _statement(principal.stand_in()).run(values)

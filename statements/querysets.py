@@ -16,14 +16,15 @@ from django.utils import timezone
 
 from conversations.echoes import MOST_OFFERED, SaidAgain
 from journal.models import Change
-from language.reading.compare import Saying
+from language.likeness import likeness
 from retrieval.prepared import Statement as Prepared
 from retrieval.prepared import VectorArray, put_together
 from retrieval.search import nearest
 from retrieval.text import list_query_words
+from retrieval.vectors import vector_of
 
 from .policy import fingerprints
-from .policy.resembling import RESEMBLES, resembles
+from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, comes_near, resembles
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -46,24 +47,39 @@ WITH said AS MATERIALIZED (
 
 @dataclass(slots=True)
 class Against:
-    """The suppressions, by id, that stand against a statement: of its very ``words``, or of what it may mean."""
+    """The suppressions, by id, that stand against a statement: of its very ``words``, or of its ``meaning``.
+
+    ``near``: it is so near to one that it may mean that too. Its person decides, and approving it lifts nothing.
+    """
 
     words: list[int] = field(default_factory=list)
     meaning: list[int] = field(default_factory=list)
+    near: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.meaning)
+        return bool(self.words or self.meaning or self.near)
 
     def why_waits(self, text: Embedded) -> str:
         """Why what somebody else than the person says has to wait for them; empty when it need not."""
         return RESEMBLES if self else text.doubt
 
-    def take(self, said: Saying, suppression: int, similarity: float | None, rejected: str | None) -> None:
-        """Take a row of ``suppressed`` about what was ``said``."""
+    def take(
+        self, text: Embedded, suppression: int, similarity: float | None, rejected: str | None, stood: bytes | None
+    ) -> None:
+        """Take a row of ``suppressed`` about a text; ``stood`` is the vector of what was rejected."""
         if similarity is None:
             self.words.append(suppression)
-        elif resembles(said, rejected, similarity):
+        elif resembles(text.saying, rejected, similarity):
             self.meaning.append(suppression)
+        elif text.meaning is not None and stood is not None and not self.near:
+            alike = likeness(text.meaning, vector_of(stood))
+            self.near = comes_near(text.content, rejected, similarity, alike)
+
+
+def least_similarity(texts: Iterable[Embedded]) -> float:
+    """From which similarity on a suppression can stand against one of these."""
+    judged = any(text.meaning is not None for text in texts)
+    return min(settings.SUPPRESSION_SIMILARITY, LEAST_SIMILARITY) if judged else settings.SUPPRESSION_SIMILARITY
 
 
 def suppressed(kind: StatementKind[Any], *, scoped: bool) -> str:
@@ -217,10 +233,10 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
             "fingerprints": [each for _, each in said],
             "vectors": VectorArray.of(text.vector for text in texts),
             "model": next((text.embedding_model for text in texts if text.embedding_model), ""),
-            "suppressed_at_least": settings.SUPPRESSION_SIMILARITY,
+            "suppressed_at_least": least_similarity(texts),
         }
         for position, *row in _matching(kind, legacy_id is not None).run(values):
-            found[position - 1].take(texts[position - 1].saying, *row)
+            found[position - 1].take(texts[position - 1], *row)
         return found
 
 

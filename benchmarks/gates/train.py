@@ -1,4 +1,4 @@
-"""Train what the gates judge by beside their rules: ``python -m benchmarks.gates.train`` writes the weights anew.
+"""Train what is judged by vectors: ``python -m benchmarks.gates.train`` writes the weights of gates and likeness anew.
 
 The texts stand beside this file, one a line: orders to a model, secrets, ordinary sentences, and after a tab what gives
 a field of a person. Those that the tests keep and that were learned from come on top. ``--check`` writes nothing and
@@ -17,6 +17,8 @@ import numpy as np
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
+from language.likeness import WEIGHTS as LIKENESS
+from language.likeness import Frame, frame_of
 from tests.language.gates.labelled import labelled
 from tests.memories import said_of_user
 from tests.statements import resembling
@@ -25,6 +27,7 @@ HERE = Path(__file__).parent
 HIDDEN, SEEDS, EPOCHS, BATCH, STEP = 32, 3, 40, 256, 3e-3
 WEIGHT_DECAY, DROPPED = 1e-3, 0.1
 FOLDS = 6
+OTHERS = (("Henry", "his"), ("Rosa Delgado", "her"), ("Grandpa Luis", "his"), ("Otto", "his"), ("Aunt Ming", "her"))
 
 
 class Texts(NamedTuple):
@@ -67,6 +70,16 @@ def fields() -> Texts:
     for field, text in own:
         mine[FIELDS.index(field.strip("-"))].append(text)
     return _together(of_tests, mine)
+
+
+def seen_from(embedder: BundledEmbedder) -> Frame:
+    """What ordinary sentences are seen from; some of those about the user say the same of others."""
+    ordinary = _lines("ordinary.txt")
+    own = [line for line in ordinary if line.startswith("The user")]
+    for start, (name, their) in enumerate(OTHERS):
+        of_another = (line.replace("The user", name).replace(" their ", f" {their} ") for line in own[start % 2 :: 2])
+        ordinary += of_another
+    return frame_of(embedder.embed_passages(ordinary))
 
 
 def _said() -> Iterable[tuple[str, str]]:
@@ -181,6 +194,8 @@ def main() -> None:
         made |= {f"{name}_{part}": value.astype(np.float16) for part, value in layers._asdict().items()}
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
+        frame = {part: value.astype(np.float16) for part, value in seen_from(embedder)._asdict().items()}
+        np.savez_compressed(LIKENESS, allow_pickle=False, **frame)
 
 
 if __name__ == "__main__":

@@ -16,18 +16,24 @@ from retrieval.text import list_words
 RESEMBLES = "This resembles something that was rejected before."
 """Why such a statement waits for the person. What was rejected is not quoted."""
 
-_SHARED_UNKNOWN = 0.5
+LEAST_SIMILARITY = 0.83
+"""What is less near, as the bundled embedder's vectors are, may not mean the same."""
+NEAR_SIMILARITY, NEAR_LIKENESS, NEAR_SHARED_WORDS = 0.915, 0.28, 0.2
+_SHARED_UNKNOWN, _SHARED_AT_LEAST = 0.5, 0.1
+_OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
 # Any sentence begins with a capital letter, so what stands first may be no name.
 _INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
 
 
 def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
-    """Whether something may mean what was rejected, by their cosine similarity, at least ``SUPPRESSION_SIMILARITY``.
+    """Whether something means what was rejected, by their cosine similarity: approving it approves that.
 
     ``rejected`` is None when its text is gone: then as if they shared half of their words. Other figures or names, or a
     contradiction, make it another statement.
     """
+    if similarity < settings.SUPPRESSION_SIMILARITY:
+        return False
     if rejected is None:
         return similarity >= _asked(_SHARED_UNKNOWN)
     if not particulars_agree(rejected, said.content):
@@ -36,6 +42,22 @@ def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
     if verdict == "different":
         return similarity >= _asked(shared_words(rejected, said.content))
     return verdict == "same"
+
+
+def comes_near(said: str, rejected: str | None, similarity: float, alike: float) -> bool:
+    """Whether something may mean what was rejected, so that its person has to see it: rather too much than too little.
+
+    By cosine similarity and ``language.likeness`` of the bundled embedder's vectors. Another figure or name makes it
+    another statement; one that is left out or added does not.
+    """
+    if rejected is not None:
+        figures, others = _FIGURES.findall(rejected), _FIGURES.findall(said)
+        if (figures and others and figures != others) or not _names_agree(rejected, said):
+            return False
+    if not any(_OF_THE_USER.search(text) for text in (said, rejected or "")):
+        return similarity >= NEAR_SIMILARITY
+    shared = _SHARED_AT_LEAST if rejected is None else shared_words(rejected, said)
+    return similarity >= NEAR_SIMILARITY or alike >= NEAR_LIKENESS + shared * NEAR_SHARED_WORDS
 
 
 def _asked(shared: float) -> float:
@@ -47,8 +69,10 @@ def particulars_agree(one: str, other: str) -> bool:
 
     Names do when each text has one that the other lacks, or when those of both come in another order.
     """
-    if _FIGURES.findall(one) != _FIGURES.findall(other):
-        return False
+    return _FIGURES.findall(one) == _FIGURES.findall(other) and _names_agree(one, other)
+
+
+def _names_agree(one: str, other: str) -> bool:
     first, second = _names(one), _names(other)
     if set(first) - set(second) and set(second) - set(first):
         return False

@@ -1,22 +1,27 @@
--- The suppressions that stand against statements: those of the same words, without a similarity, and those near enough
--- to be asked about, with it and with what was rejected while its row is there. Above it stand "said" (position, vector)
--- and "printed" (position, fingerprint).
-SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, NULL::text AS rejected
+-- The suppressions that stand against statements: those of the same words, without a similarity, and of each statement the
+-- nearest that are near enough to be asked about, with it, with what was rejected while its row is there, and with the
+-- vector. Above it stand "said" (position, vector) and "printed" (position, fingerprint).
+SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, NULL::text AS rejected,
+       NULL::bytea AS stood
 FROM printed
 JOIN memories_tombstone AS suppression
   ON suppression.user_id = {user}::uuid AND suppression.fingerprint = printed.fingerprint
 WHERE suppression.legacy_id {is_scope}
 UNION ALL
-SELECT near.position, near.suppression, near.similarity, rejected.content
+SELECT near.position, near.suppression, near.similarity, rejected.content, halfvec_send(near.embedding)
 FROM (
-    -- The "OFFSET 0" keeps a distance from being computed twice.
-    SELECT said.position, suppression.id AS suppression, suppression.object_id, suppression.fingerprint,
-           1 - (suppression.embedding <=> said.vector) AS similarity
-    FROM memories_tombstone AS suppression
-    CROSS JOIN said
-    WHERE suppression.user_id = {user}::uuid AND suppression.legacy_id {is_scope}
-      AND suppression.embedding_model = {model}::text AND said.vector IS NOT NULL
-    OFFSET 0
+    SELECT compared.*, row_number() OVER (PARTITION BY compared.position ORDER BY compared.similarity DESC) AS place
+    FROM (
+        -- The "OFFSET 0" keeps a distance from being computed twice.
+        SELECT said.position, suppression.id AS suppression, suppression.object_id, suppression.fingerprint,
+               suppression.embedding, 1 - (suppression.embedding <=> said.vector) AS similarity
+        FROM memories_tombstone AS suppression
+        CROSS JOIN said
+        WHERE suppression.user_id = {user}::uuid AND suppression.legacy_id {is_scope}
+          AND suppression.embedding_model = {model}::text AND said.vector IS NOT NULL
+        OFFSET 0
+    ) AS compared
+    WHERE compared.similarity >= {suppressed_at_least}::float8
 ) AS near
 LEFT JOIN LATERAL (
     SELECT stated.content
@@ -24,4 +29,4 @@ LEFT JOIN LATERAL (
     WHERE stated.id = {object_id} AND stated.user_id = {user}::uuid AND stated.fingerprint = near.fingerprint
     OFFSET 0
 ) AS rejected ON true
-WHERE near.similarity >= {suppressed_at_least}::float8
+WHERE near.place <= 20

@@ -21,8 +21,9 @@ pytestmark = pytest.mark.django_db
 BOAT, OWN_BOAT, OTHER = (
     "The user owns a small sailing boat.",
     "The user has their own little boat.",
-    "The user wants to take sailing lessons.",
+    "The user bakes bread on Saturdays.",
 )
+LESSONS = "The user wants to take sailing lessons."
 ROWING, OWN_ROWING = "Henry kept a small rowing boat at the lake.", "At the lake Henry had his own little rowboat."
 SAID = "I drink green tea on my own little boat."
 
@@ -86,6 +87,14 @@ def test_a_paraphrase_of_what_was_rejected_waits_for_the_person(ways, boat, me, 
     assert not Suppression.objects.exists()
     ways[way]("The user keeps their own little boat.")
     assert not Memory.objects.filter(state="proposed").exists()
+
+
+def test_what_only_comes_near_waits_too_and_approving_it_lifts_nothing(api, agent, boat, me):
+    answer = api(agent).post(URL, {"content": LESSONS, "category": "context"}).json()
+    assert (answer["state"], answer["state_reason"]) == ("proposed", RESEMBLES)
+    memories.memory_approve(me, answer["id"])
+    assert Memory.objects.get(content=LESSONS).state == "active"
+    assert Suppression.objects.get().object_id == boat.pk
 
 
 def test_the_answer_says_why_it_waits(api, agent, owner, boat):

@@ -1,0 +1,57 @@
+"""How much two statements about the user are alike in what they say, from their vectors by the bundled embedder.
+
+All such vectors point nearly the same way: two sentences about anything have a cosine of 0.8. Seen from their mean,
+with the directions in which sentences differ most made as short as the others, what has nothing in common is at right
+angles. What two share, a third person's name or a language other than English, makes any two alike: there it is of no
+use.
+``benchmarks.gates.train`` makes the weights.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from language.base import Vectors
+
+WEIGHTS = Path(__file__).with_name("likeness.npz")
+DIRECTIONS = 64
+
+
+class Frame(NamedTuple):
+    """The mean, the directions of the greatest differences as columns, and how much of each is taken away."""
+
+    mean: Vectors
+    directions: Vectors
+    less: Vectors
+
+
+def frame_of(vectors: Vectors) -> Frame:
+    """What to see vectors from that are like these many."""
+    mean = vectors.mean(axis=0)
+    spread, directions = np.linalg.eigh(np.cov((vectors - mean).T))
+    rest = spread[:-DIRECTIONS].mean() + spread.mean()
+    less = 1 - np.sqrt(rest / (spread[-DIRECTIONS:] + spread.mean()))
+    return Frame(mean, directions[:, -DIRECTIONS:], less)
+
+
+def likeness(one: Vectors, other: Vectors) -> float:
+    """From -1 to 1; about 0 where nothing is in common, from 0.4 on for most that says the same in other words."""
+    first, second = _seen(one), _seen(other)
+    return float(first @ second / np.sqrt((first @ first) * (second @ second) + 1e-12))
+
+
+def _seen(vector: Vectors) -> Vectors:
+    frame = _frame()
+    off = vector - frame.mean
+    seen: Vectors = off - (off @ frame.directions * frame.less) @ frame.directions.T
+    return seen
+
+
+@cache
+def _frame() -> Frame:
+    with np.load(WEIGHTS, allow_pickle=False) as stored:
+        return Frame(*(stored[part].astype(np.float32) for part in Frame._fields))
