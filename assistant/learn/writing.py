@@ -16,8 +16,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from journal.actions import LedgerWrite, note_learned, note_operation, write_part
 from journal.exceptions import Refused
-from language.backends import get_embedder
-from language.base import Comparison, EmbedderUnavailable, LanguageModel, MemoryCandidate
+from language.base import Comparison, LanguageModel, MemoryCandidate
 from language.reading.refusals import says_yes
 from memories import queries
 from memories.actions import (
@@ -94,7 +93,7 @@ def make_ready(
     them. Raises ModelUnavailable, ModelAnswerInvalid.
     """
     user_id = must_act_for(principal)
-    texts = iter(_embedded([_content(step) for step in steps if not isinstance(step, Removing)]))
+    texts = iter(Embedded.of_each([_content(step) for step in steps if not isinstance(step, Removing)]))
     ready: list[Ready] = []
     for step in steps:
         if isinstance(step, Removing):
@@ -110,18 +109,6 @@ def make_ready(
 
 def _content(step: Adding | Rewording) -> str:
     return step.new.content if isinstance(step, Adding) else step.content
-
-
-def _embedded(contents: Sequence[str]) -> list[Embedded]:
-    if not contents:
-        return []
-    embedder = get_embedder()
-    try:
-        vectors = embedder.embed_passages(contents)
-    except EmbedderUnavailable as error:
-        log.warning("stored_without_vector", error=type(error).__name__)
-        return [Embedded(content, None, "") for content in contents]
-    return [Embedded(content, vector, embedder.name) for content, vector in zip(contents, vectors, strict=True)]
 
 
 def _judged(
@@ -303,6 +290,7 @@ class PlanWriter:
             known.id,
             version=known.version,
             consent=self.consents(ready.step),
+            relayed=self.is_relayed(ready.step),
             written_by=self.written_by,
             conversation_id=self.conversation.pk,
             said=said,

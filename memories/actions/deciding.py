@@ -183,9 +183,12 @@ class Here:
     def reinforce(self, memory: Memory) -> Outcome:
         """Note that what is remembered already was said again; the person's own word settles its review.
 
-        So does their asking for what only waits for them, but not for what is held back for staff.
+        So does their asking for what only waits for them, but not for what is held back for staff. What an agent tells
+        that they asked settles nothing that may mean what they rejected.
         """
-        asked = self.policy.consent and memory.state != State.QUARANTINED
+        consent, relayed = self.policy.consent, self.policy.relayed
+        asked = writing.is_settled(consent, relayed, memory.field or self.new.field)
+        asked = asked and memory.state != State.QUARANTINED and not (relayed and memory.state_reason)
         unreviewed = memory.state != State.ACTIVE or memory.reviewed_at is None
         settles = self.policy.own_word or (asked and (self.settled or memory.state != State.ACTIVE))
         # Not what waits for another reason too: it may mean what the person rejected.
@@ -284,7 +287,8 @@ class Here:
         """Whether it has to wait for the person, where it is or becomes a value of ``field``."""
         if self.resembles:
             return True
-        return not (self.policy.consent or self.applies) and writing.waits(self.recording.principal, field)
+        settled = self.applies or writing.is_settled(self.policy.consent, self.policy.relayed, field)
+        return not settled and writing.waits(self.recording.principal, field)
 
     def holder(self) -> Memory | None:
         """The active memory of a field that has one value."""

@@ -257,7 +257,9 @@ def signal_agrees(principal: Principal, user_id: UUID, candidate: Candidate) -> 
     themselves.
     """
     new, conversation_id = candidate.prepared.new, candidate.conversation_id
-    settled = candidate.policy.own_word or candidate.policy.consent or principal.review == "before"
+    policy = candidate.policy
+    asked = writing.is_settled(policy.consent, policy.relayed, new.field)
+    settled = policy.own_word or asked or principal.review == "before"
     if new.field not in AGREED or conversation_id is None or settled or candidate.prepared.held_back:
         return False
     if not candidate.said:  # Without words of the person's it is the agent's own idea, however often it has it.

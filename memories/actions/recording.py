@@ -51,7 +51,11 @@ def record_update(
         previous = memory.content, memory.version
         resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent and not relayed)
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.meaning)
-        if resembles or memory.verbatim or (not consent and writing.waits(principal, field)):
+        if (
+            resembles
+            or memory.verbatim
+            or (not writing.is_settled(consent, relayed, field) and writing.waits(principal, field))
+        ):
             proposal = propose_change(
                 write,
                 principal,
@@ -84,6 +88,7 @@ def record_archive(
     *,
     version: int,
     consent: bool,
+    relayed: bool,
     written_by: str,
     conversation_id: UUID,
     said: Sequence[Said],
@@ -97,7 +102,7 @@ def record_archive(
         memory = change.memory
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
-        if not consent and writing.waits(principal, memory.field):
+        if not writing.is_settled(consent, relayed, memory.field) and writing.waits(principal, memory.field):
             proposal = propose_change(
                 write,
                 principal,

@@ -12,8 +12,8 @@ import orjson
 from accounts import categories, policy
 from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
-from language.base import Vectors
 from language.gates import find_instructions
+from language.gates.judging import Meaning
 from retrieval.text import list_words
 from statements.policy import admit, check_extracted, check_statement, check_steps
 from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters
@@ -43,14 +43,14 @@ def waits(principal: Principal, field: str) -> bool:
     return not principal.speaks_as_person and (principal.review == "before" or bool(field))
 
 
-def with_field(principal: Principal, new: NewMemory, meaning: Vectors | None = None) -> NewMemory:
+def with_field(principal: Principal, new: NewMemory, meaning: Meaning | None = None) -> NewMemory:
     """The same with the field that its content gives, if the caller named none: consent follows what is said."""
     said = said_field(principal, new.content, new.kind, new.subject, meaning)
     # A field is about the person, whatever the caller files it under.
     return replace(new, field=said, subject="") if said and not new.field else new
 
 
-def said_field(principal: Principal, content: str, kind: str, subject: str, meaning: Vectors | None = None) -> str:
+def said_field(principal: Principal, content: str, kind: str, subject: str, meaning: Meaning | None = None) -> str:
     """The field of the person that a content gives, empty for none.
 
     With its ``meaning`` (``Embedded.meaning``) it is recognised in words that no rule knows.
@@ -82,6 +82,14 @@ def settles_review(principal: Principal, consent: bool) -> bool:
     It does not where they review before: nothing that waits for that is used. Elsewhere it is used and waits.
     """
     return consent and principal.review == "before"
+
+
+def is_settled(consent: bool, relayed: bool, field: str) -> bool:
+    """Whether the person's asking lets something count at once.
+
+    Not what an agent tells that they said of their name, pronouns, city or language: it can make that up.
+    """
+    return consent and not (relayed and single_valued(field))
 
 
 def must_file_under(principal: Principal, category: str) -> str:

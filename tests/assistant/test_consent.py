@@ -11,8 +11,10 @@ from assistant.learn import summarizing
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import Message
 from language.reading.refusals import says_yes
-from memories.actions import memory_reject
+from memories.actions import memory_add, memory_reject
 from memories.models import Memory
+from memories.records import NewMemory
+from statements.policy.resembling import RESEMBLES
 from tests.factories import agent_principal
 from tests.memories.rows import remember
 
@@ -86,9 +88,29 @@ class TestAnAgentSaysThatThePersonSaidIt:
         principal, conversation = held
         assert state([user()], conversation=conversation, by=principal) == "proposed"
 
-    def test_in_a_turn_of_the_talk_that_it_holds_it_is_one(self, state, held):
+    @pytest.mark.parametrize(
+        ("content", "expected"), [(PORTO, "proposed"), ("The user is allergic to nuts.", "active")]
+    )
+    def test_in_a_turn_of_the_talk_that_it_holds_it_is_one_but_for_their_fields(
+        self, owner, held, model, content, expected
+    ):
         principal, conversation = held
-        assert state([user()], conversation=conversation, by=principal, in_turn=True) == "active"
+        messages_append(principal, conversation.pk, [user()], in_turn=True)
+        for _ in range(2):  # Saying it again settles it no more than saying it once.
+            model.calls([add(content, quote="live in Porto", explicit=True)])
+            summarizing.conversation_finish(principal, conversation.pk)
+            summarizing.maybe_summarize(conversation.pk)
+            messages_append(principal, conversation.pk, [user()], in_turn=True)
+        assert Memory.objects.get().state == expected
+
+    def test_it_settles_nothing_that_may_mean_what_the_person_rejected(self, me, held, model):
+        waiting = memory_add(held[0], NewMemory("The user keeps a boat.", "context")).memory
+        Memory.objects.update(state="proposed", state_reason=RESEMBLES, active_rev=None)
+        messages_append(held[0], held[1].pk, [user()], in_turn=True)
+        model.calls([add("The user keeps a boat.", quote="live in Porto", explicit=True)])
+        summarizing.conversation_finish(me, held[1].pk)
+        summarizing.maybe_summarize(held[1].pk)
+        assert Memory.objects.get(pk=waiting.pk).state == "proposed"
 
     def test_in_a_turn_of_somebody_else_s_talk_it_is_none(self, state, held):
         assert state([user()], by=held[0], in_turn=True) == "proposed"
