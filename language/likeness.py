@@ -35,7 +35,7 @@ def frame_of(vectors: Vectors) -> Frame:
     spread, directions = np.linalg.eigh(np.cov((vectors - mean).T))
     rest = spread[:-DIRECTIONS].mean() + spread.mean()
     less = 1 - np.sqrt(rest / (spread[-DIRECTIONS:] + spread.mean()))
-    return Frame(mean, directions[:, -DIRECTIONS:], less)
+    return Frame(*(np.asarray(each, np.float32) for each in (mean, directions[:, -DIRECTIONS:], less)))
 
 
 def likeness(one: Vectors, other: Vectors) -> float:
@@ -47,8 +47,7 @@ def likeness(one: Vectors, other: Vectors) -> float:
 def _seen(vector: Vectors) -> Vectors:
     frame = _frame()
     off = vector - frame.mean
-    seen: Vectors = off - (off @ frame.directions * frame.less) @ frame.directions.T
-    return seen
+    return np.asarray(off - (off @ frame.directions * frame.less) @ frame.directions.T, dtype=np.float32)
 
 
 @cache

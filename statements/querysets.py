@@ -72,7 +72,7 @@ class Against:
         elif resembles(text.saying, rejected, similarity):
             self.meaning.append(suppression)
         elif text.meaning is not None and stood is not None and not self.near:
-            alike = likeness(text.meaning, vector_of(stood))
+            alike = likeness(text.meaning.vector, vector_of(stood))
             self.near = comes_near(text.content, rejected, similarity, alike)
 
 

@@ -15,7 +15,7 @@ from accounts.principals import Principal
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.gates.judging import kind_of
+from language.gates.judging import Meaning, kind_of
 from language.reading.compare import Saying
 from language.tokens import count_tokens
 from retrieval.text import Prepared, prepare
@@ -94,13 +94,15 @@ class Wording:
 class Embedded:
     """A content in its stored form and its vector by the model that is named, None while the embedder is away.
 
-    ``said`` is the message that says it, which may tell what was wrong before.
+    ``said`` is the message that says it, which may tell what was wrong before. ``traits`` tell how it is said, where
+    the bundled embedder has just read it.
     """
 
     content: str
     vector: Vectors | None
     embedding_model: str
     said: str = ""
+    traits: Vectors | None = None
 
     @cached_property
     def saying(self) -> Saying:
@@ -108,9 +110,11 @@ class Embedded:
         return Saying(self.content, self.said)
 
     @property
-    def meaning(self) -> Vectors | None:
-        """The vector, if it is one that the gates can judge by."""
-        return self.vector if self.embedding_model == BundledEmbedder.name else None
+    def meaning(self) -> Meaning | None:
+        """What the gates can judge by, if there is such a thing."""
+        if self.vector is None or self.embedding_model != BundledEmbedder.name:
+            return None
+        return Meaning(self.vector, self.traits)
 
     @property
     def doubt(self) -> str:
@@ -131,14 +135,22 @@ class Embedded:
     @classmethod
     def of_each(cls, contents: Sequence[str]) -> list[Embedded]:
         """Ask the embedder once for several. Call it before the transaction."""
-        embedder = get_embedder()
-        if not contents:
-            return []
         try:
-            vectors = embedder.embed_passages(contents)
+            return cls.read_each(contents)
         except EmbedderUnavailable as error:
             log.warning("stored_without_vector", error=type(error).__name__)
             return [cls(content, None, "") for content in contents]
+
+    @classmethod
+    def read_each(cls, contents: Sequence[str]) -> list[Embedded]:
+        """As ``of_each``, for those who wait for the embedder. Raises EmbedderUnavailable."""
+        embedder = get_embedder()
+        if not contents:
+            return []
+        if isinstance(embedder, BundledEmbedder):
+            read = zip(contents, *embedder.read_passages(contents), strict=True)
+            return [cls(content, vector, embedder.name, traits=traits) for content, vector, traits in read]
+        vectors = embedder.embed_passages(contents)
         return [cls(content, vector, embedder.name) for content, vector in zip(contents, vectors, strict=True)]
 
     @classmethod

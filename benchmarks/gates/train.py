@@ -24,7 +24,7 @@ from tests.memories import said_of_user
 from tests.statements import resembling
 
 HERE = Path(__file__).parent
-HIDDEN, SEEDS, EPOCHS, BATCH, STEP = 32, 3, 40, 256, 3e-3
+HIDDEN, SEEDS, EPOCHS, BATCH, STEP = 24, 3, 40, 256, 3e-3
 WEIGHT_DECAY, DROPPED = 1e-3, 0.1
 FOLDS = 6
 OTHERS = (("Henry", "his"), ("Rosa Delgado", "her"), ("Grandpa Luis", "his"), ("Otto", "his"), ("Aunt Ming", "her"))
@@ -40,7 +40,7 @@ class Texts(NamedTuple):
 
 def kinds() -> Texts:
     """Ordinary sentences, orders to a model, secrets."""
-    rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in range(1, 7)))]
+    rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in range(1, 9)))]
     instructions, sensitive, unseen = labelled("instructions"), labelled("sensitive"), labelled("unseen")
     told = [
         *(text for texts in rounds for text in texts.get("ordinary", ())),
@@ -184,14 +184,15 @@ def main() -> None:
     embedder = BundledEmbedder()
     made: dict[str, Vectors] = {}
     sets: list[tuple[str, Sequence[str], Callable[[], Texts]]] = [("kind", KINDS, kinds), ("field", FIELDS, fields)]
-    for name, names, read in sets:
-        given = read()
-        vectors = embedder.embed_passages(given.texts)
+    for name, names, gather in sets:
+        given = gather()
+        vectors, traits = embedder.read_passages(given.texts)
         print(name, len(given.texts), "texts")
-        if only_check:
-            check(given, vectors, names)
-        layers = train(vectors, given.classes, len(names))
-        made |= {f"{name}_{part}": value.astype(np.float16) for part, value in layers._asdict().items()}
+        for called, read in ((name, np.concatenate([vectors, traits], axis=1)), (f"{name}_by_vector", vectors)):
+            if only_check:
+                check(given, read, names)
+            layers = train(read, given.classes, len(names))
+            made |= {f"{called}_{part}": value.astype(np.float16) for part, value in layers._asdict().items()}
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
         frame = {part: value.astype(np.float16) for part, value in seen_from(embedder)._asdict().items()}

@@ -14,8 +14,8 @@ from accounts.queries import principal_for_job
 from conversations.models import Conversation, Message
 from journal.actions import LedgerWrite, note_learned, note_operation
 from journal.exceptions import Gated
-from language.backends import get_embedder, get_model
-from language.base import Comparison, FactCandidate, Vectors
+from language.backends import get_model
+from language.base import Comparison, FactCandidate
 from language.gates import is_masked, mask_sensitive
 from statements.models import Suppression
 from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_extracted
@@ -39,8 +39,8 @@ class PreparedFact:
     quarantined for that reason.
     """
 
+    text: Embedded
     wording: Wording
-    vector: Vectors
     category: str
     indices: tuple[int, ...]
     quote: str
@@ -63,14 +63,13 @@ def prepare_extracted(
     passed = [candidate for candidate, _ in gated]
     if not passed:
         return []
-    embedder = get_embedder()
-    vectors = embedder.embed_passages([candidate.content for candidate in passed])
-    around = _surroundings(principal, legacy_id, gated, vectors, embedder.name)
+    texts = Embedded.read_each([candidate.content for candidate in passed])
+    around = _surroundings(principal, legacy_id, gated, texts)
     verdicts = verdicts_on([candidate.content for candidate in passed], around)
     return [
         PreparedFact(
-            wording=Wording.of(principal, user_id, candidate.content, vector, embedder.name),
-            vector=vector,
+            text=text,
+            wording=text.worded(principal, user_id),
             category=candidate.category,
             indices=candidate.indices,
             quote=candidate.quote,
@@ -78,7 +77,7 @@ def prepare_extracted(
             verdicts=verdict,
             held_back=admitted.held_back,
         )
-        for (candidate, admitted), vector, verdict in zip(gated, vectors, verdicts, strict=True)
+        for (candidate, admitted), text, verdict in zip(gated, texts, verdicts, strict=True)
     ]
 
 
@@ -99,7 +98,7 @@ def record_extracted(
     if legacy_id is None or not {user_id, legacy_id} <= set(write.ledgers):
         raise ValueError("Facts are recorded under the locks of the person and of the legacy.")
     recording = _Recording(write, principal, legacy_id, conversation, messages_by_index)
-    texts = [Embedded.of_row(candidate.wording) for candidate in prepared]
+    texts = [candidate.text for candidate in prepared]
     against = Suppression.objects.against(FACT, user_id, texts, legacy_id=legacy_id)
     stored = [recording.take(candidate, stands) for candidate, stands in zip(prepared, against, strict=True)]
     return [fact for fact in stored if fact is not None]
@@ -134,14 +133,15 @@ class _Recording:
             fact = self.store(candidate, said, [], "")
             self.note(candidate, "quarantine", fact_id=fact.pk, status="ok")
             return fact
-        around = neighbours(self.principal, self.legacy_id, candidate.vector, wording.embedding_model)
+        vector = np.asarray(candidate.text.vector)
+        around = neighbours(self.principal, self.legacy_id, vector, wording.embedding_model)
         related = [(found, kind) for found in around if (kind := found.relation(wording.content, candidate.verdicts))]
         own = next((found for found, kind in related if found.mine and kind == FactLink.Kind.DUPLICATE), None)
         if own is not None:
             self.add_evidence(own.fact_id, said)
             self.note(candidate, "duplicate", fact_id=own.fact_id, sim=own.similarity)
             return None
-        reason = against.why_waits(Embedded.of_row(wording))
+        reason = against.why_waits(candidate.text)
         fact = self.store(candidate, said, related, reason)
         self.note(candidate, "propose" if reason else "add", fact_id=fact.pk, status="ok")
         return fact
@@ -257,20 +257,20 @@ def _surroundings(
     principal: Principal,
     legacy_id: UUID,
     candidates: Sequence[tuple[FactCandidate, Admitted]],
-    vectors: Vectors,
-    embedding_model: str,
+    texts: Sequence[Embedded],
 ) -> list[list[str]]:
     """For each candidate the wordings it has to be compared with: stored facts, and earlier candidates of the batch.
 
     What is held back is compared with nothing: comparing is done by a model, which must not read it.
     """
-    cosines = np.asarray(vectors) @ np.asarray(vectors).T
+    vectors = np.array([text.vector for text in texts])
+    cosines = vectors @ vectors.T
     around: list[list[str]] = []
     for number, (candidate, admitted) in enumerate(candidates):
         if admitted.held_back:
             around.append([])
             continue
-        found = neighbours(principal, legacy_id, vectors[number], embedding_model)
+        found = neighbours(principal, legacy_id, vectors[number], texts[number].embedding_model)
         contents = [neighbour.content for neighbour in found]
         contents += [
             earlier.content

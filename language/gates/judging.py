@@ -1,6 +1,6 @@
-"""What a statement means for the gates, judged by small networks from its vector; for what no rule of words catches.
+"""What a statement means for the gates, judged by small networks from how it is embedded; for what no rule catches.
 
-They read vectors of the bundled embedder alone and take some microseconds. ``benchmarks.gates.train`` makes them.
+They read what the bundled embedder alone makes and take some microseconds. ``benchmarks.gates.train`` makes them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ WEIGHTS = Path(__file__).with_name("judging.npz")
 KINDS = ("", "order", "secret")
 FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
-_LEAST = {"order": 0.0, "secret": 0.0}
+_LEAST = {"order": -1.5, "secret": -1.0}
 _LEAST_OF_A_FIELD = 0.5
 
 
+class Meaning(NamedTuple):
+    """What the bundled embedder made of a text; a stored row has the vector alone, by which less is recognised."""
+
+    vector: Vectors
+    traits: Vectors | None = None
+
+
 class Layers(NamedTuple):
-    """A network with one hidden layer: 384 numbers in, one for each class out."""
+    """A network with one hidden layer: the vector in, with the traits or without, one number for each class out."""
 
     hidden: Vectors
     hidden_bias: Vectors
@@ -30,24 +37,30 @@ class Layers(NamedTuple):
     out_bias: Vectors
 
 
-def scores(layers: Layers, vector: Vectors) -> Vectors:
+def scores(layers: Layers, given: Vectors) -> Vectors:
     """How much speaks for each class, as logarithms."""
-    made: Vectors = np.tanh(vector @ layers.hidden + layers.hidden_bias) @ layers.out + layers.out_bias
+    made: Vectors = np.tanh(given @ layers.hidden + layers.hidden_bias) @ layers.out + layers.out_bias
     return made
 
 
-def kind_of(vector: Vectors) -> str:
+def kind_of(meaning: Meaning) -> str:
     """ "order" for what reads like an order to a model, "secret" for a password or code, else empty."""
-    judged = scores(_layers("kind"), vector)
+    judged = _judged("kind", meaning)
     number = int(judged[1:].argmax()) + 1
     return KINDS[number] if judged[number] - judged[0] >= _LEAST[KINDS[number]] else ""
 
 
-def field_by(vector: Vectors) -> str:
+def field_by(meaning: Meaning) -> str:
     """The field of the person that a statement gives, empty when it gives none."""
-    judged = scores(_layers("field"), vector)
+    judged = _judged("field", meaning)
     number = int(judged[1:].argmax()) + 1
     return FIELDS[number] if judged[number] - judged[0] >= _LEAST_OF_A_FIELD else ""
+
+
+def _judged(name: str, meaning: Meaning) -> Vectors:
+    if meaning.traits is None:
+        return scores(_layers(f"{name}_by_vector"), meaning.vector)
+    return scores(_layers(name), np.concatenate([meaning.vector, meaning.traits]))
 
 
 @cache

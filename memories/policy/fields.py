@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import regex
 
-from language.base import Vectors
-from language.gates.judging import field_by
+from language.gates.judging import Meaning, field_by
 
 from ..models import Memory
 
@@ -292,11 +291,11 @@ _SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+"
 _OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
 
 
-def field_of(content: str, subject: str = "", name: str = "", meaning: Vectors | None = None) -> str:
+def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning | None = None) -> str:
     """The field of the person that a statement gives, empty when it gives none; the first in the order of the fields.
 
     With a ``subject`` it has to name the user: "Lives in Porto." may be said of anybody. ``name`` is the person's, by
-    which a statement may begin. What no rule recognises is judged by its ``meaning``, a vector of the bundled embedder.
+    which a statement may begin. What no rule recognises is judged by its ``meaning``.
     """
     for own in filter(None, (name, name.partition(" ")[0])):
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:

@@ -187,7 +187,7 @@ class TestReading:
 
         model.calls([add(), add("The user likes to drink green tea.")])
         say(owner, conversation, TEA)
-        for module in ("assistant.learn.writing", "assistant.recall.search"):
+        for module in ("statements.wording", "assistant.recall.search"):
             monkeypatch.setattr(f"{module}.get_embedder", Away)
         assert extraction.extract_messages(conversation.pk) == 1
         assert len(contents()) == 2

@@ -11,7 +11,7 @@ from journal.actions import ledger_write
 from journal.models import Ledger
 from language.base import Compared, Condensing, FactCandidate, ToolAnswer
 
-EMBEDDING = ("statements.wording", "facts.actions.extraction", "statements.actions.upkeep")
+EMBEDDING = ("statements.wording", "statements.actions.upkeep")
 
 
 @pytest.fixture(autouse=True)

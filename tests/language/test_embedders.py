@@ -334,14 +334,14 @@ def test_a_file_that_is_cut_short_is_refused(tmp_path):
 
 @pytest.mark.parametrize("vector", [np.zeros(384, np.float32), np.full(384, np.nan, np.float32)])
 def test_a_vector_without_length_is_not_given_out(bundled, monkeypatch, vector):
-    monkeypatch.setattr(bundled, "_model", (bundled._ready()[0], Mock(vector=lambda _: vector)))
+    monkeypatch.setattr(bundled, "_model", (bundled._ready()[0], Mock(read=lambda _: (vector, vector))))
     with capture_logs() as logs, pytest.raises(EmbedderFailed, match="damaged"):
         bundled.embed_passages(["tea"])
     assert logs == [{"event": "embedder_failed", "cause": "no length", "log_level": "error"}]
 
 
 def test_a_failure_tells_no_text(bundled, monkeypatch):
-    monkeypatch.setattr(bundled, "_model", (bundled._ready()[0], Mock(vector=Mock(side_effect=Fail("of tea")))))
+    monkeypatch.setattr(bundled, "_model", (bundled._ready()[0], Mock(read=Mock(side_effect=Fail("of tea")))))
     with capture_logs() as logs, pytest.raises(EmbedderFailed, match=r"^The bundled embedder failed: Fail$"):
         bundled.embed_query("tea")
     assert logs == [{"event": "embedder_failed", "cause": "Fail", "log_level": "error"}]
@@ -382,11 +382,10 @@ def test_what_comes_to_very_many_tokens_is_cut_before_it_takes_seconds(bundled):
 def test_no_more_of_a_text_reaches_the_model_than_its_share(bundled, monkeypatch):
     asked = []
     tokenizer, network = bundled._ready()
-    monkeypatch.setattr(
-        bundled, "_model", (tokenizer, Mock(vector=lambda tokens: asked.append(len(tokens)) or np.eye(1, 384)[0]))
-    )
+    read = np.eye(1, 384)[0], np.zeros(3 * 384)
+    monkeypatch.setattr(bundled, "_model", (tokenizer, Mock(read=lambda tokens: asked.append(len(tokens)) or read)))
     faces = "\N{GRINNING FACE}" * 1_000
     bundled.embed_query(faces)
     bundled.embed_passages([faces])
     assert asked == [e5.MAX_QUERY_TOKENS, e5.MAX_PASSAGE_TOKENS]
-    assert network.vector(tokenizer.tokens(faces, 512)).shape == (384,)
+    assert [each.shape for each in network.read(tokenizer.tokens(faces, 512))] == [(384,), (3 * 384,)]

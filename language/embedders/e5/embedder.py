@@ -28,6 +28,8 @@ On long chats, recall@10 of questions was 60.5% with the first 600 characters, 5
 47.7% with the mean of two windows of 600, 42.5% with four: the mean of several windows is near to every question. The
 cost grows faster than the length. What stands further on is found by its words.
 """
+TRAITS = 3
+"""So many layers between tell how a text is said."""
 MAX_QUERY_TOKENS = 200
 MAX_PASSAGE_TOKENS = 350
 """600 characters are some 140 tokens of English and 320 of Japanese, but of emoji 600, and the model takes 512."""
@@ -66,30 +68,38 @@ class BundledEmbedder:
 
         Raises EmbedderNotLoaded, EmbedderFailed.
         """
-        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        return self.read_passages(texts)[0]
+
+    def read_passages(self, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+        """Embed stored texts and tell how each is said: arrays of shape (len(texts), 384) and (len(texts), 1152).
+
+        Raises EmbedderNotLoaded, EmbedderFailed.
+        """
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        traits = np.empty((len(texts), TRAITS * self.dimensions), dtype=np.float32)
         for number, text in enumerate(texts):
-            rows[number] = self._vector(f"passage: {embedded_part(text)}", MAX_PASSAGE_TOKENS)
-        return rows
+            vectors[number], traits[number] = self._read(f"passage: {embedded_part(text)}", MAX_PASSAGE_TOKENS)
+        return vectors, traits
 
     def embed_query(self, text: str) -> Vectors:
         """Embed what is searched for: an array of shape (384,) of length 1.
 
         Raises EmbedderNotLoaded, EmbedderFailed.
         """
-        return self._vector(f"query: {embedded_part(text)}", MAX_QUERY_TOKENS)
+        return self._read(f"query: {embedded_part(text)}", MAX_QUERY_TOKENS)[0]
 
-    def _vector(self, text: str, most_tokens: int) -> Vectors:
+    def _read(self, text: str, most_tokens: int) -> tuple[Vectors, Vectors]:
         tokenizer, network = self._ready()
         try:
             with _turn():
-                vector = network.vector(tokenizer.tokens(text, most_tokens))
+                vector, traits = network.read(tokenizer.tokens(text, most_tokens))
         except Exception as error:  # The runtime's errors have no class in common.
             log.error("embedder_failed", cause=type(error).__name__)  # What it says may quote the text.
             raise EmbedderFailed(f"The bundled embedder failed: {type(error).__name__}") from error
         if not abs(float(vector @ vector) - 1) < _LENGTH_ERROR:
             log.error("embedder_failed", cause="no length")
             raise EmbedderFailed("The bundled embedder's vectors have no length: its weights are damaged.")
-        return vector
+        return vector, traits
 
     def _ready(self) -> tuple[Tokenizer, Network]:
         if self._model is None:

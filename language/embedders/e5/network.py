@@ -21,6 +21,9 @@ _LARGEST_WEIGHT = 63
 """Two products of seven bits with eight fit into sixteen, in which processors without VNNI add
 them up. https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html"""
 
+_TRAITS = (4, 6, 8)
+"""The layers, from 0, that tell how a text is said: order or statement. The last tells what it is about."""
+
 _INPUTS_PER_SCALE = 192
 """So many inputs are brought to eight bits together. A few neurons are fifty times as large as the others, always the
 same ones, and take the digits of all that share their scale: with parts the error is half of what it is without, for a
@@ -42,12 +45,16 @@ class Network:
             weights.floats("emb.pos").reshape(-1, weights.width) + weights.floats("emb.type")[: weights.width]
         )
 
-    def vector(self, tokens: list[int]) -> Floats:
-        """Return the vector of a text from its tokens, 512 at most: (width,), of length 1."""
+    def read(self, tokens: list[int]) -> tuple[Floats, Floats]:
+        """Return the vector of a text from its tokens, 512 at most, and its traits: what layers between hold of it.
+
+        Shapes (width,) and (3 * width,); the vector and each third of the traits are of length 1.
+        """
         words = self._weights.matrix("emb.word", self._weights.width, tokens)
-        (rows,) = self._session.run(None, {"words": (words + self._positions[: len(tokens)])[np.newaxis]})
-        vector: Floats = rows[0]
-        return vector
+        vectors, traits = self._session.run(
+            ["vector", "traits"], {"words": (words + self._positions[: len(tokens)])[np.newaxis]}
+        )
+        return vectors[0], traits[0]
 
 
 class _Graph:
@@ -65,19 +72,30 @@ class _Graph:
     def model(self) -> ModelProto:
         weights = self.weights
         value = self.normalised("words", "emb.ln")
+        axes, traits = self.constant("axes", np.array([1])), []
         for layer in range(weights.layers):
             value = self.layer(value, f"l{layer}.")
-        mean = self.node("ReduceMean", value, self.constant("axes", np.array([1])), keepdims=0)
-        vector = self.node("LpNormalization", mean, axis=-1, p=2)
+            if layer in _TRAITS:
+                traits.append(self.mean(value, axes))
+        vector = self.mean(value, axes, "vector")
+        between = self.node("Concat", *traits, outputs=["traits"], axis=-1)
         graph = helper.make_graph(
             self.nodes,
             "multilingual-e5-small",
             [helper.make_tensor_value_info("words", TensorProto.FLOAT, [1, "tokens", weights.width])],
-            [helper.make_tensor_value_info(vector, TensorProto.FLOAT, [1, weights.width])],
+            [
+                helper.make_tensor_value_info(vector, TensorProto.FLOAT, [1, weights.width]),
+                helper.make_tensor_value_info(between, TensorProto.FLOAT, [1, len(traits) * weights.width]),
+            ],
             self.constants,
         )
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_RUNTIME_DOMAIN, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
+
+    def mean(self, value: str, axes: str, *outputs: str) -> str:
+        """The mean over the tokens, of length 1."""
+        mean = self.node("ReduceMean", value, axes, keepdims=0)
+        return self.node("LpNormalization", mean, outputs=outputs, axis=-1, p=2)
 
     def layer(self, value: str, at: str) -> str:
         weights = self.weights
