@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import numpy as np
-import structlog
 from django.conf import settings
 
 from accounts.policy import must_act_for
@@ -34,8 +33,6 @@ from statements.policy import urgency
 from statements.wording import Embedded
 
 from .plan import Adding, Removing, Rewording, Step
-
-log = structlog.get_logger(__name__)
 
 WRITES = ("add", "update", "archive", "propose", "quarantine")
 """What the log of operations calls something that was learned; all else that it tells of extraction changed nothing."""
