@@ -82,7 +82,9 @@ def compiled(path: Path) -> bytes:
 
 def is_whole(translation: str | tuple[str, ...] | list[str] | None) -> bool:
     """Whether a translation is there, in each of its forms."""
-    return bool(translation) and all([translation] if isinstance(translation, str) else translation)
+    if not translation or isinstance(translation, str):
+        return bool(translation)
+    return all(translation)
 
 
 def texts() -> Iterator[tuple[str, str | tuple[str, ...], str | None]]:
