@@ -264,6 +264,7 @@ def _show_key(request: PageRequest, principal: Principal, row: Agent, scopes: li
         "credential": credential,
         "api": request.build_absolute_uri("/api/v1/"),
         "mcp": request.build_absolute_uri("/mcp"),
+        "closing": "}}}",  # Which a template would take for the end of a value.
         **_waiting(key),
     }
     return render(request, "desk/agent_connected.html", context)

@@ -1,5 +1,6 @@
 """The pages of agents: what each sees, what it was shown, narrowing, revoking, keys, and connecting another."""
 
+import json
 import re
 from datetime import timedelta
 from html import unescape
@@ -235,6 +236,14 @@ def test_an_agent_is_connected_with_a_key_that_is_shown_once(visit, owner, clien
     assert (key.agent.name, key.agent.role, key.agent.owner, key.scopes) == ("Notebook", "planner", owner, ["read"])
     assert f'curl -H "Authorization: Bearer {credential}" http://testserver/api/v1/memories/' in words(made)
     assert f'http://testserver/mcp --header "Authorization: Bearer {credential}"' in words(made)
+    snippets = {
+        name: json.loads(unescape(re.search(rf'<code id="with-{name}">(.*?)</code>', text(made), re.DOTALL)[1]))
+        for name in ("cursor", "vscode", "desktop")
+    }
+    over_http = {"url": "http://testserver/mcp", "headers": {"Authorization": f"Bearer {credential}"}}
+    assert snippets["cursor"]["mcpServers"]["keepsake"] == over_http
+    assert snippets["vscode"]["servers"]["keepsake"] == {"type": "http", **over_http}
+    assert snippets["desktop"]["mcpServers"]["keepsake"]["env"] == {"KEEPSAKE_KEY": credential}
     assert "Waiting for its first call" in words(made)
     assert credential not in text(mine.get(page(key.agent)))
     assert client.get(API, headers={"Authorization": f"Bearer {credential}"}).status_code == 200
