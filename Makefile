@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-clients client npm-client schema lint format types migrations-check lock screens bench
+.PHONY: help run test test-slow test-clients client npm-client schema lint format types migrations-check messages lock screens bench
 # Compiled modules are kept, out of the sources' way and even where the environment would rather not: without them a
 # test run compiles everything anew in each of its processes.
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/pycache
@@ -27,6 +27,7 @@ help:
 	@echo "make lint              check style (make format mends it)"
 	@echo "make types             check types"
 	@echo "make migrations-check  check that the migrations fit the models and block nobody (docs/migrations.md)"
+	@echo "make messages          gather what people read into locale/, for its translations, and compile them"
 	@echo "make screens           take pictures of the pages on the demo's data, into var/screens and docs/screens"
 	@echo "make bench             measure beside peers and bare SQL, filled once and kept in var/bench (BENCH_SCALE=20000: less)"
 	@echo "make lock              write both requirements files anew from pyproject.toml, and those of the peers"
@@ -103,6 +104,10 @@ migrations-check:
 	@$(DEVELOPMENT)
 	@$(IN_VENV) -m memory_project.embedded sh -c \
 	"$(IN_VENV) manage.py makemigrations --check --dry-run && $(IN_VENV) manage.py lint_migrations"
+
+messages:
+	@$(DEVELOPMENT)
+	@$(NOWHERE) $(IN_VENV) manage.py messages
 
 lock:
 	@$(DEVELOPMENT)

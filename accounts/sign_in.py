@@ -20,7 +20,8 @@ from django.contrib.auth.views import LoginView
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from journal.cache import valkey
 from web.throttling import address_of
@@ -52,8 +53,11 @@ class SignInForm(AuthenticationForm):
         # One that is not checked for one reason counts for no further one.
         if any(valkey().count(key, _seconds()) > limit for key, limit in limits.items()):
             raise forms.ValidationError(
-                f"Too many passwords were wrong, so this one was not checked. "
-                f"Wait {settings.SIGN_IN_MINUTES} minutes, or use a device on which you have signed in before.",
+                _(
+                    "Too many passwords were wrong, so this one was not checked. Wait %(sign_in_minutes)s minutes, "
+                    "or use a device on which you have signed in before."
+                )
+                % {"sign_in_minutes": settings.SIGN_IN_MINUTES},
                 code=_TOO_MANY,
             )
         cleaned = super().clean()
@@ -104,7 +108,9 @@ class OldPassword:
         key = f"password:{_digest(str(self.user.pk))}"
         if valkey().count(key, _seconds()) > settings.SIGN_IN_ATTEMPTS:
             raise forms.ValidationError(
-                f"Too many passwords were wrong. Wait {settings.SIGN_IN_MINUTES} minutes.", code=_TOO_MANY
+                _("Too many passwords were wrong. Wait %(sign_in_minutes)s minutes.")
+                % {"sign_in_minutes": settings.SIGN_IN_MINUTES},
+                code=_TOO_MANY,
             )
         old: str = self.cleaned_data["old_password"]
         if not self.user.check_password(old):
@@ -123,11 +129,14 @@ class EmailForm(OldPassword, forms.Form):
     """Where mails about a forgotten password go: it takes the password to say, since it lets in whoever reads them."""
 
     email = forms.EmailField(
-        required=False, max_length=254, label=_("E-mail address"), widget=forms.EmailInput({"autocomplete": "email"})
+        required=False,
+        max_length=254,
+        label=gettext_lazy("E-mail address"),
+        widget=forms.EmailInput({"autocomplete": "email"}),
     )
     old_password = forms.CharField(
         strip=False,
-        label=_("Your password"),
+        label=gettext_lazy("Your password"),
         widget=forms.PasswordInput({"autocomplete": "current-password"}),
     )
 

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from accounts.policy import check_sensitive
 from accounts.principals import Principal
@@ -26,15 +28,23 @@ _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 def check_message(role: str, content: str, speaker: str = "") -> None:
     """Raise Refused (400) unless a message like this may be stored."""
     if role not in ROLES:
-        raise Refused(f"the role is one of {', '.join(ROLES)}.", code="bad_role")
+        raise Refused(_("the role is one of %(roles)s.") % {"roles": ", ".join(ROLES)}, code="bad_role")
     if not content.strip():
-        raise Refused("the content is empty.", code="empty")
+        raise Refused(_("the content is empty."), code="empty")
     if len(content) > settings.MESSAGE_MAX_CHARACTERS:
-        raise Refused(f"the content has more than {settings.MESSAGE_MAX_CHARACTERS:,} characters.", code="too_long")
+        raise Refused(
+            _("the content has more than %(message_max_characters)s characters.")
+            % {"message_max_characters": intcomma(settings.MESSAGE_MAX_CHARACTERS)},
+            code="too_long",
+        )
     if len(speaker) > SPEAKER_MAX_CHARACTERS:
-        raise Refused(f"the speaker's name has more than {SPEAKER_MAX_CHARACTERS} characters.", code="too_long")
+        raise Refused(
+            _("the speaker's name has more than %(speaker_max_characters)s characters.")
+            % {"speaker_max_characters": SPEAKER_MAX_CHARACTERS},
+            code="too_long",
+        )
     if not (is_storable(content) and is_storable(speaker)):
-        raise Refused("it holds a NUL character or half a surrogate pair, which can't be stored.", code="bad_text")
+        raise Refused(_("it holds a NUL character or half a surrogate pair, which can't be stored."), code="bad_text")
 
 
 def check_title(title: str, *, own_word: bool) -> None:
@@ -42,7 +52,7 @@ def check_title(title: str, *, own_word: bool) -> None:
     check_sensitive(title)
     reason = "" if own_word else find_instructions(title)
     if reason:
-        raise Gated(f"The title was refused because it {reason}.")
+        raise Gated(_("The title was refused because it %(reason)s.") % {"reason": _(reason)})
 
 
 def passing_title(title: str) -> str:

@@ -12,13 +12,13 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from accounts import categories
 from facts.models import LegacyFact
 from language.second_person import second_person
 from memories.models import Kind, Memory
 from statements.policy import LONGEST, steps_of
 
 from .diff import Piece, word_diff
+from .labels import in_words, memory_categories
 from .outcomes import Done, Refusal, wording_in
 from .quotations import Passage, Quotation
 
@@ -68,7 +68,7 @@ class Other:
     note: str = ""
     state: str = ""
     pieces: Sequence[Piece] = ()
-    diffed: str = "From that to this"
+    diffed: str = gettext_noop("From that to this")
 
 
 class Rival(NamedTuple):
@@ -199,7 +199,7 @@ class Card:
     @property
     def categories(self) -> Sequence[tuple[str, str]]:
         """The categories of such things, for a choice."""
-        return LegacyFact.Category.choices if self.noun == "fact" else memory_categories()
+        return in_words(LegacyFact.Category.choices) if self.noun == "fact" else memory_categories()
 
     @property
     def until(self) -> date | None:
@@ -244,16 +244,6 @@ def decisions_in_words(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, _(DECISIONS[name])) for name in names]
 
 
-def category_label(name: str) -> str:
-    """A category of memories as a heading."""
-    return name.replace("_", " ").capitalize()
-
-
-def memory_categories() -> list[tuple[str, str]]:
-    """The categories of memories, for a choice."""
-    return [(name, category_label(name)) for name in categories.load().by_name]
-
-
 def last_day(expires_at: datetime | None) -> date | None:
     """The last day on which something is kept, in the person's time zone."""
     return None if expires_at is None else (timezone.localtime(expires_at) - timedelta(microseconds=1)).date()
@@ -265,25 +255,27 @@ def diff_of_memories(old: str, new: str) -> list[Piece]:
     return word_diff(*told) if told[0] != old and told[1] != new else word_diff(old, new)
 
 
-def origin(written_by: str, *, found: bool, own: str = "In your own words", writer: str = "") -> str:
+def origin(written_by: str, *, found: bool, own: str = "", writer: str = "") -> str:
     """Whose words a statement is in; ``found`` says that they were extracted from a conversation.
 
     ``writer`` is the address of the agent that wrote them.
     """
     if not written_by:
-        return own
+        return own or _("In your own words")
     if writer:
-        return format_html('Written by <a href="{}">{}</a>', writer, written_by)
-    return f"Found by {written_by}" if found else f"Written by {written_by}"
+        return format_html(_('Written by <a href="{}">{}</a>'), writer, written_by)
+    return (_("Found by %(name)s") if found else _("Written by %(name)s")) % {"name": written_by}
 
 
 def author(written_by: str, *, found: bool) -> str:
     """The same in a word or two, for a row."""
     if not written_by:
-        return "You"
-    return "From a talk" if found else written_by
+        return _("You")
+    return _("From a talk") if found else written_by
 
 
 def not_quoted(written_by: str) -> str:
     """What stands where no words of the person are quoted."""
-    return f"{written_by} added it without a quotation." if written_by else "You added it yourself."
+    if not written_by:
+        return _("You added it yourself.")
+    return _("%(name)s added it without a quotation.") % {"name": written_by}

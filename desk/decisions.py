@@ -17,6 +17,8 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
@@ -25,6 +27,7 @@ from journal.exceptions import NotFound
 from memories.models import Memory, MemoryVersion
 
 from .cards import Card
+from .labels import in_words
 from .legacies import actions as fact_actions
 from .legacies.cards import make_cards
 from .legacies.listing import FactView
@@ -44,6 +47,10 @@ from .review.views import answer_decision, answer_gone, queue_of
 from .withheld.views import with_also_said
 
 Outcome = Done | Refusal
+GONE = {
+    "fact": gettext_noop("This fact is not there any more."),
+    "memory": gettext_noop("This memory is not there any more."),
+}
 
 
 class Listed(NamedTuple):
@@ -93,7 +100,7 @@ def _around_facts(principal: Principal, at: Listed) -> dict[str, Any]:
     view = FactView.of(at.query)
     counts = view.counts_by_category(listed, principal)
     return {
-        "rail": make_rail(view, dict(LegacyFact.Category.choices), counts),
+        "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), counts),
         "address": reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list"),
         "everywhere": legacy_id is None,
         "tabs": make_tabs(listed, principal, view),
@@ -247,7 +254,7 @@ def opened(request: PageRequest, principal: Principal, pk: str | UUID, noun: str
 
 def _gone(request: PageRequest, principal: Principal, kind: Kind) -> HttpResponseBase:
     if request.htmx and origin_of(came_from(request, "/"), "/").url_name == "review":
-        return answer_gone(request, principal, f"This {kind.noun} is not there any more.")
+        return answer_gone(request, principal, _(GONE[kind.noun]))
     if request.htmx:
         return render(request, "desk/_gone.html", {"noun": kind.noun}, status=404)
     raise Http404

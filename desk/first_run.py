@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.principals import Principal
 from journal.exceptions import Refused
@@ -26,20 +28,20 @@ class TellForm(forms.Form):
     called = forms.CharField(
         required=False,
         max_length=MOST_LETTERS,
-        label="What do you like to be called?",
+        label=gettext_lazy("What do you like to be called?"),
         widget=forms.TextInput({"autocomplete": "nickname"}),
     )
     lives = forms.CharField(
         required=False,
         max_length=MOST_LETTERS,
-        label="Where do you live?",
+        label=gettext_lazy("Where do you live?"),
         widget=forms.TextInput({"autocomplete": "address-level2"}),
     )
     matters = forms.CharField(
         required=False,
         max_length=MOST_LETTERS,
-        label="What should every assistant know about you?",
-        widget=forms.TextInput({"autocomplete": "off", "placeholder": "I am allergic to penicillin."}),
+        label=gettext_lazy("What should every assistant know about you?"),
+        widget=forms.TextInput({"autocomplete": "off", "placeholder": gettext_lazy("I am allergic to penicillin.")}),
     )
 
     def tell(self, principal: Principal) -> int:
@@ -49,7 +51,7 @@ class TellForm(forms.Form):
         """
         answers = {name: str(self.cleaned_data[name]) for name in _STATEMENTS if self.cleaned_data[name]}
         if not answers:
-            self.add_error(None, "Answer one of the questions.")
+            self.add_error(None, _("Answer one of the questions."))
             return 0
         additions = [Addition(_statement(name, answer)) for name, answer in answers.items()]
         outcomes = memories_add(principal, additions)

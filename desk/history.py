@@ -13,6 +13,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.models import Agent
 from accounts.principals import Principal
@@ -98,21 +100,18 @@ def agent_names(changes: Iterable[Change]) -> Mapping[str, str]:
 def who_did(change: Change, agents: Mapping[str, str], owner_id: object) -> str:
     """Who did something to what belongs to the person; ``agents`` are their names by id."""
     if change.actor_kind == ActorKind.STAFF:
-        return "A moderator"
+        return _("A moderator")
     if change.event in BY_ITSELF:
         return "Keepsake"
     if change.actor_kind == ActorKind.PERSON:
         # Who removes a member from a legacy unshares what that one shared.
-        return "You" if change.actor_id == str(owner_id) else "Another member"
-    return agents.get(change.actor_id, "An agent") if change.actor_kind == ActorKind.AGENT else "Keepsake"
+        return _("You") if change.actor_id == str(owner_id) else _("Another member")
+    return agents.get(change.actor_id, _("An agent")) if change.actor_kind == ActorKind.AGENT else "Keepsake"
 
 
 def who_address(change: Change, who: str, agents: Mapping[str, str]) -> str:
     """The page of the agent that ``who_did`` named; empty for anybody else."""
     return reverse("agent-page", args=[change.actor_id]) if agents.get(change.actor_id) == who else ""
-
-
-_WITHHELD = ("words that it rests on", "Withheld")
 
 
 def what_changed(principal: Principal, object_type: str, object_id: str) -> list[Other]:
@@ -123,9 +122,9 @@ def what_changed(principal: Principal, object_type: str, object_id: str) -> list
         return []
     change = Change.objects.of_owner(principal.user_id).filter(rev=rev).first()
     if change is not None and change.event == Change.Event.ERASE:
-        return [Other(reverse("home"), "something that it rests on", "Erased")]
+        return [Other(reverse("home"), _("something that it rests on"), _("Erased"))]
     if change is None or change.object_type not in {"memory", "fact"} or change.event not in {"UPDATE", "APPROVE"}:
-        return [Other(reverse("withheld-list"), *_WITHHELD)]
+        return [Other(reverse("withheld-list"), _("words that it rests on"), _("Withheld"))]
     return list(_corrected(principal, change))
 
 
@@ -143,7 +142,7 @@ def _corrected(principal: Principal, change: Change) -> list[Other]:
         address = reverse("fact-page", args=[change.object_id])
         now, compare = facts.values_list("content", flat=True).first(), word_diff
     if now is None:
-        return [Other(reverse("home"), "something that it rests on", "Not there any more")]
+        return [Other(reverse("home"), _("something that it rests on"), _("Not there any more"))]
     old, new = (was.get(number or 0, now) for number in numbers)
     shown = second_person(now) if change.object_type == "memory" else now
-    return [Other(address, shown, "Corrected", pieces=compare(old, new), diffed="From then to now")]
+    return [Other(address, shown, _("Corrected"), pieces=compare(old, new), diffed=gettext_noop("From then to now"))]

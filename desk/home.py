@@ -12,6 +12,8 @@ from django.db.models import Count, Min, OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.actions import legacy_create
@@ -50,7 +52,9 @@ _UNTOLD = (*UNTOLD, "OPEN")
 class RememberForm(forms.Form):
     """Whom the person wants to remember."""
 
-    name = forms.CharField(max_length=200, label="Remember somebody", widget=forms.TextInput({"autocomplete": "off"}))
+    name = forms.CharField(
+        max_length=200, label=gettext_lazy("Remember somebody"), widget=forms.TextInput({"autocomplete": "off"})
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -62,11 +66,13 @@ def home(request: PageRequest, principal: Principal) -> HttpResponse:
     form = RememberForm(request.POST, label_suffix="")
     if form.is_valid():
         try:
-            legacy, _ = legacy_create(principal, form.cleaned_data["name"])
+            legacy, _made = legacy_create(principal, form.cleaned_data["name"])
         except Refused as error:
             form.add_error("name", error.detail)
         else:
-            messages.success(request, f"What is said about {legacy.name} is remembered from now on.")
+            messages.success(
+                request, _("What is said about %(name)s is remembered from now on.") % {"name": legacy.name}
+            )
             return redirect("legacy-page", legacy.pk)
     return _show(request, principal, form, status=400)
 
@@ -79,7 +85,11 @@ def first_run(request: PageRequest, principal: Principal) -> HttpResponse:
     if tell.is_valid():
         told = tell.tell(principal)
         if told:
-            messages.success(request, f"{told} thing{'s are' if told > 1 else ' is'} remembered about you.")
+            messages.success(
+                request,
+                ngettext("%(count)s thing is remembered about you.", "%(count)s things are remembered about you.", told)
+                % {"count": told},
+            )
     if tell.is_valid():
         return redirect("home")
     return _show(request, principal, RememberForm(label_suffix=""), 400, tell)
@@ -151,12 +161,14 @@ class Waiting:
     def told(self) -> str:
         """The counts in words."""
         named = [
-            (self.proposals, "proposal", "proposals"),
-            (self.memories, "memory", "memories"),
-            (self.facts, "fact", "facts"),
+            (self.proposals, ngettext("%(count)s proposal", "%(count)s proposals", self.proposals)),
+            (self.memories, ngettext("%(count)s memory", "%(count)s memories", self.memories)),
+            (self.facts, ngettext("%(count)s fact", "%(count)s facts", self.facts)),
         ]
-        parts = [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
-        return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+        parts = [text % {"count": count} for count, text in named if count]
+        if len(parts) < 2:
+            return "".join(parts)
+        return _("%(some)s and %(last)s") % {"some": ", ".join(parts[:-1]), "last": parts[-1]}
 
     @property
     def in_use(self) -> bool:
@@ -196,7 +208,7 @@ def latest_changes(principal: Principal) -> list[Latest]:
         last.setdefault((change.object_type, change.object_id), change)
     shown = names_of(principal, list(last)[: 2 * MOST])
     found = [(change, shown[key]) for key, change in last.items() if key in shown][:MOST]
-    agents = agent_names([change for change, _ in found])
+    agents = agent_names([change for change, _named in found])
     named = [(change, who_did(change, agents, user_id), shown) for change, shown in found]
     return [
         Latest(change.at, who, tell(change), shown.text, shown.address, who_address(change, who, agents))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from retrieval.search import Hit
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class ListView:
 
 def make_rail(view: ListView, labels: Mapping[str, str], counts: Mapping[str, int]) -> list[Tab]:
     """The categories that hold anything of the list, or are chosen, each as a link; before them the whole list."""
-    everything = Tab("All", view.in_category("").query, sum(counts.values()), not view.category)
+    everything = Tab(_("All"), view.in_category("").query, sum(counts.values()), not view.category)
     shown = [name for name in labels if counts.get(name) or name == view.category]
     return [
         everything,

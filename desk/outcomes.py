@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from conversations.echoes import SaidAgain
@@ -17,10 +18,12 @@ from journal.steps import revisions_of
 from memories.models import MemoryVersion
 from statements.policy import numbered
 
-KEPT_OUT = "Not kept: it is in no prompt, is not learned again, and its words are withheld from what was said."
+KEPT_OUT = gettext_noop(
+    "Not kept: it is in no prompt, is not learned again, and its words are withheld from what was said."
+)
 """What is said when something and its words are not to be kept."""
 
-CHOSEN = "Approved, and the other is rejected as not true."
+CHOSEN = gettext_noop("Approved, and the other is rejected as not true.")
 """What is said when one of two was chosen."""
 
 Typed = Mapping[str, str]

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from conversations.models import Message
@@ -68,7 +69,7 @@ def quote(evidence: Iterable[Evidence], messages: Mapping[UUID, Message]) -> Ite
         message = messages.get(each.message_id)
         if message is not None:
             title = message.conversation.title
-            where = f"“{title}”" if title else "a conversation"
+            where = f"“{title}”" if title else _("a conversation")
             words = excerpt(message.content, each.quote)
             yield Quotation(words, where, message.index + 1, message.at, message.conversation_id)
 
@@ -160,6 +161,6 @@ def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict
     rows = Message.objects.visible_to(principal).filter(reduce(or_, near))
     found: dict[UUID, dict[int, Turn]] = {}
     for row in rows.only("conversation_id", "index", "role", "speaker", "content"):
-        speaker = "You" if row.role == Message.Role.USER else row.speaker or "The agent"
+        speaker = _("You") if row.role == Message.Role.USER else row.speaker or _("The agent")
         found.setdefault(row.conversation_id, {})[row.index] = Turn(speaker, shorten(row.content, TURN_CHARACTERS))
     return found

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
-PROGRAMS = ("/api/", "/admin/", "/interop/", "/mem0/", "/mcp", "/.well-known/", "/health/", "/favicon.ico")
+PROGRAMS = ("/api/", "/admin/", "/interop/", "/mem0/", "/mcp", "/.well-known/", "/health/", "/metrics", "/favicon.ico")
 """How the addresses begin that are no pages of a person's. The staff's admin is English too."""
 
 

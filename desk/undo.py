@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_POST
 
 from accounts.policy import must_act_for
@@ -26,18 +29,18 @@ from .review.session import ReviewSession
 from .review.views import answer_decision, answer_gone, queue_of
 
 WHY_LEFT = {
-    "built_on": "changed since",
-    "not_undoable": "not undoable",
-    "by_staff": "a moderator's decision",
-    "not_yours": "not yours to decide",
-    "not_there": "not there any more",
-    "wrong_state": "in a state that does not allow it by now",
-    "similar_exists": "already there in the same words",
-    "field_exists": "in a field that another memory has now",
-    "budget": "too large for what every prompt carries",
-    "not_a_member": "about a legacy that you have left",
-    "rejected_before": "something that you rejected since",
-    "cause_left": "archived for something that stays",
+    "built_on": gettext_noop("changed since"),
+    "not_undoable": gettext_noop("not undoable"),
+    "by_staff": gettext_noop("a moderator's decision"),
+    "not_yours": gettext_noop("not yours to decide"),
+    "not_there": gettext_noop("not there any more"),
+    "wrong_state": gettext_noop("in a state that does not allow it by now"),
+    "similar_exists": gettext_noop("already there in the same words"),
+    "field_exists": gettext_noop("in a field that another memory has now"),
+    "budget": gettext_noop("too large for what every prompt carries"),
+    "not_a_member": gettext_noop("about a legacy that you have left"),
+    "rejected_before": gettext_noop("something that you rejected since"),
+    "cause_left": gettext_noop("archived for something that stays"),
 }
 
 
@@ -51,7 +54,7 @@ def undo(request: PageRequest, principal: Principal, first: int, last: int) -> H
         undone = undo_revisions(principal, first, last)
     except NotFound as error:
         if request.htmx and origin_of(came_from(request, "/"), "/").url_name == "review":
-            return answer_gone(request, principal, "There is nothing to undo any more.")
+            return answer_gone(request, principal, _("There is nothing to undo any more."))
         raise Http404 from error
     except Refused as error:
         return _answer(request, principal, about, Refusal("", error.detail, error.status))
@@ -65,14 +68,14 @@ def undo(request: PageRequest, principal: Principal, first: int, last: int) -> H
 def tell(undone: Undone) -> Done | Refusal:
     """What came of undoing, in a sentence."""
     counts = Counter(each.why for each in undone.left).most_common()
-    why = "; ".join(f"{count:,} {WHY_LEFT.get(code, code)}" for code, count in counts)
+    why = "; ".join(f"{intcomma(count)} {_(WHY_LEFT.get(code, code))}" for code, count in counts)
     if not undone.objects:
-        return Refusal("", f"There is nothing to undo: {why}.", 409)
+        return Refusal("", _("There is nothing to undo: %(why)s.") % {"why": why}, 409)
     if not why and len(_decided(undone)) == 1:
-        return Done("Undone", "Undone: it is as it was before.")
-    kinds = Counter(kind for kind, _ in _decided(undone)).most_common()
-    said = f"Undone for {', '.join(_counted(count, kind) for kind, count in kinds)}."
-    return Done("Undone", f"{said} Left as they were: {why}." if why else said)
+        return Done(_("Undone"), _("Undone: it is as it was before."))
+    kinds = Counter(kind for kind, _key in _decided(undone)).most_common()
+    said = _("Undone for %(whom)s.") % {"whom": ", ".join(_counted(count, kind) for kind, count in kinds)}
+    return Done(_("Undone"), f"{said} {_('Left as they were: %(why)s.') % {'why': why}}" if why else said)
 
 
 def _decided(undone: Undone) -> Sequence[tuple[str, str]]:
@@ -81,8 +84,15 @@ def _decided(undone: Undone) -> Sequence[tuple[str, str]]:
 
 
 def _counted(count: int, kind: str) -> str:
-    several = {"memory": "memories"}.get(kind, f"{kind}s")
-    return f"1 {kind}" if count == 1 else f"{count:,} {several}"
+    texts = {
+        "memory": ngettext("%(count)s memory", "%(count)s memories", count),
+        "fact": ngettext("%(count)s fact", "%(count)s facts", count),
+        "place": ngettext("%(count)s place", "%(count)s places", count),
+        "message": ngettext("%(count)s message", "%(count)s messages", count),
+        "proposal": ngettext("%(count)s proposal", "%(count)s proposals", count),
+    }
+    text = texts.get(kind) or (f"%(count)s {kind}" if count == 1 else f"%(count)s {kind}s")
+    return text % {"count": intcomma(count)}
 
 
 def _about(principal: Principal, first: int) -> Item | None:

@@ -6,6 +6,7 @@ import re
 from uuid import UUID
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from accounts import policy
 from accounts.principals import Principal
@@ -23,7 +24,7 @@ def must_add(principal: Principal, visibility: str) -> UUID:
     """Return the person's id. Raise NotAllowed when the principal may not write facts, or not share them."""
     user_id = policy.must_remember(principal)
     if principal.kind == "agent" and "facts" not in principal.sources:
-        raise NotAllowed("This agent has no access to facts.", code="source_not_allowed")
+        raise NotAllowed(_("This agent has no access to facts."), code="source_not_allowed")
     if visibility == Visibility.SHARED:
         policy.must_decide(principal)
     return user_id
@@ -51,13 +52,15 @@ def standing(fact: LegacyFact) -> str:
 def check_category(category: str) -> None:
     """Raise Refused for a category that facts do not have."""
     if category not in Category.values:
-        raise Refused(f"The category is one of {', '.join(Category.values)}.", code="bad_category")
+        raise Refused(
+            _("The category is one of %(values)s.") % {"values": ", ".join(Category.values)}, code="bad_category"
+        )
 
 
 def check_visibility(visibility: str) -> None:
     """Raise Refused for anything but private and shared."""
     if visibility not in Visibility.values:
-        raise Refused("The visibility is private or shared.", code="bad_visibility")
+        raise Refused(_("The visibility is private or shared."), code="bad_visibility")
 
 
 def relation(existing: str, new: str, similarity: float, verdict: Comparison) -> str | None:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext as _
 
 from .actions import LedgerWrite, ledger_write
 from .exceptions import NotAllowed, NotFound, Refused
@@ -116,11 +118,15 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
     NotAllowed without the scope write, NotFound where the range holds nothing of the caller's, Refused (400).
     """
     if "write" not in principal.scopes or principal.user_id is None:
-        raise NotAllowed("This key has no scope write.", code="missing_scope")
+        raise NotAllowed(_("This key has no scope write."), code="missing_scope")
     if not 0 < first_rev <= last_rev:
-        raise Refused("A range goes from one revision to the same or a later one.", code="bad_range")
+        raise Refused(_("A range goes from one revision to the same or a later one."), code="bad_range")
     if last_rev - first_rev >= MOST_REVISIONS:
-        raise Refused(f"At most {MOST_REVISIONS:,} revisions are undone at once.", code="too_many")
+        raise Refused(
+            _("At most %(most_revisions)s revisions are undone at once.")
+            % {"most_revisions": intcomma(MOST_REVISIONS)},
+            code="too_many",
+        )
     user_id = principal.user_id
     found = _Range.of(principal, user_id, first_rev, last_rev)
     others = {each for kind, ids in found.ids.items() if kind in _kinds for each in _kinds[kind].ledgers(ids)}

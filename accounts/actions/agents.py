@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 
 from journal.actions import ledger_write
@@ -54,7 +55,9 @@ def agent_create(
             with transaction.atomic():
                 agent.save(force_insert=True)
         except IntegrityError as error:
-            raise Conflict(f"There is an agent named {name} already.", code="agent_exists") from error
+            raise Conflict(
+                _("There is an agent named %(name)s already.") % {"name": name}, code="agent_exists"
+            ) from error
         write.change(owner_id, "ADD", "agent", agent.pk)
         write.result("agent", agent.pk, status_code=201)
     return agent
@@ -153,7 +156,7 @@ def grant_set(
         agent = Agent.objects.visible_to(principal).filter(pk=agent_id).first()
         if agent is None:
             raise NotFound("There is no such agent.")
-        grant, _ = Grant.objects.get_or_create(user_id=user_id, agent_id=agent_id)
+        grant, _made = Grant.objects.get_or_create(user_id=user_id, agent_id=agent_id)
         if revoked is not None and revoked != (grant.revoked_at is not None):
             wanted["revoked_at"] = timezone.now() if revoked else None
         wanted = {name: value for name, value in wanted.items() if getattr(grant, name) != value}
@@ -196,7 +199,7 @@ def principal_for_key(
     if row.kind == Agent.Kind.PERSONAL and policy.normal_name(external_id) not in {"", row.owner_username}:
         raise PermissionDenied("A personal key acts for its owner only.", "not_allowed")
     if row.kind == Agent.Kind.SERVICE and named and not external_id:
-        raise Refused("X-Keepsake-User names nobody. Leave it out to act for the key's owner.", code="bad_user")
+        raise Refused(_("X-Keepsake-User names nobody. Leave it out to act for the key's owner."), code="bad_user")
     if row.user_id is None and not makes_person:
         _must_not_be_erased("person", policy.erased_names(row.agent_id, external_id))
         name = policy.normal_name(external_id)

@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
@@ -129,8 +130,8 @@ def invitation_unblock(principal: Principal, block_id: int) -> None:
 def invitations_tidy() -> int:
     """Delete invitations, with the names in them, a day after they ended. Returns how many."""
     long_ago = timezone.now() - _DAY
-    deleted, _ = Invitation.objects.filter(expires_at__lt=long_ago).delete()
-    ended, _ = Invitation.objects.exclude(state__in=Invitation.OUTSTANDING).filter(ended_at__lt=long_ago).delete()
+    deleted, _kinds = Invitation.objects.filter(expires_at__lt=long_ago).delete()
+    ended, _kinds = Invitation.objects.exclude(state__in=Invitation.OUTSTANDING).filter(ended_at__lt=long_ago).delete()
     return deleted + ended
 
 
@@ -161,4 +162,4 @@ def _not_found() -> NotFound:
 
 
 def _already_member() -> Conflict:
-    return Conflict("You keep this legacy already.", code="already_member")
+    return Conflict(_("You keep this legacy already."), code="already_member")

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Count, Min
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound, TooMany
@@ -82,7 +83,7 @@ def legacy_close(write: LedgerWrite, principal: Principal, legacy_id: UUID, now:
     must_own(principal, legacy_id)
     members = list(Member.objects.filter(legacy_id=legacy_id).order_by("joined_at", "pk"))
     if {member.user_id for member in members} - write.ledgers.keys():
-        raise Conflict("Somebody has joined meanwhile. Look again.", code="members_changed")
+        raise Conflict(_("Somebody has joined meanwhile. Look again."), code="members_changed")
     LegacyEnding.objects.filter(legacy_id=legacy_id).delete()
     LegacyEnding.objects.create(legacy_id=legacy_id, ended_by_id=user_id, ended_at=now)
     write.change(legacy_id, "DELETE", "legacy", legacy_id)
@@ -136,7 +137,7 @@ def invite(
     day = Invitation.objects.filter(inviter_id=user_id, created_at__gt=now - _DAY)
     lately = day.aggregate(count=Count("pk"), first_at=Min("created_at"))
     if lately["count"] + len(names) > settings.INVITATIONS_PER_DAY:
-        detail = f"A person invites {settings.INVITATIONS_PER_DAY} people in a day at most."
+        detail = _("A person invites %(count)s people in a day at most.") % {"count": settings.INVITATIONS_PER_DAY}
         raise TooMany(detail, first_at=lately["first_at"], code="too_many_invitations")
     issuer = policy.issuer_of_names(principal)
     before = Invitation.objects.filter(legacy_id=legacy_id, issuer=issuer, name__in=[name for name in names if name])
@@ -213,13 +214,13 @@ def must_own(principal: Principal, legacy_id: UUID) -> None:
     if mine is None:
         raise NotFound("There is no such legacy.")
     if mine.role != Member.Role.OWNER:
-        raise NotAllowed("Only an owner of the legacy may do this.", code="not_owner")
+        raise NotAllowed(_("Only an owner of the legacy may do this."), code="not_owner")
 
 
 def _must_not_be_last_owner(member: Member) -> None:
     others = Member.objects.filter(legacy_id=member.legacy_id, role=Member.Role.OWNER).exclude(pk=member.pk)
     if not others.exists():
-        raise Conflict("The last owner makes somebody else an owner first.", code="last_owner")
+        raise Conflict(_("The last owner makes somebody else an owner first."), code="last_owner")
 
 
 def _end_invitations_of(member: Member) -> None:

@@ -45,7 +45,9 @@ def user_create(username: str, *, display_name: str = "", password: str | None =
         with transaction.atomic():
             user.save(force_insert=True)
     except IntegrityError as error:
-        raise Refused(f"The user name {username} is taken.", code="username_taken") from error
+        raise Refused(
+            _("The user name %(username)s is taken.") % {"username": username}, code="username_taken"
+        ) from error
     return user
 
 
@@ -159,7 +161,7 @@ def identity_rename(principal: Principal, identity_id: int, name: str) -> Extern
                 with transaction.atomic():
                     identity.save(update_fields=["external_id"])
             except IntegrityError as error:
-                raise Conflict("This issuer names somebody else so.", code="name_taken") from error
+                raise Conflict(_("This issuer names somebody else so."), code="name_taken") from error
             write.change(identity.user_id, "UPDATE", "identity", identity.pk, issuer=identity.issuer)
     return identity
 
@@ -168,7 +170,10 @@ def _stored_name(name: str) -> str:
     policy.check_name_of_person(name)
     normal = policy.normal_name(name)
     if not 1 <= len(normal) <= policy.LONGEST_NAME:
-        raise Refused(f"A person's name has 1 to {policy.LONGEST_NAME} characters.", code="bad_user")
+        raise Refused(
+            _("A person's name has 1 to %(longest_name)s characters.") % {"longest_name": policy.LONGEST_NAME},
+            code="bad_user",
+        )
     return normal
 
 
@@ -181,10 +186,10 @@ def preferences_set(principal: Principal, *, version: int | None = None, **value
     user_id = policy.must_decide_for_all(principal)
     policy.check_preferences(values)
     with ledger_write(principal.actor, user_id) as write:
-        preferences, _ = Preferences.objects.get_or_create(user_id=user_id)
+        preferences, _made = Preferences.objects.get_or_create(user_id=user_id)
         if version is not None and version != preferences.version:
             raise Conflict(
-                "Somebody changed these preferences meanwhile.", code="version_conflict", current=preferences.version
+                _("Somebody changed these preferences meanwhile."), code="version_conflict", current=preferences.version
             )
         changed = sorted(name for name, value in values.items() if getattr(preferences, name) != value)
         if changed:

@@ -14,6 +14,7 @@ from zoneinfo import available_timezones
 import regex as re
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from journal.exceptions import NotAllowed, NotFound, NotYoursToDecide, Refused
 
@@ -110,20 +111,27 @@ def check_scopes(scopes: Collection[str]) -> None:
     """Raise Refused unless every scope is known and there is one."""
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
-        raise Refused(f"Scopes are {', '.join(SCOPES)}; got {', '.join(unknown) or 'none'}.", code="bad_scope")
+        raise Refused(
+            _("Scopes are %(scopes)s; got %(value)s.")
+            % {"scopes": ", ".join(SCOPES), "value": ", ".join(unknown) or "none"},
+            code="bad_scope",
+        )
 
 
 def check_expiry(expires_at: datetime | None, now: datetime) -> None:
     """Raise Refused for a date that has passed."""
     if expires_at is not None and expires_at <= now:
-        raise Refused("A key can't expire in the past.", code="bad_expiry")
+        raise Refused(_("A key can't expire in the past."), code="bad_expiry")
 
 
 def check_role(role: str) -> None:
     """Raise Refused unless the role is empty or named in categories.yaml."""
     if role and role not in categories.load().allowlists:
         known = ", ".join(sorted(categories.load().allowlists))
-        raise Refused(f"The role {role[:50]} is not known. Roles: {known}.", code="bad_role")
+        raise Refused(
+            _("The role %(value)s is not known. Roles: %(known)s.") % {"value": role[:50], "known": known},
+            code="bad_role",
+        )
 
 
 def check_issuer(issuer: str) -> None:
@@ -132,21 +140,29 @@ def check_issuer(issuer: str) -> None:
     An agent that named people so would act for whoever linked a chat, unasked, and a chat for whomever it had named.
     """
     if issuer == TELEGRAM_ISSUER:
-        raise Refused(f"The issuer {issuer} is for chats that people link themselves.", code="bad_issuer")
+        raise Refused(
+            _("The issuer %(issuer)s is for chats that people link themselves.") % {"issuer": issuer}, code="bad_issuer"
+        )
     if len(issuer) > 100 or "\x00" in issuer:
-        raise Refused("An issuer has at most 100 characters.", code="bad_issuer")
+        raise Refused(_("An issuer has at most 100 characters."), code="bad_issuer")
 
 
 def check_member_role(role: str) -> None:
     """Raise Refused unless it is a role that a member can have."""
     if role not in MEMBER_ROLES:
-        raise Refused(f"A member's role is one of {', '.join(MEMBER_ROLES)}.", code="bad_role")
+        raise Refused(
+            _("A member's role is one of %(member_roles)s.") % {"member_roles": ", ".join(MEMBER_ROLES)},
+            code="bad_role",
+        )
 
 
 def check_member_count(names: Collection[str]) -> None:
     """Raise Refused for more members than one request may name."""
     if len(names) > MEMBERS_PER_REQUEST:
-        raise Refused(f"Name at most {MEMBERS_PER_REQUEST} members at once.", code="too_many")
+        raise Refused(
+            _("Name at most %(members_per_request)s members at once.") % {"members_per_request": MEMBERS_PER_REQUEST},
+            code="too_many",
+        )
 
 
 def canonical_categories(names: Collection[str]) -> list[str]:
@@ -154,7 +170,11 @@ def canonical_categories(names: Collection[str]) -> list[str]:
     meant = {name: categories.load().canonical(name) for name in names}
     unknown = [name for name, category in meant.items() if category is None]
     if unknown:
-        raise Refused(f"There is no category {', '.join(unknown)}.", code="unknown_category", names=unknown)
+        raise Refused(
+            _("There is no category %(unknown)s.") % {"unknown": ", ".join(unknown)},
+            code="unknown_category",
+            names=unknown,
+        )
     return sorted({category for category in meant.values() if category})
 
 
@@ -177,9 +197,13 @@ def check_preferences(values: Mapping[str, Any]) -> None:
         elif name == "language":
             sound = value == "" or (len(value) <= 16 and _LANGUAGE.fullmatch(value) is not None)
         else:
-            raise Refused(f"There is no preference {name[:50]}.", code="unknown_preference")
+            raise Refused(_("There is no preference %(value)s.") % {"value": name[:50]}, code="unknown_preference")
         if not sound:
-            raise Refused(f"{name} can't be {str(value)[:50]!r}.", code="bad_preference", field=name)
+            raise Refused(
+                _("%(name)s can't be %(value)s.") % {"name": name, "value": repr(str(value)[:50])},
+                code="bad_preference",
+                field=name,
+            )
 
 
 @cache
@@ -191,13 +215,13 @@ def time_zones() -> frozenset[str]:
 def must_read(principal: Principal) -> None:
     """Raise NotAllowed without the scope read."""
     if "read" not in principal.scopes:
-        raise NotAllowed("This key has no scope read.", code="missing_scope")
+        raise NotAllowed(_("This key has no scope read."), code="missing_scope")
 
 
 def must_write(principal: Principal) -> UUID:
     """Return the person's id. Raise NotAllowed without the scope write, or when nobody is acted for."""
     if "write" not in principal.scopes or principal.user_id is None:
-        raise NotAllowed("This key has no scope write.", code="missing_scope")
+        raise NotAllowed(_("This key has no scope write."), code="missing_scope")
     return principal.user_id
 
 
@@ -226,7 +250,9 @@ def must_decide_for_all(principal: Principal) -> UUID:
     if principal.kind == "agent":
         every, sources = what_agent_sees("", None, None)
         if not (principal.sources >= sources and (principal.categories is None or principal.categories >= every)):
-            raise NotYoursToDecide("This agent sees a part only, and decides about that alone. This is for the person.")
+            raise NotYoursToDecide(
+                _("This agent sees a part only, and decides about that alone. This is for the person.")
+            )
     return user_id
 
 
@@ -245,19 +271,19 @@ def must_not_widen_own(principal: Principal, agent: Agent, grant: Grant, wanted:
     )
     more_sources = "sources" in wanted and not what_agent_sees(agent.role, None, wanted["sources"])[1] <= sources
     if lets_in_again or more_categories or more_sources:
-        raise NotYoursToDecide("An agent does not widen what it may see itself. That is for the person.")
+        raise NotYoursToDecide(_("An agent does not widen what it may see itself. That is for the person."))
 
 
 def must_be_staff(principal: Principal) -> None:
     """Raise NotAllowed unless the principal is a moderator's."""
     if principal.kind != "staff":
-        raise NotAllowed("Only staff may do this.", code="not_staff")
+        raise NotAllowed(_("Only staff may do this."), code="not_staff")
 
 
 def must_be_superuser(principal: Principal) -> None:
     """Raise NotAllowed unless the principal is a moderator who is a superuser."""
     if principal.kind != "staff" or not principal.superuser:
-        raise NotAllowed("Only a superuser may do this.", code="not_superuser")
+        raise NotAllowed(_("Only a superuser may do this."), code="not_superuser")
 
 
 def clean_reason(reason: str) -> str:
@@ -267,7 +293,11 @@ def clean_reason(reason: str) -> str:
     """
     reason = reason.strip()
     if not 1 <= len(reason) <= REASON_CHARACTERS or "\x00" in reason:
-        raise Refused(f"Give a reason of 1 to {REASON_CHARACTERS} characters: the person reads it.", code="bad_reason")
+        raise Refused(
+            _("Give a reason of 1 to %(reason_characters)s characters: the person reads it.")
+            % {"reason_characters": REASON_CHARACTERS},
+            code="bad_reason",
+        )
     return reason
 
 
@@ -275,14 +305,16 @@ def must_have_scopes(principal: Principal, scopes: Collection[str]) -> None:
     """Raise NotAllowed when the principal would hand on a scope that it lacks."""
     missing = sorted(set(scopes) - principal.scopes)
     if missing:
-        raise NotAllowed(f"This key has no scope {', '.join(missing)}.", code="missing_scope")
+        raise NotAllowed(
+            _("This key has no scope %(missing)s.") % {"missing": ", ".join(missing)}, code="missing_scope"
+        )
 
 
 def must_remember(principal: Principal) -> UUID:
     """Return the person's id. Raise NotAllowed when an agent writes and the person has memory switched off."""
     user_id = must_write(principal)
     if principal.kind == "agent" and not principal.has_memory:
-        raise NotAllowed("This person has memory switched off.", code="memory_off")
+        raise NotAllowed(_("This person has memory switched off."), code="memory_off")
     return user_id
 
 

@@ -10,6 +10,7 @@ from confusable_homoglyphs import categories as scripts
 from confusable_homoglyphs import confusables
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from journal.exceptions import Gated, Refused
 from language.gates import find_instructions, first_sensitive
@@ -58,18 +59,22 @@ def check_name_of_person(name: str, code: str = "bad_user") -> None:
     if name.isascii() and name.isprintable():
         return
     if _INVISIBLE.search(name):
-        raise Refused("A person's name has no invisible characters.", code=code)
+        raise Refused(_("A person's name has no invisible characters."), code=code)
     mixed = scripts.unique_aliases(unicodedata.normalize("NFKC", name)) - {"COMMON", "INHERITED"}
     if len(mixed) > 1 and not any(mixed <= together for together in _WRITTEN_TOGETHER):
         found = ", ".join(sorted(map(str.title, mixed)))
-        raise Refused(f"A person's name has letters of one script. This one mixes {found}.", code=code)
+        raise Refused(
+            _("A person's name has letters of one script. This one mixes %(found)s.") % {"found": found}, code=code
+        )
     for form in (unicodedata.normalize("NFKC", name), normal_name(name)):
         alike = _like_ascii(form)
         strange = "".join(each for each in alike if scripts.alias(each) in {"LATIN", "COMMON", "INHERITED"})
         letters = {each for each in form if each.isalpha()}
         if strange or (letters and letters <= alike.keys()):
             shown = ", ".join(f"U+{ord(each):04X} for {alike[each]}" for each in sorted(strange or letters))
-            raise Refused(f"A person's name has no look-alikes. This one has {shown}.", code=code)
+            raise Refused(
+                _("A person's name has no look-alikes. This one has %(shown)s.") % {"shown": shown}, code=code
+            )
 
 
 def _like_ascii(text: str) -> dict[str, str]:
@@ -97,7 +102,10 @@ def names_to_invite(principal: Principal, names: Collection[str]) -> list[str]:
         if issuer_of_names(principal) == LOCAL_ISSUER:
             check_username(name)
         elif not 1 <= len(name) <= LONGEST_NAME:
-            raise Refused(f"A person's name has 1 to {LONGEST_NAME} characters.", code="bad_user")
+            raise Refused(
+                _("A person's name has 1 to %(longest_name)s characters.") % {"longest_name": LONGEST_NAME},
+                code="bad_user",
+            )
     return spelled
 
 
@@ -106,16 +114,18 @@ def check_username(username: str) -> None:
     try:
         UnicodeUsernameValidator()(username)
     except ValidationError as error:
-        raise Refused(f"{username[:50]!r} is not a user name.", code="bad_username") from error
+        raise Refused(
+            _("%(value)s is not a user name.") % {"value": repr(username[:50])}, code="bad_username"
+        ) from error
     if len(username) > 150:
-        raise Refused("A user name has at most 150 characters.", code="bad_username")
+        raise Refused(_("A user name has at most 150 characters."), code="bad_username")
 
 
 def clean_name(name: str, longest: int) -> str:
     """The name of an agent or a legacy without blanks around it. Raise Refused unless 1 to ``longest`` characters."""
     name = name.strip()
     if not 1 <= len(name) <= longest or "\x00" in name:
-        raise Refused(f"A name has 1 to {longest} characters.", code="bad_name")
+        raise Refused(_("A name has 1 to %(longest)s characters.") % {"longest": longest}, code="bad_name")
     return name
 
 
@@ -125,7 +135,7 @@ def clean_shown_name(name: str) -> str:
     check_sensitive(name)
     reason = find_instructions(name)
     if reason:
-        raise Gated(f"The name was refused because it {reason}.")
+        raise Gated(_("The name was refused because it %(reason)s.") % {"reason": _(reason)})
     return name
 
 
@@ -134,4 +144,8 @@ def check_sensitive(text: str) -> None:
     found = first_sensitive(text)
     if found is not None:
         article = "an" if found.kind[0] in "aeiouAEIOU" else "a"
-        raise Gated(f"The text holds {article} {found.kind}. Such data is not stored.", kind=found.kind)
+        raise Gated(
+            _("The text holds %(article)s %(kind)s. Such data is not stored.")
+            % {"article": article, "kind": _(found.kind)},
+            kind=found.kind,
+        )

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Agent, Legacy, Member
 from accounts.policy import must_decide, must_decide_for_all
@@ -63,12 +64,15 @@ def erasure_request(
 
 def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grace_hours: int) -> None:
     if scope not in SCOPES:
-        raise Refused(f"The scope is one of {', '.join(SCOPES)}.", code="bad_scope")
+        raise Refused(_("The scope is one of %(scopes)s.") % {"scopes": ", ".join(SCOPES)}, code="bad_scope")
     if not 0 <= grace_hours <= LONGEST_GRACE_HOURS:
-        raise Refused(f"An erasure waits 0 to {LONGEST_GRACE_HOURS} hours.", code="bad_grace")
+        raise Refused(
+            _("An erasure waits 0 to %(longest_grace_hours)s hours.") % {"longest_grace_hours": LONGEST_GRACE_HOURS},
+            code="bad_grace",
+        )
     if scope == "everything":
         if Agent.objects.filter(owner_id=user_id, kind=Agent.Kind.SERVICE).exists():
-            raise Conflict("Agents that serve other people are yours. Hand them over first.", code="owns_services")
+            raise Conflict(_("Agents that serve other people are yours. Hand them over first."), code="owns_services")
         return
     try:
         is_there = _named(principal, scope, object_id).exists()
@@ -79,7 +83,7 @@ def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grac
     if scope == "membership":
         others = Member.objects.filter(legacy_id=UUID(object_id)).exclude(user_id=user_id)
         if others.exists() and not others.filter(role=Member.Role.OWNER).exists():
-            raise Conflict("You are the last owner. Hand this legacy over first.", code="last_owner")
+            raise Conflict(_("You are the last owner. Hand this legacy over first."), code="last_owner")
 
 
 def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
@@ -104,7 +108,7 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
         if erasure is None:
             raise NotFound("There is no such erasure.")
         if erasure.state in {State.ERASING, State.DONE}:
-            raise Conflict("This erasure has begun. It can't be taken back.", code="erasure_begun")
+            raise Conflict(_("This erasure has begun. It can't be taken back."), code="erasure_begun")
         if erasure.state == State.WAITING:
             erasure.state = State.WITHDRAWN
             erasure.save(update_fields=["state"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from journal.models import Erasure
@@ -12,15 +13,21 @@ from web.json import ExactSerializer
 from .actions import LONGEST_GRACE_HOURS
 from .extent import SCOPES
 
-VERIFY = "Whoever runs the server can prove it against the database: manage.py verify_erasure RECEIPT."
+VERIFY = gettext_noop("Whoever runs the server can prove it against the database: manage.py verify_erasure RECEIPT.")
 NOT_REACHED = (
-    "Rows that were deleted stay in the database's files until it vacuums them, and in its log of writes until that is "
-    "recycled.",
-    "Backups hold what they held until they expire.",
-    "Copies that agents and clients keep. They are told by their feed of changes, and for 90 days by 410.",
-    "What other members of a legacy said or wrote themselves.",
-    "Of what was erased a keyed fingerprint stays while the account does, which refuses the same words and nothing "
-    "similar.",
+    gettext_noop(
+        "Rows that were deleted stay in the database's files until it vacuums them, and in its log of writes "
+        "until that is recycled."
+    ),
+    gettext_noop("Backups hold what they held until they expire."),
+    gettext_noop(
+        "Copies that agents and clients keep. They are told by their feed of changes, and for 90 days by 410."
+    ),
+    gettext_noop("What other members of a legacy said or wrote themselves."),
+    gettext_noop(
+        "Of what was erased a keyed fingerprint stays while the account does, which refuses the same words and nothing "
+        "similar."
+    ),
 )
 
 

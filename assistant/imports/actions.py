@@ -10,9 +10,11 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Legacy
 from accounts.policy import must_decide
@@ -53,7 +55,7 @@ def import_cancel(principal: Principal, import_id: UUID) -> ConversationImport:
     with ledger_write(principal.actor, user_id) as write:
         upload = _mine(principal, import_id)
         if upload.state == State.UNDOING or not upload.is_open:
-            raise Conflict("This import can't be cancelled any more.", code="import_ended")
+            raise Conflict(_("This import can't be cancelled any more."), code="import_ended")
         job = JobRun.objects.filter(kind=JOB, subject_id=str(upload.pk)).order_by("-created_at").first()
         if job is not None:
             cancel_job(job)
@@ -185,7 +187,9 @@ def import_create(
             upload.save(force_insert=True)
             _store(upload, members)
     except ImportFileError as error:
-        raise Refused(f"This file can't be imported: {error.told}.", code="bad_file", place=error.place) from error
+        raise Refused(
+            _("This file can't be imported: %(told)s.") % {"told": error.told}, code="bad_file", place=error.place
+        ) from error
     try:
         with ledger_write(principal.actor, user_id) as write:
             _check_free(user_id)
@@ -206,8 +210,11 @@ def too_large() -> Refused:
     """What whoever sends too much is told."""
     limit = settings.IMPORT_MAX_BYTES // 1_048_576
     refused = Refused(
-        f"The file is larger than {limit:,} MB. If it is an archive with pictures, unpack it and send its "
-        "conversations.json alone.",
+        _(
+            "The file is larger than %(limit)s MB. If it is an archive with pictures, unpack it and send "
+            "its conversations.json alone."
+        )
+        % {"limit": intcomma(limit)},
         code="too_large",
     )
     refused.status = 413
@@ -216,14 +223,17 @@ def too_large() -> Refused:
 
 def _check_names(title: str, form: str) -> None:
     if len(title) > TITLE_CHARACTERS or not is_storable(title):
-        raise Refused(f"A name has at most {TITLE_CHARACTERS} characters.", code="bad_title")
+        raise Refused(
+            _("A name has at most %(title_characters)s characters.") % {"title_characters": TITLE_CHARACTERS},
+            code="bad_title",
+        )
     if form and form not in EXPORTS:
-        raise Refused(f"The form is one of {', '.join(EXPORTS)}.", code="bad_form")
+        raise Refused(_("The form is one of %(exports)s.") % {"exports": ", ".join(EXPORTS)}, code="bad_form")
 
 
 def _check_free(user_id: UUID) -> None:
     if ConversationImport.objects.filter(user_id=user_id).open().exists():
-        raise Conflict("Another import is under way. Wait until it has ended, or cancel it.", code="import_open")
+        raise Conflict(_("Another import is under way. Wait until it has ended, or cancel it."), code="import_open")
 
 
 def _clean_name(name: str) -> str:
@@ -258,9 +268,11 @@ def import_reopen(upload: ConversationImport) -> None:
     """
     _check_free(upload.user_id)
     if upload.form == KEEPSAKE:
-        raise Conflict("What an export brought back is everything there is. Erase what is not wanted.", code="no_undo")
+        raise Conflict(
+            _("What an export brought back is everything there is. Erase what is not wanted."), code="no_undo"
+        )
     if upload.state in {State.STORING, State.UNDONE}:
-        raise Conflict("This import was taken back already.", code="import_undone")
+        raise Conflict(_("This import was taken back already."), code="import_undone")
     upload.state = State.UNDOING
     ConversationImport.objects.filter(pk=upload.pk).update(state=State.UNDOING)
 
@@ -278,5 +290,5 @@ def import_end(upload_id: UUID, state: str, **values: Any) -> bool:
 def imports_tidy() -> int:
     """Remove uploads that were never stored to the end: their web server was killed. Returns how many."""
     long_ago = timezone.now() - _HALF_STORED
-    _, deleted = ConversationImport.objects.filter(state=State.STORING, created_at__lt=long_ago).delete()
+    _count, deleted = ConversationImport.objects.filter(state=State.STORING, created_at__lt=long_ago).delete()
     return deleted.get(ConversationImport._meta.label, 0)

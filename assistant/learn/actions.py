@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db.models import CharField, Exists, OuterRef, Q
 from django.db.models.functions import Cast
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.categories import load as load_categories
 from accounts.policy import check_sensitive, must_decide, must_write
@@ -272,7 +273,7 @@ def _marking(principal: Principal, conversation_id: UUID, index: int) -> Iterato
         if conversation is None or message is None:
             raise NotFound("There is no such message.")
         if message.role != Message.Role.USER:
-            raise Refused("Only what the person said is learned from.", code="not_the_users")
+            raise Refused(_("Only what the person said is learned from."), code="not_the_users")
         yield _Marking(write, conversation, message)
         write.result("message", message.pk)
 

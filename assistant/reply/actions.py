@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
 from accounts.policy import must_write
@@ -204,7 +205,7 @@ def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> N
     try:
         stop(reply, STOPPED)
     except (RedisError, OSError) as error:
-        raise Unavailable("It could not be stopped. Try again in a moment.") from error
+        raise Unavailable(_("It could not be stopped. Try again in a moment.")) from error
 
 
 def replies_sweep() -> int:
@@ -263,18 +264,24 @@ def _must_be_free(conversation_id: UUID, now: datetime) -> None:
     running = Reply.objects.filter(conversation_id=conversation_id, state=Reply.State.RUNNING)
     running.lost(now).update(state=Reply.State.FAILED, error_code="lost", ended_at=now)
     if (other := running.first()) is not None:
-        raise Conflict("Another reply is being made in this conversation.", code="reply_running", reply=str(other.pk))
+        raise Conflict(
+            _("Another reply is being made in this conversation."), code="reply_running", reply=str(other.pk)
+        )
 
 
 def _must_be_retryable(reply: Reply, conversation: Conversation) -> None:
     lost = reply.state == Reply.State.RUNNING and reply.lease_until <= timezone.now()
     open_again = lost or reply.state in {Reply.State.FAILED, Reply.State.STOPPED}
     if reply.state == Reply.State.RUNNING and not lost:
-        raise Conflict("This reply is being made.", code="reply_running", reply=str(reply.pk))
+        raise Conflict(_("This reply is being made."), code="reply_running", reply=str(reply.pk))
     if not open_again or reply.answer_index is not None or reply.attempt >= settings.REPLY_ATTEMPTS:
-        raise Conflict("This reply can't be tried again.", code="reply_not_retryable")
+        raise Conflict(_("This reply can't be tried again."), code="reply_not_retryable")
     if conversation.message_count != reply.message_index + 1:
-        raise Conflict(f"The conversation has {conversation.message_count} messages by now.", code="conversation_moved")
+        raise Conflict(
+            _("The conversation has %(message_count)s messages by now.")
+            % {"message_count": conversation.message_count},
+            code="conversation_moved",
+        )
 
 
 def _lost_at(now: datetime) -> datetime:

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from django.db import DataError, IntegrityError, ProgrammingError, connection, models
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Cast, Coalesce
+from django.utils.translation import gettext as _
 
 from accounts.models import Agent, Grant, Legacy, Member, Preferences, User
 from accounts.principals import Principal
@@ -42,7 +43,7 @@ def must_take_back(principal: Principal, user_id: UUID) -> None:
     if not principal.speaks_as_person:
         raise NotYoursToDecide
     if holds_something(user_id):
-        raise Conflict("This account holds something already. An export goes into an empty one.", code="not_empty")
+        raise Conflict(_("This account holds something already. An export goes into an empty one."), code="not_empty")
 
 
 def holds_something(user_id: UUID) -> bool:
@@ -57,7 +58,7 @@ def export_check(members: Sequence[File], progress: Callable[[int], object]) -> 
     embedder, counts = get_embedder(), dict[str, int]()
     for holding, member in tables_of(members):
         counts[holding.kind] = 0
-        for number, _ in enumerate(read_rows(holding, member, embedder), start=1):
+        for number, _row in enumerate(read_rows(holding, member, embedder), start=1):
             counts[holding.kind] = number
             progress(number)
     return counts

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import Legacy
 from accounts.policy import must_write
@@ -78,7 +79,7 @@ def conversation_create(
             agents = Q(agent_id=principal.agent_id) if principal.agent_id else Q(agent__isnull=True)
             known = own.filter(agents).first()
         if known and (known.legacy_id, known.private) != (legacy_id, private):
-            raise Conflict("This external id stands for another conversation.", code="external_id_taken")
+            raise Conflict(_("This external id stands for another conversation."), code="external_id_taken")
         conversation = known or Conversation.objects.create(
             user_id=user_id,
             legacy_id=legacy_id,
@@ -132,7 +133,9 @@ def messages_append(
         conversation = _lock(principal, conversation_id)
         if after is not None and conversation.message_count != after:
             raise Conflict(
-                f"The conversation has {conversation.message_count} messages by now.", code="conversation_moved"
+                _("The conversation has %(message_count)s messages by now.")
+                % {"message_count": conversation.message_count},
+                code="conversation_moved",
             )
         reads_each = follow_up and policy.reads_each(principal, conversation, answers=read_from is not None)
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
@@ -248,14 +251,20 @@ def messages_mark(conversation: Conversation, indices: Sequence[int], **marks: b
 def check_messages(messages: Sequence[NewMessage]) -> None:
     """Raise Refused (400) unless every message can be stored."""
     if not messages:
-        raise Refused("Send at least one message.", code="empty")
+        raise Refused(_("Send at least one message."), code="empty")
     if len(messages) > settings.MESSAGES_PER_REQUEST:
-        raise Refused(f"Send at most {settings.MESSAGES_PER_REQUEST} messages at once.", code="too_many")
+        raise Refused(
+            _("Send at most %(messages_per_request)s messages at once.")
+            % {"messages_per_request": settings.MESSAGES_PER_REQUEST},
+            code="too_many",
+        )
     for number, message in enumerate(messages):
         try:
             policy.check_message(message.role, message.content, message.speaker)
         except Refused as error:
-            raise Refused(f"Message {number}: {error.detail}", code=error.code) from error
+            raise Refused(
+                _("Message %(number)s: %(detail)s") % {"number": number, "detail": error.detail}, code=error.code
+            ) from error
 
 
 def _lock(principal: Principal, conversation_id: UUID) -> Conversation:

@@ -17,6 +17,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.policy import must_decide
 from accounts.principals import Principal
@@ -167,7 +168,10 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
     """
     user_id = must_decide(principal)
     if not 0 < len(places) <= MOST_PASSAGES:
-        raise Refused(f"Withhold between 1 and {MOST_PASSAGES} passages at once.", code="too_many")
+        raise Refused(
+            _("Withhold between 1 and %(most_passages)s passages at once.") % {"most_passages": MOST_PASSAGES},
+            code="too_many",
+        )
     with ledger_write(principal.actor, user_id) as write:
         # A title goes with the first message of its conversation.
         wanted = [Q(conversation_id=each.conversation_id, index=each.index or 0) for each in places]

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django.views.generic import RedirectView
 
@@ -29,8 +30,8 @@ from ..importing.views import import_fields
 from ..legacies.tabs import tab_counts
 from ..memories.listing import counts_by_state
 from ..page import PageRequest, for_person
-from .erasing import receipts
-from .views import AS_SHOWN, LANGUAGES, RECORD
+from .erasing import COUNTED, SCOPES, receipts
+from .views import AS_SHOWN, RECORD, language_name
 
 
 @require_safe
@@ -59,7 +60,7 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
         "facts_gone": tab_counts(LegacyFact.objects.visible_to(principal), principal)["gone"],
         "withheld": withheld.count(),
         "record": dict(RECORD)[AS_SHOWN[principal.recall_record]],
-        "language": LANGUAGES.get(principal.language, principal.language),
+        "language": language_name(principal.language),
         **import_fields(principal),
     }
     return render(request, "desk/my_data.html", context)
@@ -72,13 +73,13 @@ def erase(request: PageRequest, principal: Principal) -> HttpResponse:
     try:
         if receipt := request.POST.get("withdraw"):
             erasure_withdraw(principal, UUID(receipt))
-            messages.success(request, "Nothing is erased.")
+            messages.success(request, _("Nothing is erased."))
         elif request.POST.get("confirm") == principal.name:
             erasure_request(principal, "everything", grace_hours=settings.ERASE_GRACE_HOURS)
         else:
-            messages.error(request, "Nothing was erased: type your name as it stands on the page.")
+            messages.error(request, _("Nothing was erased: type your name as it stands on the page."))
     except (Conflict, ValueError) as error:
-        messages.error(request, getattr(error, "detail", "There is no such erasure."))
+        messages.error(request, getattr(error, "detail", _("There is no such erasure.")))
     return redirect("my-data")
 
 
@@ -86,7 +87,14 @@ def erase(request: PageRequest, principal: Principal) -> HttpResponse:
 def receipt_page(request: HttpRequest, receipt: UUID) -> HttpResponse:
     """The receipt of an erasure, for whoever has its address: the account may be gone."""
     erasure = get_object_or_404(Erasure, pk=receipt)
-    return render(request, "desk/receipt.html", {"erasure": erasure, "verify": VERIFY, "not_reached": NOT_REACHED})
+    context = {
+        "erasure": erasure,
+        "scope": _(SCOPES.get(erasure.scope, erasure.scope)),
+        "removed": [(_(COUNTED.get(kind, kind)), count) for kind, count in erasure.removed.items()],
+        "verify": _(VERIFY),
+        "not_reached": [_(each) for each in NOT_REACHED],
+    }
+    return render(request, "desk/receipt.html", context)
 
 
 @require_POST

@@ -11,6 +11,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods
 
 from accounts.policy import must_act_for
@@ -29,14 +31,40 @@ from ..quotations import Quotation, messages_behind, quote
 
 LATEST = 20
 MOST_MESSAGES = 50
-_NAMES = {
-    "memory": "A memory",
-    "fact": "A fact",
-    "message": "A message",
-    "conversation": "A conversation",
-    "membership": "All about a legacy",
-    "everything": "Everything",
+NAMES = {
+    "memory": gettext_noop("A memory"),
+    "fact": gettext_noop("A fact"),
+    "message": gettext_noop("A message"),
+    "conversation": gettext_noop("A conversation"),
+    "membership": gettext_noop("All about a legacy"),
+    "everything": gettext_noop("Everything"),
 }
+
+
+SCOPES = {
+    "memory": gettext_noop("memory"),
+    "fact": gettext_noop("fact"),
+    "message": gettext_noop("message"),
+    "conversation": gettext_noop("conversation"),
+    "membership": gettext_noop("membership"),
+    "everything": gettext_noop("everything"),
+}
+COUNTED = {
+    "memories": gettext_noop("memories"),
+    "memory": gettext_noop("memory"),
+    "memoryversion": gettext_noop("memoryversion"),
+    "facts": gettext_noop("facts"),
+    "legacyfact": gettext_noop("legacyfact"),
+    "factversion": gettext_noop("factversion"),
+    "place": gettext_noop("place"),
+    "messages": gettext_noop("messages"),
+    "message": gettext_noop("message"),
+    "chunks": gettext_noop("chunks"),
+    "conversations": gettext_noop("conversations"),
+    "conversation": gettext_noop("conversation"),
+    "withheld": gettext_noop("withheld"),
+}
+"""What a receipt counts most of; rows of other tables it counts by the table's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +90,7 @@ class Erasable:
 def receipts(principal: Principal) -> list[Receipt]:
     """The latest erasures of the person, the last one first."""
     rows = Erasure.objects.filter(user_id=must_act_for(principal)).order_by("-at")[:LATEST]
-    return [Receipt(each, _NAMES.get(each.scope, each.scope)) for each in rows]
+    return [Receipt(each, _(NAMES.get(each.scope, each.scope))) for each in rows]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -87,8 +115,8 @@ def erase_one(
         return _show(request, principal, found, error)
     if at_once and len(made) == 1:
         return redirect("receipt-page", made[0].pk)
-    told = f"It is erased in {hours} hours. Until then you can keep it."
-    messages.success(request, "It is being erased." if at_once else told)
+    told = _("It is erased in %(hours)s hours. Until then you can keep it.") % {"hours": hours}
+    messages.success(request, _("It is being erased.") if at_once else told)
     return redirect(reverse("my-data") + "#receipts")
 
 

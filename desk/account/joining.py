@@ -35,11 +35,11 @@ class RegisterForm(SetPasswordMixin, forms.Form):
 
     username = forms.CharField(
         max_length=150,
-        label="User name",
+        label=gettext_lazy("User name"),
         widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
     )
     display_name = forms.CharField(
-        max_length=150, required=False, label="Name", widget=forms.TextInput({"autocomplete": "name"})
+        max_length=150, required=False, label=gettext_lazy("Name"), widget=forms.TextInput({"autocomplete": "name"})
     )
     email = forms.EmailField(
         required=False,
@@ -71,7 +71,7 @@ def register(request: PageRequest) -> HttpResponse:
         status = 400
         if form.is_valid():
             if not may_register(request):
-                form.add_error(None, "Too many accounts were made from here. Try again in an hour.")
+                form.add_error(None, _("Too many accounts were made from here. Try again in an hour."))
                 status = 429
             else:
                 names = form.cleaned_data
@@ -100,7 +100,7 @@ def password(request: PageRequest, principal: Principal) -> HttpResponse:
     form = PasswordForm(person, request.POST or None, label_suffix="")
     if request.method == "POST" and form.is_valid():
         update_session_auth_hash(request, password_change(principal, form.cleaned_data["new_password1"]))
-        messages.success(request, "Your password is changed. Elsewhere you are signed out.")
+        messages.success(request, _("Your password is changed. Elsewhere you are signed out."))
         return redirect("preferences")
     status = 400 if request.method == "POST" else 200
     context = {"principal": principal, "form": form, "email_form": EmailForm(person)}

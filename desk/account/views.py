@@ -12,6 +12,8 @@ from django.contrib.auth.views import LogoutView
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.actions import identity_unlink, link_code_create, preferences_set
@@ -23,10 +25,12 @@ from assistant.demo import demo_sign_ins
 from journal.exceptions import Conflict, NotFound, Refused
 
 from ..page import THEME_COOKIE, THEMES, PageRequest, for_person, page_of
+from ..translation import speak
 
+DETECTED = gettext_noop("Detected from what I write")
 # Each in its own language, as its speakers look for it.
 LANGUAGES = {
-    "": "Detected from what I write",
+    "": DETECTED,
     "ar": "العربية",
     "da": "Dansk",
     "de": "Deutsch",
@@ -52,21 +56,31 @@ LANGUAGES = {
     "zh": "中文",
 }
 REVIEW = [
-    ("after", "Use new memories and facts at once; I review them later"),
-    ("before", "Use only what I have approved: everything else is in no prompt, whenever it was found"),
+    ("after", gettext_lazy("Use new memories and facts at once; I review them later")),
+    ("before", gettext_lazy("Use only what I have approved: everything else is in no prompt, whenever it was found")),
 ]
 EACH_MESSAGE = [
-    ("", "As usual: from each message with the assistant here, from other agents’ conversations in batches"),
-    ("yes", "From each message, wherever I write it"),
-    ("no", "In batches only: after about thirty messages, or when a conversation ends"),
+    (
+        "",
+        gettext_lazy(
+            "As usual: from each message with the assistant here, from other agents’ conversations in batches"
+        ),
+    ),
+    ("yes", gettext_lazy("From each message, wherever I write it")),
+    ("no", gettext_lazy("In batches only: after about thirty messages, or when a conversation ends")),
 ]
 RECORD = [
-    ("", "As I review: quote it while new memories are used at once, and not while I approve them first"),
-    ("yes", "Quote to my agents what I said to others"),
-    ("no", "Never quote one conversation in another"),
+    ("", gettext_lazy("As I review: quote it while new memories are used at once, and not while I approve them first")),
+    ("yes", gettext_lazy("Quote to my agents what I said to others")),
+    ("no", gettext_lazy("Never quote one conversation in another")),
 ]
 _AS_STORED = {"": None, "yes": True, "no": False}
 AS_SHOWN = {stored: shown for shown, stored in _AS_STORED.items()}
+
+
+def language_name(code: str) -> str:
+    """A language as it calls itself; what is said for none."""
+    return LANGUAGES.get(code, code) if code else _(DETECTED)
 
 
 class SignIn(ThrottledSignIn):
@@ -83,17 +97,19 @@ class SignIn(ThrottledSignIn):
 class PreferencesForm(forms.Form):
     """The fields of the page, with the choices that make sense."""
 
-    has_memory = forms.BooleanField(required=False, label="Remember what I tell my agents")
-    agentic_memory = forms.BooleanField(required=False, label="Keep memories up to date")
+    has_memory = forms.BooleanField(required=False, label=gettext_lazy("Remember what I tell my agents"))
+    agentic_memory = forms.BooleanField(required=False, label=gettext_lazy("Keep memories up to date"))
     extract_each_message = forms.ChoiceField(
-        choices=EACH_MESSAGE, required=False, widget=forms.RadioSelect, label="When memories are learned"
+        choices=EACH_MESSAGE, required=False, widget=forms.RadioSelect, label=gettext_lazy("When memories are learned")
     )
-    review = forms.ChoiceField(choices=REVIEW, widget=forms.RadioSelect, label="When memories and facts are found")
+    review = forms.ChoiceField(
+        choices=REVIEW, widget=forms.RadioSelect, label=gettext_lazy("When memories and facts are found")
+    )
     recall_record = forms.ChoiceField(
-        choices=RECORD, required=False, widget=forms.RadioSelect, label="When an earlier talk would help"
+        choices=RECORD, required=False, widget=forms.RadioSelect, label=gettext_lazy("When an earlier talk would help")
     )
-    time_zone = forms.ChoiceField(label="Time zone")
-    language = forms.ChoiceField(required=False, label="Language")
+    time_zone = forms.ChoiceField(label=gettext_lazy("Time zone"))
+    language = forms.ChoiceField(required=False, label=gettext_lazy("Language"))
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
     def __init__(self, principal: Principal, version: int, data: dict[str, str] | None = None) -> None:
@@ -111,7 +127,7 @@ class PreferencesForm(forms.Form):
         self.fields["time_zone"].choices = [(name, name.replace("_", " ")) for name in sorted(time_zones())]  # type: ignore[attr-defined]
         # A language that an agent has set stays a choice, whichever it is.
         known = LANGUAGES if principal.language in LANGUAGES else {**LANGUAGES, principal.language: principal.language}
-        self.fields["language"].choices = list(known.items())  # type: ignore[attr-defined]
+        self.fields["language"].choices = [("", language_name("")), *list(known.items())[1:]]  # type: ignore[attr-defined]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -133,15 +149,16 @@ def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
     except Conflict:
         # Shown as they are now: what was typed was meant for others.
         form = PreferencesForm(principal, version)
-        told = "Your preferences were changed meanwhile, so nothing was saved. They are shown here as they are now."
+        told = _("Your preferences were changed meanwhile, so nothing was saved. They are shown here as they are now.")
         return _show(request, principal, form, 409, told)
     except Refused as error:
         form.add_error(error.extra.get("field"), error.detail)
         return _show(request, principal, form, 400)
+    speak(values["language"])
     if principal.has_memory and not values["has_memory"]:
-        messages.success(request, "Saved. Memory is switched off: from now on no agent sees or adds any.")
+        messages.success(request, _("Saved. Memory is switched off: from now on no agent sees or adds any."))
     else:
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
     return redirect("preferences")
 
 
@@ -187,7 +204,7 @@ def telegram_code(request: PageRequest, principal: Principal) -> HttpResponse:
 def telegram_unlink(request: PageRequest, principal: Principal, identity_id: int) -> HttpResponse:
     """End the link of a chat."""
     identity_unlink(principal, TELEGRAM_ISSUER, identity_id)
-    messages.success(request, "That chat is no longer linked.")
+    messages.success(request, _("That chat is no longer linked."))
     return redirect("preferences")
 
 

@@ -10,6 +10,8 @@ from uuid import UUID
 
 from django.db.models import Count, Max, Prefetch
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts import categories
 from accounts.models import Agent, AgentKey, Grant
@@ -19,17 +21,23 @@ from accounts.querysets import AgentQuerySet
 from language.second_person import second_person
 from memories.models import Disclosure, Memory
 
-from ..cards import category_label
-from ..memories.audience import HOW
+from ..labels import category_label, role_label
 
 LATELY = timedelta(days=7)
 NAMED = 5
 SOURCE_LABELS = {
-    "turns": "What was said in your conversations",
-    "chunks": "Summaries of your conversations",
-    "facts": "Facts about those whom you remember",
+    "turns": gettext_noop("What was said in your conversations"),
+    "chunks": gettext_noop("Summaries of your conversations"),
+    "facts": gettext_noop("Facts about those whom you remember"),
 }
-SCOPE_LABELS = {"read": "reads", "write": "adds", "admin": "decides for you"}
+SCOPE_LABELS = {"read": gettext_noop("reads"), "write": gettext_noop("adds"), "admin": gettext_noop("decides for you")}
+
+
+HOW_SEVERAL = {
+    Disclosure.By.QUERY: gettext_noop("It found them in a search"),
+    Disclosure.By.CONTEXT: gettext_noop("It read them in the memory block"),
+    Disclosure.By.TURN: gettext_noop("It had them in a prompt"),
+}
 
 
 class Choice(NamedTuple):
@@ -67,6 +75,11 @@ class AgentCard:
     keys: Sequence[KeyLine] = ()
 
     @property
+    def role(self) -> str:
+        """What it is for, in a word; empty for anything."""
+        return role_label(self.agent.role)
+
+    @property
     def sees_all(self) -> bool:
         """Whether nothing is kept from it that its role has."""
         return all(each.chosen for each in self.categories)
@@ -96,7 +109,7 @@ def make_agent_cards(principal: Principal, agents: Iterable[Agent], *, with_keys
     if with_keys:
         for key in AgentKey.objects.visible_to(principal).filter(agent__in=ids).order_by("-created_at"):
             over = key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now)
-            allows = ", ".join(label for scope, label in SCOPE_LABELS.items() if scope in key.scopes)
+            allows = ", ".join(_(label) for scope, label in SCOPE_LABELS.items() if scope in key.scopes)
             keys.setdefault(key.agent_id, []).append(KeyLine(key, allows, over))
     return [_card(user_id, agent, counts, keys.get(agent.pk, ())) for agent in rows]
 
@@ -107,7 +120,7 @@ def _card(
     grants: list[Grant] = agent.given  # type: ignore[attr-defined]  # prefetched above
     grant = grants[0] if grants else None
     granted = (None, None) if grant is None else (grant.categories, grant.sources)
-    offered, _ = what_agent_sees(agent.role, None, None)
+    offered, _sources = what_agent_sees(agent.role, None, None)
     seen, sources = what_agent_sees(agent.role, *granted)
     mine = agent.owner_id == user_id
     shown, last = counts.get(agent.pk, (0, None))
@@ -120,7 +133,7 @@ def _card(
         categories=[
             Choice(name, category_label(name), name in seen) for name in categories.load().by_name if name in offered
         ],
-        sources=[Choice(name, label, name in sources) for name, label in SOURCE_LABELS.items()],
+        sources=[Choice(name, _(label), name in sources) for name, label in SOURCE_LABELS.items()],
         keys=keys,
     )
 
@@ -153,6 +166,6 @@ def tell_shown(principal: Principal, rows: Sequence[Disclosure]) -> list[ShownLi
     lines = []
     for row in rows:
         there = [(pk, contents[pk]) for pk in row.memories[:NAMED] if pk in contents]
-        how = HOW[Disclosure.By(row.by)].replace(" it ", " them ")
+        how = _(HOW_SEVERAL[Disclosure.By(row.by)])
         lines.append(ShownLine(how, row.at, row.conversation_id, there, len(row.memories) - len(there)))
     return lines

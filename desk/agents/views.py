@@ -14,6 +14,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import categories
@@ -25,7 +27,7 @@ from journal.exceptions import NotFound, Refused
 from memories.actions import webhook_create
 from memories.models import Disclosure
 
-from ..cards import category_label
+from ..labels import category_in_text, role_label
 from ..page import PageRequest, for_person, neighbours_of
 from .cards import LATELY, AgentCard, as_granted, make_agent_cards, tell_shown, with_use
 from .webhooks import WebhookForm, show_secret, webhook_addresses, webhooks_of
@@ -35,9 +37,9 @@ SHOWN_PER_PAGE = 20
 WAITS = timedelta(minutes=10)
 """So long the page that shows a key looks for its first call."""
 MAY = {
-    "read": ("Read what is remembered", ["read"]),
-    "write": ("Read, save what we talk about, and add to it", ["read", "write"]),
-    "admin": ("Decide for me too: approve, correct, share and erase", ["read", "write", "admin"]),
+    "read": (gettext_noop("Read what is remembered"), ["read"]),
+    "write": (gettext_noop("Read, save what we talk about, and add to it"), ["read", "write"]),
+    "admin": (gettext_noop("Decide for me too: approve, correct, share and erase"), ["read", "write", "admin"]),
 }
 
 
@@ -45,10 +47,10 @@ class MayForm(forms.Form):
     """What a key allows."""
 
     may = forms.ChoiceField(
-        choices=[(name, label) for name, (label, _) in MAY.items()],
+        choices=[(name, gettext_lazy(label)) for name, (label, _scopes) in MAY.items()],
         widget=forms.RadioSelect,
         initial="write",
-        label="What it may do",
+        label=gettext_lazy("What it may do"),
     )
 
 
@@ -56,24 +58,27 @@ class ConnectForm(MayForm):
     """An agent to connect: its name, what it is for, and what it may do."""
 
     name = forms.CharField(
-        max_length=100, label="Name", help_text="As you call it.", widget=forms.TextInput({"autocomplete": "off"})
+        max_length=100,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("As you call it."),
+        widget=forms.TextInput({"autocomplete": "off"}),
     )
-    role = forms.ChoiceField(required=False, label="What it is for")
+    role = forms.ChoiceField(required=False, label=gettext_lazy("What it is for"))
     field_order = ["name", "role", "may"]
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, label_suffix="")
-        self.fields["role"].choices = [("", "Anything: it sees all that you tell your agents"), *_roles()]  # type: ignore[attr-defined]
+        self.fields["role"].choices = [("", _("Anything: it sees all that you tell your agents")), *_roles()]  # type: ignore[attr-defined]
 
 
 def _roles() -> list[tuple[str, str]]:
     """The roles with the categories that each has."""
     known = categories.load()
     seen = {
-        role: ", ".join(category_label(each).lower() for each in known.by_name if each in names)
+        role: ", ".join(category_in_text(each) for each in known.by_name if each in names)
         for role, names in known.allowlists.items()
     }
-    return [(role, f"{role.capitalize()}: {names}") for role, names in seen.items()]
+    return [(role, f"{role_label(role).capitalize()}: {names}") for role, names in seen.items()]
 
 
 @require_safe
@@ -105,7 +110,7 @@ def narrow(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRe
     seen, told = as_granted(row, request.POST.getlist("category"), request.POST.getlist("source"))
     grant_set(principal, agent_id, categories=seen, sources=told)
     if not request.htmx:
-        messages.success(request, "Saved. It holds from its next request on.")
+        messages.success(request, _("Saved. It holds from its next request on."))
         return redirect("agent-page", agent_id)
     context = {"card": _card(principal, agent_id), "saved": True}
     return render(request, "desk/_may_see.html", context)
@@ -117,7 +122,7 @@ def revoke(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRe
     """Keep it out altogether."""
     row = _find(principal, agent_id)
     grant_set(principal, agent_id, revoked=True)
-    told = f"{row.name} is kept out: from its next request on it sees and adds nothing."
+    told = _("%(name)s is kept out: from its next request on it sees and adds nothing.") % {"name": row.name}
     messages.success(request, told, extra_tags=reverse("agent-let-in", args=[agent_id]))
     return redirect("agent-page", agent_id)
 
@@ -128,7 +133,7 @@ def let_in(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRe
     """Let it in again, to what it saw before."""
     row = _find(principal, agent_id)
     grant_set(principal, agent_id, revoked=False)
-    messages.success(request, f"{row.name} is let in again.")
+    messages.success(request, _("%(name)s is let in again.") % {"name": row.name})
     return redirect("agent-page", agent_id)
 
 
@@ -183,7 +188,7 @@ def another_key(request: PageRequest, principal: Principal, agent_id: UUID) -> H
 def end_key(request: PageRequest, principal: Principal, agent_id: UUID, key_id: UUID) -> HttpResponse:
     """End a key."""
     agent_key_revoke(principal, key_id, agent_id=agent_id)
-    messages.success(request, "That key is ended: its next request is refused.")
+    messages.success(request, _("That key is ended: its next request is refused."))
     return redirect("agent-page", agent_id)
 
 

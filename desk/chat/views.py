@@ -19,6 +19,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import APIException
 
@@ -47,19 +50,21 @@ MOST_TURNS = 40
 class TalkForm(forms.Form):
     """What a conversation begins with."""
 
-    about = forms.ChoiceField(required=False, label="About")
-    private = forms.BooleanField(required=False, label="Private: nothing of it is remembered, nothing is recalled")
+    about = forms.ChoiceField(required=False, label=gettext_lazy("About"))
+    private = forms.BooleanField(
+        required=False, label=gettext_lazy("Private: nothing of it is remembered, nothing is recalled")
+    )
     content = forms.CharField(
         max_length=settings.MESSAGE_MAX_CHARACTERS,
         strip=False,
-        label="What you want to say",
+        label=gettext_lazy("What you want to say"),
         widget=forms.Textarea({"rows": 3, "data-composer": "", "autofocus": True}),
     )
 
     def __init__(self, principal: Principal, data: Any = None, *, about: str = "") -> None:
         super().__init__(data, label_suffix="", initial={"about": about})
         legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
-        self.fields["about"].choices = [("", "Myself"), *((str(pk), name) for pk, name in legacies)]  # type: ignore[attr-defined]
+        self.fields["about"].choices = [("", _("Myself")), *((str(pk), name) for pk, name in legacies)]  # type: ignore[attr-defined]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -77,7 +82,7 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
         conversation = conversation_create(
             principal,
             legacy_id=UUID(asked["about"]) if asked["about"] else None,
-            title=f"Talk of {timezone.localtime():%-d %B %Y}",
+            title=_("Talk of %(day)s") % {"day": date_format(timezone.localtime(), _("j F Y"))},
             channel=ASSISTANT_CHANNEL,
             private=asked["private"],
         )

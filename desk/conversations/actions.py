@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
@@ -124,12 +125,15 @@ def dont_keep(principal: Principal, removal: Removal) -> Done:
             others.append(Place(where, index, ""))
     for first in range(0, len(others), MOST_PASSAGES):
         passages_withhold(principal, others[first : first + MOST_PASSAGES])
-    what = "The message is" if removal.message else "The conversation is"
-    return Done("Not kept", f"{what} withheld: nobody is shown it, and nothing is learned from it.")
+    if removal.message:
+        told = _("The message is withheld: nobody is shown it, and nothing is learned from it.")
+    else:
+        told = _("The conversation is withheld: nobody is shown it, and nothing is learned from it.")
+    return Done(_("Not kept"), told)
 
 
 def erase(principal: Principal, removal: Removal, *, at_once: bool) -> UUID:
     """Have it erased for good, in a day or at once. Returns the receipt. Raises as ``erasure_request`` does."""
     hours = 0 if at_once else settings.ERASE_GRACE_HOURS
-    erasure, _ = erasure_request(principal, removal.scope, str(removal.object_id), grace_hours=hours)
+    erasure, _made = erasure_request(principal, removal.scope, str(removal.object_id), grace_hours=hours)
     return erasure.pk

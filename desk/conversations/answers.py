@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from assistant.models import Reply
@@ -21,36 +23,40 @@ from memories.models import Memory
 
 from ..cards import Link
 
-_AWAY = "The language model can’t be reached just now."
-_BUSY = "The language model is overloaded just now."
-_REFUSED = "The language model did not take the question. Whoever runs Keepsake can see why in the log."
-_LOST = "The answer was lost half-way."
+_AWAY = gettext_noop("The language model can’t be reached just now.")
+_BUSY = gettext_noop("The language model is overloaded just now.")
+_REFUSED = gettext_noop("The language model did not take the question. Whoever runs Keepsake can see why in the log.")
+_LOST = gettext_noop("The answer was lost half-way.")
 _WHY = {
     "ModelUnreachable": _AWAY,
     "ModelServerError": _AWAY,
     "ModelOverloaded": _BUSY,
     "ModelRateLimited": _BUSY,
-    "ModelTimedOut": "The language model took too long.",
-    "ModelKeyRefused": "The key for the language model does not work. Whoever runs Keepsake has to mend that.",
-    "ModelNotPaid": "The account for the language model has no credit. Whoever runs Keepsake has to mend that.",
+    "ModelTimedOut": gettext_noop("The language model took too long."),
+    "ModelKeyRefused": gettext_noop(
+        "The key for the language model does not work. Whoever runs Keepsake has to mend that."
+    ),
+    "ModelNotPaid": gettext_noop(
+        "The account for the language model has no credit. Whoever runs Keepsake has to mend that."
+    ),
     "ModelNotFound": _REFUSED,
     "ModelCallRejected": _REFUSED,
-    "ModelAnswerRefused": "The language model declined to answer.",
-    "ModelAnswerInvalid": "The language model gave no answer that can be used.",
-    "ModelAnswerCut": "The language model gave no answer that can be used.",
-    "empty": "The language model said nothing.",
+    "ModelAnswerRefused": gettext_noop("The language model declined to answer."),
+    "ModelAnswerInvalid": gettext_noop("The language model gave no answer that can be used."),
+    "ModelAnswerCut": gettext_noop("The language model gave no answer that can be used."),
+    "empty": gettext_noop("The language model said nothing."),
     "lost": _LOST,
-    "stopped": "You stopped it before anything was said.",
-    "nobody_follows": "The page was closed before anything was said.",
-    "out_of_time": "There was no answer in time.",
-    "unavailable": "Keepsake’s database could not be reached.",
+    "stopped": gettext_noop("You stopped it before anything was said."),
+    "nobody_follows": gettext_noop("The page was closed before anything was said."),
+    "out_of_time": gettext_noop("There was no answer in time."),
+    "unavailable": gettext_noop("Keepsake’s database could not be reached."),
 }
 _CUT_SHORT = {
-    "stopped": "You stopped it here.",
-    "nobody_follows": "It ended when the page was closed.",
-    "out_of_time": "It ended here for want of time.",
+    "stopped": gettext_noop("You stopped it here."),
+    "nobody_follows": gettext_noop("It ended when the page was closed."),
+    "out_of_time": gettext_noop("It ended here for want of time."),
 }
-_OTHERWISE = "Something went wrong."
+_OTHERWISE = gettext_noop("Something went wrong.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ def answers_on(principal: Principal, conversation: Conversation, indices: Sequen
             again = reply.attempt < settings.REPLY_ATTEMPTS and conversation.message_count == reply.message_index + 1
             code = reply.error_code or "lost"
             retry = reverse("chat-retry", args=[conversation.pk, reply.pk]) if again else ""
-            missing[reply.message_index] = NoAnswer(_WHY.get(code, _OTHERWISE), retry)
+            missing[reply.message_index] = NoAnswer(_(_WHY.get(code, _OTHERWISE)), retry)
     return Answers(given, missing)
 
 
@@ -127,6 +133,12 @@ def _in_order(ids: Sequence[str] | Sequence[UUID], rows: Iterable[tuple[object, 
     return [Link(reverse(page, args=[each]), found[each]) for each in ids if each in found]
 
 
+def _told_why(reply: Reply) -> str:
+    """Why an answer was cut short; empty for one that was not."""
+    why = _CUT_SHORT.get(reply.error_code) if reply.state == Reply.State.STOPPED else None
+    return _(why) if why else ""
+
+
 def _told(reply: Reply) -> Answer:
     assert reply.answer_index is not None
     return Answer(
@@ -135,5 +147,5 @@ def _told(reply: Reply) -> Answer:
         cached_percent=reply.cached_percent,
         shown=len(reply.memories) + len(reply.facts),
         address=reverse("chat-shown", args=[reply.conversation_id, reply.answer_index + 1]),
-        ended=_CUT_SHORT.get(reply.error_code, "") if reply.state == Reply.State.STOPPED else "",
+        ended=_told_why(reply),
     )

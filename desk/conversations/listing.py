@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.paginator import Page, Paginator
 from django.db.models import OuterRef, Subquery
+from django.utils.translation import gettext as _
 
 from accounts.models import Agent, Legacy
 from accounts.policy import must_act_for
@@ -133,10 +134,10 @@ def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
 def speaker_of(message: Message, agent_name: str) -> str:
     """Who said a message, as the person is told."""
     if message.role == Message.Role.USER:
-        return "You"
+        return _("You")
     if message.speaker:
         return message.speaker
-    return {"system": "Instructions", "tool": "A tool"}.get(message.role, agent_name or "The assistant")
+    return {"system": _("Instructions"), "tool": _("A tool")}.get(message.role, agent_name or _("The assistant"))
 
 
 def _passages(messages: Sequence[Message], wanted: Sequence[str]) -> Iterator[FoundPassage]:

@@ -17,6 +17,7 @@ from uuid import UUID
 from django.core.paginator import Page, Paginator
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from conversations.models import Conversation, Message, Withheld
@@ -231,7 +232,7 @@ def _words(content: str, learned: Iterable[Learned], taken: bool | None) -> Iter
     """A text in pieces; ``taken`` is None where nothing was taken out, and says whether any of that can come back."""
     marked: list[tuple[Span, Words]] = []
     if taken is not None:
-        out = Words("withheld", "withheld", reverse("withheld-list")) if taken else Words("erased", "erased")
+        out = Words("withheld", _("withheld"), reverse("withheld-list")) if taken else Words("erased", _("erased"))
         marked += [(Span(*each.span()), out) for each in re.finditer(re.escape(MARK), content)]
     for each in learned:
         marked += [

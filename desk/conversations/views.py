@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.policy import must_act_for
@@ -109,14 +110,16 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
             receipt = erase(principal, removal, at_once=at_once)
             if at_once:
                 return redirect("receipt-page", receipt)
-            told = f"It is erased in {settings.ERASE_GRACE_HOURS} hours."
+            told = _("It is erased in %(erase_grace_hours)s hours.") % {"erase_grace_hours": settings.ERASE_GRACE_HOURS}
             messages.success(request, told, extra_tags=reverse("erasure-withdraw", args=[receipt]))
             return redirect(back)
     except NotFound:
         raise
     except Refused as error:
         return _show_removal(request, principal, removal, back, error)
-    return _show_removal(request, principal, removal, back, Refused("Choose what is to be done.", code="no_decision"))
+    return _show_removal(
+        request, principal, removal, back, Refused(_("Choose what is to be done."), code="no_decision")
+    )
 
 
 @require_POST
@@ -130,7 +133,7 @@ def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpR
     except Refused as error:
         messages.error(request, error.detail)
     else:
-        messages.success(request, "It is kept.")
+        messages.success(request, _("It is kept."))
     return redirect(came_from(request, reverse("conversation-list")))
 
 

@@ -15,7 +15,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Legacy
@@ -34,17 +35,17 @@ from ..page import PageRequest, for_person, neighbours_of, takes_uploads
 IMPORTS_PER_PAGE = 10
 # What of a file is not imported, in words, in the order in which it is told.
 LEFT_OUT = {
-    "repeated": "Duplicate conversations",
-    "empty_conversations": "Empty conversations",
-    "branches": "Messages of other branches, from before an edit or a regenerated answer",
-    "instructions": "Custom instructions",
-    "hidden": "Messages that were hidden from you",
-    "system": "System messages",
-    "tool": "Tool calls and their results",
-    "reasoning": "Steps of reasoning",
-    "empty": "Empty messages",
-    "unknown": "Messages of an unknown kind",
-    "attachments": "Attached files, which are named in their message",
+    "repeated": gettext_noop("Duplicate conversations"),
+    "empty_conversations": gettext_noop("Empty conversations"),
+    "branches": gettext_noop("Messages of other branches, from before an edit or a regenerated answer"),
+    "instructions": gettext_noop("Custom instructions"),
+    "hidden": gettext_noop("Messages that were hidden from you"),
+    "system": gettext_noop("System messages"),
+    "tool": gettext_noop("Tool calls and their results"),
+    "reasoning": gettext_noop("Steps of reasoning"),
+    "empty": gettext_noop("Empty messages"),
+    "unknown": gettext_noop("Messages of an unknown kind"),
+    "attachments": gettext_noop("Attached files, which are named in their message"),
 }
 # What became of the memories of a file, but those that are in use.
 MEMORY_COUNTS = {
@@ -59,18 +60,22 @@ class ImportForm(forms.Form):
     """The fields of the page."""
 
     file = forms.FileField(
-        label="File",
-        error_messages={"required": "Choose a file.", "empty": "This file is empty.", "missing": "Choose a file."},
+        label=gettext_lazy("File"),
+        error_messages={
+            "required": gettext_lazy("Choose a file."),
+            "empty": gettext_lazy("This file is empty."),
+            "missing": gettext_lazy("Choose a file."),
+        },
     )
-    legacy = forms.ChoiceField(required=False, label="Whom the conversations are about")
-    form = forms.ChoiceField(required=False, label="What the file is")
-    title = forms.CharField(required=False, max_length=200, label="Name of this import (optional)")
+    legacy = forms.ChoiceField(required=False, label=gettext_lazy("Whom the conversations are about"))
+    form = forms.ChoiceField(required=False, label=gettext_lazy("What the file is"))
+    title = forms.CharField(required=False, max_length=200, label=gettext_lazy("Name of this import (optional)"))
 
     def __init__(self, principal: Principal, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files, label_suffix="")
         legacies = Legacy.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
-        about = [("", "Nobody in particular: no facts are extracted"), *((str(pk), name) for pk, name in legacies)]
-        kinds = [("", "Detect"), *((name, FORMS[name].title) for name in EXPORTS)]
+        about = [("", _("Nobody in particular: no facts are extracted")), *((str(pk), name) for pk, name in legacies)]
+        kinds = [("", _("Detect")), *((name, _(FORMS[name].title)) for name in EXPORTS)]
         cast(forms.ChoiceField, self.fields["legacy"]).choices = about
         cast(forms.ChoiceField, self.fields["form"]).choices = kinds
         self.fields["file"].widget.attrs["data-most-bytes"] = settings.IMPORT_MAX_BYTES
@@ -89,7 +94,7 @@ def imports(request: PageRequest, principal: Principal) -> HttpResponse:
         file = cast(UploadedFile, form.cleaned_data["file"])
         legacy = form.cleaned_data["legacy"]
         try:
-            upload, _ = import_create(
+            upload, _made = import_create(
                 principal,
                 file,  # type: ignore[arg-type]  # It reads and seeks like any file.
                 file_name=file.name or "",
@@ -138,7 +143,9 @@ def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> 
     context = {
         "principal": principal,
         "upload": upload,
-        "left_out": [(words, upload.survey["skipped"][key]) for key, words in LEFT_OUT.items() if _count(upload, key)],
+        "left_out": [
+            (_(words), upload.survey["skipped"][key]) for key, words in LEFT_OUT.items() if _count(upload, key)
+        ],
         "found": found.count(),
         "waiting": found.filter(WAITING).count(),
         "memories": memories.filter(state=Memory.State.ACTIVE).count(),

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from facts import actions
@@ -24,7 +26,7 @@ def add(principal: Principal, legacy_id: UUID, typed: Typed) -> tuple[LegacyFact
     """Write down a fact about a legacy, in the person's own words. Raises NotFound, Refused as ``fact_add`` does."""
     visibility = Visibility.SHARED if typed.get("shared") == "yes" else Visibility.PRIVATE
     fact = actions.fact_add(principal, legacy_id, typed.get("content", ""), typed.get("category", ""), visibility)
-    return fact, Done("Written down", "Written down.")
+    return fact, Done(_("Written down"), _("Written down."))
 
 
 def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Typed) -> Done:
@@ -37,10 +39,10 @@ def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Ty
     decide, word, said = _DECISIONS[decision]
     after = decide(principal, fact, typed, seen_version(typed))
     if decision == "edit" and (after.version, standing(after)) == (fact.version, standing(fact)):
-        return Done("Unchanged", "Nothing was different, so nothing was saved.")
+        return Done(_("Unchanged"), _("Nothing was different, so nothing was saved."))
     if decision == "edit" and after.version == fact.version:
-        word, said = "Approved", "Approved as it was."
-    return Done(word, said)
+        word, said = gettext_noop("Approved"), gettext_noop("Approved as it was.")
+    return Done(_(word), _(said) % {"days": settings.ARCHIVE_DAYS})
 
 
 def restore_wording(principal: Principal, fact: LegacyFact, number: int, typed: Typed) -> Done:
@@ -53,8 +55,8 @@ def restore_wording(principal: Principal, fact: LegacyFact, number: int, typed: 
         principal, fact.pk, content=earlier.content, category=earlier.category, version=seen_version(typed)
     )
     if after.version == fact.version:
-        return Done("Unchanged", "It already has this wording.")
-    return Done("Restored", f"Wording {number} is restored.")
+        return Done(_("Unchanged"), _("It already has this wording."))
+    return Done(_("Restored"), _("Wording %(number)s is restored.") % {"number": number})
 
 
 def _wording(fact: LegacyFact, number: int) -> FactVersion:
@@ -122,13 +124,17 @@ def _restore(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | N
 _Decide = Callable[[Principal, LegacyFact, Typed, int | None], LegacyFact]
 
 _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
-    "approve": (_approve, "Approved", "Approved."),
-    "this_one": (_this_one, "This one", CHOSEN),
-    "share": (_share, "Shared", "Shared with the other members."),
-    "unshare": (_unshare, "Unshared", "Not shared any more: only you see it."),
-    "edit": (_edit, "Saved", "Saved in your words."),
-    "reject": (_reject, "Not true", "Rejected as not true: it is in no prompt and is not learned again."),
-    "dont_keep": (_dont_keep, "Not kept", KEPT_OUT),
-    "delete": (_delete, "Deleted", f"Deleted. It can be restored for {settings.ARCHIVE_DAYS} days."),
-    "restore": (_restore, "Restored", "Restored. Only you see it."),
+    "approve": (_approve, gettext_noop("Approved"), gettext_noop("Approved.")),
+    "this_one": (_this_one, gettext_noop("This one"), CHOSEN),
+    "share": (_share, gettext_noop("Shared"), gettext_noop("Shared with the other members.")),
+    "unshare": (_unshare, gettext_noop("Unshared"), gettext_noop("Not shared any more: only you see it.")),
+    "edit": (_edit, gettext_noop("Saved"), gettext_noop("Saved in your words.")),
+    "reject": (
+        _reject,
+        gettext_noop("Not true"),
+        gettext_noop("Rejected as not true: it is in no prompt and is not learned again."),
+    ),
+    "dont_keep": (_dont_keep, gettext_noop("Not kept"), KEPT_OUT),
+    "delete": (_delete, gettext_noop("Deleted"), gettext_noop("Deleted. It can be restored for %(days)s days.")),
+    "restore": (_restore, gettext_noop("Restored"), gettext_noop("Restored. Only you see it.")),
 }

@@ -8,6 +8,8 @@ from uuid import UUID
 
 import numpy as np
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, pgettext
 
 from accounts.models import Member
 from accounts.principals import Principal
@@ -18,6 +20,7 @@ from facts.querysets import FactQuerySet
 
 from ..cards import Card, Other, Tag, author, not_quoted, origin
 from ..diff import word_diff
+from ..labels import label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
 from ..quotations import make_passages, messages_behind, quote
 
@@ -25,10 +28,10 @@ State = LegacyFact.State
 Visibility = LegacyFact.Visibility
 
 _STATES = {
-    State.ARCHIVED: "Deleted",
-    State.REJECTED: "Rejected",
-    State.HIDDEN: "Hidden by a moderator",
-    State.QUARANTINED: "Held back",
+    State.ARCHIVED: gettext_noop("Deleted"),
+    State.REJECTED: gettext_noop("Rejected"),
+    State.HIDDEN: gettext_noop("Hidden by a moderator"),
+    State.QUARANTINED: gettext_noop("Held back"),
 }
 GONE = {State.ARCHIVED, State.REJECTED}
 
@@ -88,7 +91,7 @@ def make_cards(
             mine=_is_mine(fact, principal),
             kept=fact.legacy_id in kept,
             is_gone=fact.state in GONE,
-            reason=as_sentence(fact.state_reason),
+            reason=as_sentence(reason_in_words(fact.state_reason)),
             purge_at=fact.purge_at,
             offers=offers_for(fact, kept=fact.legacy_id in kept) if _is_mine(fact, principal) else [],
             edits=("content", "category"),
@@ -117,7 +120,7 @@ def make_fact_card(principal: Principal, fact_id: UUID, outcome: Done | Refusal 
     return replace(
         card,
         passages=list(make_passages(principal, card.quotations)),
-        unquoted=not_quoted(fact.written_by) if card.mine else "Only its author sees the words behind it.",
+        unquoted=not_quoted(fact.written_by) if card.mine else _("Only its author sees the words behind it."),
         nearest=_nearest(principal, fact, card.related, members) if card.mine and not card.is_gone else [],
         readers=_readers(principal, fact, readers, kept=card.kept) if card.mine else "",
     )
@@ -129,22 +132,26 @@ def _is_mine(fact: LegacyFact, principal: Principal) -> bool:
 
 def _tags(fact: LegacyFact, principal: Principal) -> Iterator[Tag]:
     mine, gone = _is_mine(fact, principal), fact.state in GONE
-    yield Tag(fact.get_category_display())
+    yield Tag(label(fact.get_category_display()))
     if not mine:
-        yield Tag(f"From {fact.user.get_full_name()}", "shared")
+        yield Tag(_("From %(user)s") % {"user": fact.user.get_full_name()}, "shared")
     elif fact.visibility == Visibility.SHARED:
-        yield Tag("Shared", "shared")
+        yield Tag(_("Shared"), "shared")
     elif not gone:
-        yield Tag("Private")
+        yield Tag(_("Private"))
     if state := _STATES.get(State(fact.state)):
-        yield Tag(state, "gone")
+        yield Tag(_(state), "gone")
     elif mine and is_waiting(fact):
-        yield Tag("Not used until you approve" if is_unused(fact, principal.review) else "To review", "waits")
+        yield Tag(_("Not used until you approve") if is_unused(fact, principal.review) else _("To review"), "waits")
 
 
 def _origin(fact: LegacyFact, principal: Principal) -> str:
-    own = "In your own words" if _is_mine(fact, principal) else f"In {fact.user.get_full_name()}'s own words"
-    return f"{origin(fact.written_by, found=fact.source_index is not None, own=own)} on"
+    own = (
+        _("In your own words")
+        if _is_mine(fact, principal)
+        else _("In %(user)s's own words") % {"user": fact.user.get_full_name()}
+    )
+    return _("%(origin)s on") % {"origin": origin(fact.written_by, found=fact.source_index is not None, own=own)}
 
 
 def _by(fact: LegacyFact, principal: Principal) -> str:
@@ -158,25 +165,31 @@ def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) 
     ends += [(link, link.from_fact) for link in fact.links_to.all()]
     for link, other in ends:
         is_own = other.user_id == principal.user_id
-        whose = "another fact of yours" if is_own else f"what {names.get(other.user_id, 'another member')} shares"
-        relation = "Contradicts" if link.kind == FactLink.Kind.CONTRADICTS else "Says the same as"
+        contradicts = link.kind == FactLink.Kind.CONTRADICTS
+        if is_own:
+            what = (
+                _("Contradicts another fact of yours") if contradicts else _("Says the same as another fact of yours")
+            )
+        else:
+            said = _("Contradicts what %(name)s shares") if contradicts else _("Says the same as what %(name)s shares")
+            what = said % {"name": names.get(other.user_id) or pgettext("who shares", "another member")}
         pieces = word_diff(other.content, fact.content)
-        yield Other(reverse("fact-page", args=[other.pk]), other.content, f"{relation} {whose}", pieces=pieces)
+        yield Other(reverse("fact-page", args=[other.pk]), other.content, what, pieces=pieces)
 
 
 def _readers(principal: Principal, fact: LegacyFact, others: Sequence[str], *, kept: bool) -> str:
     """Who sees a fact of the person, or would once it is shared."""
     if fact.state in {State.HIDDEN, State.QUARANTINED} | GONE:
-        told = "Only you can see it."
+        told = _("Only you can see it.")
     elif fact.visibility == Visibility.SHARED:
-        told = f"Seen by {', '.join(['you', *others])}."
+        told = _("Seen by %(value)s.") % {"value": ", ".join([_("you"), *others])}
     elif others:
-        told = f"Only you see it. Shared, it is seen by {', '.join(others)} too."
+        told = _("Only you see it. Shared, it is seen by %(others)s too.") % {"others": ", ".join(others)}
     elif kept:
-        told = "Only you see it, and this legacy has no other members yet."
+        told = _("Only you see it, and this legacy has no other members yet.")
     else:
-        told = "Only you see it. You have left this legacy, so you can’t share it."
-    return f"{told} No agent uses it until you approve it." if is_unused(fact, principal.review) else told
+        told = _("Only you see it. You have left this legacy, so you can’t share it.")
+    return f"{told} {_('No agent uses it until you approve it.')}" if is_unused(fact, principal.review) else told
 
 
 def _nearest(
@@ -191,7 +204,11 @@ def _nearest(
     near = {reverse("fact-page", args=[each.fact_id]): each for each in found}
     authors = _authors([each.fact_id for each in near.values() if not each.mine], members)
     return [
-        Other(address, each.content, note=f"shared by {authors[each.fact_id]}" if each.fact_id in authors else "")
+        Other(
+            address,
+            each.content,
+            note=_("shared by %(value)s") % {"value": authors[each.fact_id]} if each.fact_id in authors else "",
+        )
         for address, each in near.items()
         if address not in linked
     ]
@@ -203,4 +220,4 @@ def _authors(fact_ids: Sequence[UUID], members: Iterable[Member]) -> Mapping[UUI
         return {}
     names = {member.user_id: member.user.get_full_name() for member in members}
     owners = LegacyFact.objects.filter(pk__in=fact_ids).values_list("pk", "user_id")
-    return {fact_id: names.get(user_id, "another member") for fact_id, user_id in owners}
+    return {fact_id: names.get(user_id, _("another member")) for fact_id, user_id in owners}

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from accounts.principals import Principal
 from facts.models import FactLink, FactVersion, LegacyFact
 from journal.models import ActorKind, Change
 
 from ..diff import Piece, word_diff
 from ..history import Entry, make_history, who_did
+from ..labels import label
 
 _SAID = {
-    "UPDATE": "changed it",
-    "APPROVE": "approved it",
-    "REJECT": "rejected it",
-    "DELETE": "deleted it",
-    "SHARE": "shared it with the other members",
-    "UNSHARE": "stopped sharing it",
-    "HIDE": "hid it from everybody but you",
-    "QUARANTINE": "held it back",
-    "OPEN": "opened it",
+    "UPDATE": gettext_noop("changed it"),
+    "APPROVE": gettext_noop("approved it"),
+    "REJECT": gettext_noop("rejected it"),
+    "DELETE": gettext_noop("deleted it"),
+    "SHARE": gettext_noop("shared it with the other members"),
+    "UNSHARE": gettext_noop("stopped sharing it"),
+    "HIDE": gettext_noop("hid it from everybody but you"),
+    "QUARANTINE": gettext_noop("held it back"),
+    "OPEN": gettext_noop("opened it"),
 }
 
 
@@ -34,7 +38,7 @@ def make_fact_history(principal: Principal, fact: LegacyFact) -> list[Entry]:
     ) -> tuple[str, str]:
         what = what_happened(change, found=fact.source_index is not None)
         if change.event == "UPDATE" and new and old and new.written_by and new.content != old.content:
-            what = f"restored the wording of {new.written_by}"
+            what = _("restored the wording of %(written_by)s") % {"written_by": new.written_by}
         return who_did(change, agents, fact.user_id), what
 
     return list(make_history(fact, "fact", FactVersion.objects.filter(fact=fact), tell, _compare))
@@ -46,30 +50,31 @@ def _compare(old: FactVersion, new: FactVersion) -> tuple[list[Piece], str]:
 
 
 def _category(version: FactVersion) -> str:
-    return LegacyFact.Category(version.category).label
+    return label(LegacyFact.Category(version.category).label)
 
 
 def what_happened(change: Change, *, found: bool) -> str:
     """What was done to a fact; ``found`` says that it came out of a conversation."""
     if change.event == "ADD":
-        return "found it in what you said" if found else "added it"
+        return _("found it in what you said") if found else _("added it")
     if change.event == "LINK":
         return _linked(change)
     if change.event == "RESTORE":
         return _restored(change)
-    return _SAID.get(change.event, change.get_event_display().lower())
+    said = _SAID.get(change.event)
+    return _(said) if said else change.get_event_display().lower()
 
 
 def _linked(change: Change) -> str:
     if "evidence" in change.meta:
-        return "found it said again"
+        return _("found it said again")
     contradicts = change.meta.get("kind") == FactLink.Kind.CONTRADICTS
-    return f"saw that another fact {'contradicts it' if contradicts else 'says the same'}"
+    return _("saw that another fact contradicts it") if contradicts else _("saw that another fact says the same")
 
 
 def _restored(change: Change) -> str:
     if change.actor_kind == ActorKind.STAFF:
-        return "made it visible again"
+        return _("made it visible again")
     if change.meta.get("undo"):
-        return "undid the last decision"
-    return "put it back for review" if change.meta.get("waits") else "restored it"
+        return _("undid the last decision")
+    return _("put it back for review") if change.meta.get("waits") else _("restored it")

@@ -9,6 +9,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts import actions
@@ -62,25 +64,27 @@ def answer(request: PageRequest, principal: Principal, code: str, answer: str) -
     try:
         if answer == "accept":
             member = actions.invitation_accept(principal, code)
-            messages.success(request, "You keep this legacy too from now on. You can leave it at any time.")
+            messages.success(request, _("You keep this legacy too from now on. You can leave it at any time."))
             return redirect("legacy-page", member.legacy_id)
         decide, said = _REFUSALS[answer]
         decide(principal, code)
     except NotFound:
-        messages.error(request, "This invitation can't be answered any more: it was revoked, or its time is over.")
+        messages.error(request, _("This invitation can't be answered any more: it was revoked, or its time is over."))
         return redirect(back)
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)
-    messages.success(request, said)
+    messages.success(request, _(said))
     return redirect(back)
 
 
 _REFUSALS: dict[str, tuple[Callable[[Principal, str], None], str]] = {
-    "decline": (actions.invitation_decline, "Declined. Nobody is told."),
+    "decline": (actions.invitation_decline, gettext_noop("Declined. Nobody is told.")),
     "block": (
         actions.invitation_block,
-        "Blocked: you get no invitation to that legacy again, nor any by whoever sent it. Nobody is told.",
+        gettext_noop(
+            "Blocked: you get no invitation to that legacy again, nor any by whoever sent it. Nobody is told."
+        ),
     ),
 }
 
@@ -90,7 +94,7 @@ _REFUSALS: dict[str, tuple[Callable[[Principal, str], None], str]] = {
 def unblock(request: PageRequest, principal: Principal, block_id: int) -> HttpResponse:
     """Let invitations through again."""
     actions.invitation_unblock(principal, block_id)
-    messages.success(request, "They can invite you again.")
+    messages.success(request, _("They can invite you again."))
     return redirect("invitation-list")
 
 

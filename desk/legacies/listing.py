@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from facts.filters import FactFilters
@@ -18,11 +19,11 @@ from ..listing import PER_PAGE, ListView, as_id, one_of, page_size, words
 from .tabs import TABS, TabName, in_tab
 
 SORTS = {
-    "newest": "Newest first",
-    "oldest": "Oldest first",
-    "changed": "Last changed first",
-    "category": "By category",
-    "wording": "A to Z",
+    "newest": gettext_noop("Newest first"),
+    "oldest": gettext_noop("Oldest first"),
+    "changed": gettext_noop("Last changed first"),
+    "category": gettext_noop("By category"),
+    "wording": gettext_noop("A to Z"),
 }
 STATES: dict[TabName, tuple[str, ...]] = {
     "waiting": ("proposed", "active", "quarantined"),

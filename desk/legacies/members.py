@@ -13,6 +13,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import actions
@@ -36,7 +38,7 @@ class InviteForm(forms.Form):
     name = forms.CharField(
         max_length=255,
         required=False,
-        label="User name",
+        label=gettext_lazy("User name"),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
 
@@ -81,7 +83,9 @@ def rename(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpR
     """Give a legacy another name."""
 
     def change() -> str:
-        return f"It is named {actions.legacy_rename(principal, legacy_id, request.POST.get('name', '')).name} now."
+        return _("It is named %(name)s now.") % {
+            "name": actions.legacy_rename(principal, legacy_id, request.POST.get("name", "")).name
+        }
 
     return after_change(request, legacy_id, change)
 
@@ -93,7 +97,7 @@ def revoke(request: PageRequest, principal: Principal, legacy_id: UUID, invitati
 
     def end() -> str:
         actions.invitation_revoke(principal, legacy_id, invitation_id)
-        return "Revoked: its link works no more."
+        return _("Revoked: its link works no more.")
 
     return after_change(request, legacy_id, end)
 
@@ -107,7 +111,9 @@ def leave(request: PageRequest, principal: Principal, legacy_id: UUID, member_id
 
     def go() -> str:
         member_leave(principal, legacy_id, member_id)
-        return f"{'You have left. What you' if own else 'Removed. What they'} had shared is private again."
+        if own:
+            return _("You have left. What you had shared is private again.")
+        return _("Removed. What they had shared is private again.")
 
     answer = after_change(request, legacy_id, go)
     return answer if Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists() else redirect("home")
@@ -120,7 +126,7 @@ def hand_over(request: PageRequest, principal: Principal, legacy_id: UUID, membe
 
     def change() -> str:
         owner = actions.member_set_role(principal, legacy_id, member_id, request.POST.get("role", "")).role == "owner"
-        return f"{'An owner' if owner else 'A member'} from now on."
+        return _("An owner from now on.") if owner else _("A member from now on.")
 
     return after_change(request, legacy_id, change)
 

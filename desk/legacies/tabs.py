@@ -7,6 +7,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from facts.models import LegacyFact
@@ -15,10 +16,10 @@ from facts.querysets import GONE, WAITING, FactQuerySet
 TabName = Literal["waiting", "mine", "shared", "gone"]
 
 TABS: dict[TabName, str] = {
-    "waiting": "To review",
-    "mine": "Mine",
-    "shared": "Shared with me",
-    "gone": "Removed",
+    "waiting": gettext_noop("To review"),
+    "mine": gettext_noop("Mine"),
+    "shared": gettext_noop("Shared with me"),
+    "gone": gettext_noop("Removed"),
 }
 
 

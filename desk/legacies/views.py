@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import replace_url
 
@@ -27,6 +28,7 @@ from journal.exceptions import NotFound, Refused
 from statements.policy import LONGEST
 
 from ..cards import Card, decisions_in_words
+from ..labels import in_words, label
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
@@ -45,7 +47,7 @@ NONE: Outcomes = MappingProxyType({})
 def make_tabs(facts: FactQuerySet, principal: Principal, view: FactView) -> list[Tab]:
     """The tabs with their counts, in one query."""
     counts = tab_counts(facts, principal)
-    return [Tab(title, view.on(name).query, counts[name], name == view.show) for name, title in TABS.items()]
+    return [Tab(_(title), view.on(name).query, counts[name], name == view.show) for name, title in TABS.items()]
 
 
 @require_safe
@@ -119,11 +121,11 @@ def show_list(
         "members": members,
         "invitations": [] if legacy_id else waiting_invitations(principal),
         "view": view,
-        "title": TABS[view.show],
+        "title": _(TABS[view.show]),
         "address": address,
         "everything": view.unfiltered.query,
         "tabs": make_tabs(facts, principal, view),
-        "rail": make_rail(view, dict(LegacyFact.Category.choices), view.counts_by_category(facts, principal)),
+        "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), view.counts_by_category(facts, principal)),
         "page": page,
         "cards": cards,
         "near": _near(principal, view, facts, members, legacy_id) if page.number == 1 else [],
@@ -132,11 +134,11 @@ def show_list(
         "adding": refused.typed if refused else {},
         "adding_refused": refused.text if refused else "",
         "longest": LONGEST,
-        "categories": LegacyFact.Category.choices,
-        "visibilities": LegacyFact.Visibility.choices if view.show == "mine" else [],
-        "states": [(value, LegacyFact.State(value).label) for value in STATES[view.show]],
+        "categories": in_words(LegacyFact.Category.choices),
+        "visibilities": in_words(LegacyFact.Visibility.choices) if view.show == "mine" else [],
+        "states": [(value, label(LegacyFact.State(value).label)) for value in STATES[view.show]],
         "writers": writers(facts),
-        "sorts": SORTS.items(),
+        "sorts": [(name, _(title)) for name, title in SORTS.items()],
         "sizes": PER_PAGE,
         "legacies": [] if legacy_id else Legacy.objects.visible_to(principal).order_by("name", "pk"),
         "bulk": decisions_in_words(BULK_DECISIONS if view.show in {"waiting", "mine"} and cards else ()),
@@ -192,7 +194,7 @@ def show_fact(
 def writers(facts: FactQuerySet) -> list[tuple[str, str]]:
     """Whose wordings there are among the facts, for a choice: the models, rules and agents, and the authors' own."""
     names = facts.order_by("written_by").values_list("written_by", flat=True).distinct()
-    return [(name, name) if name else (OWN_WORDS, "Own words") for name in names]
+    return [(name, name) if name else (OWN_WORDS, _("Own words")) for name in names]
 
 
 urlpatterns = [

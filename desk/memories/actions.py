@@ -8,6 +8,8 @@ from types import EllipsisType
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotFound, Refused
@@ -24,22 +26,25 @@ State = Memory.State
 
 _PRESENT = {State.PROPOSED, "waiting", "reviewed"}
 _SAID = {
-    "approve": ("Approved", "Approved."),
-    "reject": ("Not true", "Rejected as not true: it is in no prompt and is not learned again."),
-    "dont_keep": ("Not kept", KEPT_OUT),
-    "archive": (
-        "Archived",
-        f"Archived: it is in no prompt and is not learned again. It can be restored for {settings.ARCHIVE_DAYS} days.",
+    "approve": (gettext_noop("Approved"), gettext_noop("Approved.")),
+    "reject": (
+        gettext_noop("Not true"),
+        gettext_noop("Rejected as not true: it is in no prompt and is not learned again."),
     ),
-    "restore": ("Restored", "Restored."),
-    "pin": ("Pinned", "Pinned: it is never archived to make room for others."),
-    "unpin": ("Unpinned", "Not pinned any more."),
+    "dont_keep": (gettext_noop("Not kept"), KEPT_OUT),
+    "archive": (
+        gettext_noop("Archived"),
+        gettext_noop("Archived: it is in no prompt and is not learned again. It can be restored for %(days)s days."),
+    ),
+    "restore": (gettext_noop("Restored"), gettext_noop("Restored.")),
+    "pin": (gettext_noop("Pinned"), gettext_noop("Pinned: it is never archived to make room for others.")),
+    "unpin": (gettext_noop("Unpinned"), gettext_noop("Not pinned any more.")),
 }
 _WHY_NOT = {
-    "changed": ("It was reworded after you saw it.", "version_conflict"),
-    "wrong_state": ("Its state has changed, so this can't be done.", "wrong_state"),
-    "similar_exists": ("You have the same memory already.", "similar_exists"),
-    "field_exists": ("Another memory has this field now. Archive that one first.", "field_exists"),
+    "changed": (gettext_noop("It was reworded after you saw it."), "version_conflict"),
+    "wrong_state": (gettext_noop("Its state has changed, so this can't be done."), "wrong_state"),
+    "similar_exists": (gettext_noop("You have the same memory already."), "similar_exists"),
+    "field_exists": (gettext_noop("Another memory has this field now. Archive that one first."), "field_exists"),
 }
 
 
@@ -65,13 +70,14 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
     )
     outcome = result.outcomes[memory.pk]
     if outcome == "nothing_to_do":
-        return Done("Unchanged", "Nothing to change.")
+        return Done(_("Unchanged"), _("Nothing to change."))
     if outcome in _WHY_NOT:
         why, code = _WHY_NOT[outcome]
-        raise Conflict(why, code=code)
+        raise Conflict(_(why), code=code)
     if outcome != DONE:
         raise NotFound("There is no such memory.")
-    return Done(*_SAID[decision])
+    word, said = _SAID[decision]
+    return Done(_(word), _(said) % {"days": settings.ARCHIVE_DAYS})
 
 
 def restore_wording(principal: Principal, memory: Memory, number: int, typed: Typed) -> Done:
@@ -82,9 +88,9 @@ def restore_wording(principal: Principal, memory: Memory, number: int, typed: Ty
     versions = MemoryVersion.objects.visible_to(principal).filter(memory=memory, number=number)
     earlier = versions.values_list("content", flat=True).first()
     if earlier == memory.content:
-        return Done("Unchanged", "It already has this wording.")
+        return Done(_("Unchanged"), _("It already has this wording."))
     actions.memory_revert(principal, memory.pk, number, version=seen_version(typed))
-    return Done("Restored", f"Wording {number} is restored.")
+    return Done(_("Restored"), _("Wording %(number)s is restored.") % {"number": number})
 
 
 def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
@@ -102,10 +108,18 @@ def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
     )
     memory = outcome.memory
     if outcome.outcome != "created":
-        return memory, Done("Known", "You had this already; it now counts as confirmed once more.", undoable=False)
+        return memory, Done(
+            _("Known"), _("You had this already; it now counts as confirmed once more."), undoable=False
+        )
     room = len(outcome.evicted)
-    made = f" {room} older {'memory was' if room == 1 else 'memories were'} archived to make room." if room else ""
-    return memory, Done("Remembered", f"Remembered.{made}")
+    if not room:
+        return memory, Done(_("Remembered"), _("Remembered."))
+    made = ngettext(
+        "Remembered. %(count)s older memory was archived to make room.",
+        "Remembered. %(count)s older memories were archived to make room.",
+        room,
+    )
+    return memory, Done(_("Remembered"), made % {"count": room})
 
 
 def topics_of(typed: Typed) -> tuple[str, ...]:
@@ -125,14 +139,15 @@ def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
     if " ".join(content.split()) == memory.content:
         if proposed:
             return decide_memory(principal, memory, "approve", typed)
-        return Done("Unchanged", "Nothing was different, so nothing was saved.")
+        return Done(_("Unchanged"), _("Nothing was different, so nothing was saved."))
     if proposed:
         actions.memory_approve(principal, memory.pk, content=content, version=seen)
-        return Done("Approved", "Approved in your words.")
+        return Done(_("Approved"), _("Approved in your words."))
     correction = typed.get("correction") == "yes"
     actions.memory_update(principal, memory.pk, content, version=seen, correction=correction)
-    word = "Corrected" if correction else "Saved"
-    return Done(word, f"{word} in your words.")
+    if correction:
+        return Done(_("Corrected"), _("Corrected in your words."))
+    return Done(_("Saved"), _("Saved in your words."))
 
 
 def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
@@ -147,8 +162,8 @@ def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
         version=seen_version(typed),
     ).memory
     if _filing(after) == _filing(memory):
-        return Done("Unchanged", "Nothing was different, so nothing was saved.")
-    return Done("Saved", "Saved.")
+        return Done(_("Unchanged"), _("Nothing was different, so nothing was saved."))
+    return Done(_("Saved"), _("Saved."))
 
 
 def _filing(memory: Memory) -> Sequence[object]:
@@ -166,4 +181,4 @@ def _expiry(memory: Memory, until: str) -> datetime | EllipsisType | None:
         day = date.fromisoformat(until)
         return datetime.combine(day + timedelta(days=1), time.min, timezone.get_current_timezone())
     except (ValueError, OverflowError) as error:
-        raise Refused("That is not a date.", code="bad_expiry") from error
+        raise Refused(_("That is not a date."), code="bad_expiry") from error

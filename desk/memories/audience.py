@@ -9,6 +9,8 @@ from itertools import groupby
 
 from django.db.models import Prefetch
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.models import Agent, Grant
 from accounts.policy import must_act_for, what_agent_sees
@@ -24,9 +26,9 @@ LATEST = 5
 LOOKED_AT = 50
 """So many of the latest rows are looked at for those; an agent that asks again and again is told of in one line."""
 HOW = {
-    Disclosure.By.QUERY: "found it in a search",
-    Disclosure.By.CONTEXT: "read it in the memory block",
-    Disclosure.By.TURN: "had it in a prompt",
+    Disclosure.By.QUERY: gettext_noop("found it in a search"),
+    Disclosure.By.CONTEXT: gettext_noop("read it in the memory block"),
+    Disclosure.By.TURN: gettext_noop("had it in a prompt"),
 }
 
 
@@ -73,13 +75,13 @@ def disclosures_of(principal: Principal, memory: Memory) -> DisclosureQuerySet:
 
 def tell(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
     """The rows in words. They hold their agents."""
-    return [DisclosureLine(row.agent, HOW[Disclosure.By(row.by)], row.at) for row in rows]
+    return [DisclosureLine(row.agent, _(HOW[Disclosure.By(row.by)]), row.at) for row in rows]
 
 
 def tell_by_day(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
     """The same for rows in their order, in one line what an agent saw in the same way again and again on one day."""
     told = []
-    for (agent, by, _), alike in groupby(rows, lambda row: (row.agent, row.by, timezone.localdate(row.at))):
+    for (agent, by, _day), alike in groupby(rows, lambda row: (row.agent, row.by, timezone.localdate(row.at))):
         latest, *others = alike
-        told.append(DisclosureLine(agent, HOW[Disclosure.By(by)], latest.at, 1 + len(others)))
+        told.append(DisclosureLine(agent, _(HOW[Disclosure.By(by)]), latest.at, 1 + len(others)))
     return told

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from language.second_person import second_person
@@ -17,7 +18,8 @@ from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relatio
 from memories.policy import writing
 from memories.querysets import MemoryQuerySet
 
-from ..cards import Card, Other, Tag, author, category_label, diff_of_memories, last_day, not_quoted, origin
+from ..cards import Card, Other, Tag, author, diff_of_memories, last_day, not_quoted, origin
+from ..labels import category_label, label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
 from ..quotations import Quotation, make_passages, messages_behind, quote
 
@@ -26,25 +28,31 @@ Why = Memory.DeletedWhy
 
 MOST_RELATED = 30
 GONE = {State.ARCHIVED, State.REJECTED}
+STATE_WORDS = {
+    State.PROPOSED: gettext_noop("proposed"),
+    State.QUARANTINED: gettext_noop("quarantined"),
+    State.ARCHIVED: gettext_noop("archived"),
+    State.REJECTED: gettext_noop("rejected"),
+}
 _GONE_BECAUSE = {
-    Why.PERSON: "Archived by you",
-    Why.AGENT: "Archived by an agent",
-    Why.REJECTED: "Rejected",
-    Why.TTL: "Expired",
-    Why.EVICTED: "Archived to make room for newer ones",
-    Why.REPLACED: "Replaced by another",
-    Why.MERGED: "Merged into another",
-    Why.STAFF: "Refused by a moderator",
-    Why.WITHHELD: "Made of words that are withheld",
-    Why.UNFOUNDED: "A guess whose grounds have gone",
+    Why.PERSON: gettext_noop("Archived by you"),
+    Why.AGENT: gettext_noop("Archived by an agent"),
+    Why.REJECTED: gettext_noop("Rejected"),
+    Why.TTL: gettext_noop("Expired"),
+    Why.EVICTED: gettext_noop("Archived to make room for newer ones"),
+    Why.REPLACED: gettext_noop("Replaced by another"),
+    Why.MERGED: gettext_noop("Merged into another"),
+    Why.STAFF: gettext_noop("Refused by a moderator"),
+    Why.WITHHELD: gettext_noop("Made of words that are withheld"),
+    Why.UNFOUNDED: gettext_noop("A guess whose grounds have gone"),
 }
 _RELATIONS = {
-    (Relation.Type.SUPERSEDES, True): "Replaces",
-    (Relation.Type.SUPERSEDES, False): "Replaced by",
-    (Relation.Type.DERIVED_FROM, True): "Made from",
-    (Relation.Type.DERIVED_FROM, False): "Merged into",
-    (Relation.Type.RELATED_TO, True): "Related to",
-    (Relation.Type.RELATED_TO, False): "Related to",
+    (Relation.Type.SUPERSEDES, True): gettext_noop("Replaces"),
+    (Relation.Type.SUPERSEDES, False): gettext_noop("Replaced by"),
+    (Relation.Type.DERIVED_FROM, True): gettext_noop("Made from"),
+    (Relation.Type.DERIVED_FROM, False): gettext_noop("Merged into"),
+    (Relation.Type.RELATED_TO, True): gettext_noop("Related to"),
+    (Relation.Type.RELATED_TO, False): gettext_noop("Related to"),
 }
 
 
@@ -82,7 +90,7 @@ def card_of(
 ) -> Card:
     """The card of a memory that was read, with the words that bear it out."""
     until, proposed = last_day(memory.expires_at), memory.state == State.PROPOSED
-    since = "on" if memory.state in {State.PROPOSED, State.QUARANTINED} else "remembered since"
+    came = memory.state in {State.PROPOSED, State.QUARANTINED}
     writer = reverse("agent-page", args=[memory.agent_id]) if memory.agent_id else ""
     from_whom = origin(memory.written_by, found=not memory.agent_id, writer=writer)
     return Card(
@@ -96,10 +104,10 @@ def card_of(
         by=author(memory.written_by, found=not memory.agent_id),
         group=Tag(category_label(memory.category)),
         tags=list(_tags(principal, memory, is_news=isinstance(outcome, Done))),
-        origin=format_html("{} {}" if since == "on" else "{}, {}", from_whom, since),
+        origin=format_html(_("{} on") if came else _("{}, remembered since"), from_whom),
         at=memory.created_at,
         is_gone=memory.state in GONE,
-        reason=as_sentence(memory.state_reason),
+        reason=as_sentence(reason_in_words(memory.state_reason)),
         purge_at=memory.purge_at,
         longest=writing.longest(memory.kind, memory.verbatim),
         offers=offers_for(memory),
@@ -142,32 +150,32 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Ta
     if memory.subject:
         yield Tag(memory.subject, "strong")
     if memory.field:
-        yield Tag(Memory.Field(memory.field).label, "strong")
+        yield Tag(label(Memory.Field(memory.field).label), "strong")
     if memory.kind == Kind.INSIGHT:
         yield Tag(_("A guess"), "waits")
     elif memory.kind != Kind.SEMANTIC:
-        yield Tag(memory.get_kind_display())
+        yield Tag(label(memory.get_kind_display()))
     yield from map(Tag, memory.topics)
     unused = writing.is_unused(memory, principal.review)
     if not is_news and memory.state == State.ACTIVE and not unused and principal.has_memory:
         yield _in_prompts(memory)
     if memory.pinned and not is_news:
-        yield Tag("Pinned", "shared")
+        yield Tag(_("Pinned"), "shared")
     if memory.deleted_why:
-        yield Tag(_GONE_BECAUSE[Why(memory.deleted_why)], "gone")
+        yield Tag(_(_GONE_BECAUSE[Why(memory.deleted_why)]), "gone")
     elif memory.state == State.QUARANTINED:
-        yield Tag("Held back", "gone")
+        yield Tag(_("Held back"), "gone")
     elif writing.standing(memory) in {"proposed", "waiting"}:
-        yield Tag("Not used until you approve" if unused else "To review", "waits")
+        yield Tag(_("Not used until you approve") if unused else _("To review"), "waits")
 
 
 def _in_prompts(memory: Memory) -> Tag:
     """How prompts come to hold an active memory."""
     if memory.valid_to is not None and memory.valid_to <= timezone.now():
-        return Tag("No longer true")
+        return Tag(_("No longer true"))
     if memory.valid_from is not None and memory.valid_from > timezone.now():
-        return Tag("Not true yet")
-    return Tag("In every prompt", "shared") if memory.in_block else Tag("Recalled when it fits")
+        return Tag(_("Not true yet"))
+    return Tag(_("In every prompt"), "shared") if memory.in_block else Tag(_("Recalled when it fits"))
 
 
 def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list[MemoryEvidence]]:
@@ -187,7 +195,7 @@ def _relation(kind: Relation.Type, is_from: bool, of: str) -> str:
     """What another memory is to this one; ``of`` is the kind of the one that the relation begins with."""
     if kind == Relation.Type.DERIVED_FROM and of == Kind.INSIGHT:
         return _("Rests on") if is_from else _("A guess that rests on it")
-    return _RELATIONS[kind, is_from]
+    return _(_RELATIONS[kind, is_from])
 
 
 def _related(principal: Principal, memory: Memory) -> Iterator[Other]:
@@ -207,6 +215,6 @@ def _related(principal: Principal, memory: Memory) -> Iterator[Other]:
             reverse("memory-page", args=[other.pk]),
             second_person(other.content),
             what=_relation(Relation.Type(row.type), is_from, row.from_memory.kind),
-            state="" if other.state == State.ACTIVE else other.state,
+            state="" if other.state == State.ACTIVE else _(STATE_WORDS[State(other.state)]),
             pieces=diff_of_memories(old.content, new.content) if row.type == Relation.Type.SUPERSEDES else (),
         )

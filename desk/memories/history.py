@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from accounts.principals import Principal
 from journal.models import ActorKind, Change
 from memories.models import Memory, MemoryVersion
@@ -13,19 +16,28 @@ from ..diff import Piece
 from ..history import Entry, make_history, who_did
 
 _SAID = {
-    "PROPOSE": "proposed it",
-    "REJECT": "rejected it",
-    "QUARANTINE": "held it back",
-    "TTL": "archived it when it expired",
-    "EVICT": "archived it to make room for newer ones",
-    "OPEN": "opened it",
-    "MERGE": "merged it with others",
+    "PROPOSE": gettext_noop("proposed it"),
+    "REJECT": gettext_noop("rejected it"),
+    "QUARANTINE": gettext_noop("held it back"),
+    "TTL": gettext_noop("archived it when it expired"),
+    "EVICT": gettext_noop("archived it to make room for newer ones"),
+    "OPEN": gettext_noop("opened it"),
+    "MERGE": gettext_noop("merged it with others"),
 }
 _ARCHIVED = {
-    Memory.DeletedWhy.REPLACED: "replaced it by another",
-    Memory.DeletedWhy.MERGED: "merged it into another",
+    Memory.DeletedWhy.REPLACED: gettext_noop("replaced it by another"),
+    Memory.DeletedWhy.MERGED: gettext_noop("merged it into another"),
 }
-_FIELDS = {"expires_at": "how long it is kept"}
+_FIELDS = {
+    "expires_at": gettext_noop("how long it is kept"),
+    "category": gettext_noop("category"),
+    "subject": gettext_noop("subject"),
+    "topics": gettext_noop("topics"),
+    "importance": gettext_noop("importance"),
+    "metadata": gettext_noop("metadata"),
+    "field": gettext_noop("field"),
+    "kind": gettext_noop("kind"),
+}
 
 
 def make_memory_history(principal: Principal, memory: Memory) -> list[Entry]:
@@ -49,38 +61,43 @@ def what_happened(change: Change, *, worded: bool) -> str:
     """What was done to a memory; ``worded`` says that it got another wording by it."""
     tell = _TOLD.get(change.event)
     if change.event == "APPROVE":
-        return "approved it in other words" if worded else "approved it"
-    return tell(change) if tell else _SAID.get(change.event, change.get_event_display().lower())
+        return _("approved it in other words") if worded else _("approved it")
+    if tell:
+        return tell(change)
+    said = _SAID.get(change.event)
+    return _(said) if said else change.get_event_display().lower()
 
 
 def _added(change: Change) -> str:
     found = change.actor_kind == ActorKind.JOB and change.conversation_id is not None
-    return "found it in what you said" if found else "added it"
+    return _("found it in what you said") if found else _("added it")
 
 
 def _updated(change: Change) -> str:
     if "reverted_to" in change.meta:
-        return f"restored wording {change.meta['reverted_to']}"
+        return _("restored wording %(reverted_to)s") % {"reverted_to": change.meta["reverted_to"]}
     if "changed" in change.meta:
-        return f"changed {', '.join(_FIELDS.get(name, name) for name in change.meta['changed'])}"
-    return "reworded it"
+        return _("changed %(value)s") % {
+            "value": ", ".join(_(_FIELDS.get(name, name)) for name in change.meta["changed"])
+        }
+    return _("reworded it")
 
 
 def _restored(change: Change) -> str:
     if change.meta.get("undo"):
-        return "undid the last decision"
+        return _("undid the last decision")
     if change.actor_kind == ActorKind.STAFF:
-        return "let it be used again"
+        return _("let it be used again")
     if change.meta.get("held_back"):
-        return "restored it, held back as before"
-    return "put it back for review" if change.meta.get("waits") else "restored it"
+        return _("restored it, held back as before")
+    return _("put it back for review") if change.meta.get("waits") else _("restored it")
 
 
 _TOLD: dict[str, Callable[[Change], str]] = {
     "ADD": _added,
     "UPDATE": _updated,
-    "DELETE": lambda change: _ARCHIVED.get(change.meta.get("why", ""), "archived it"),
-    "PIN": lambda change: "pinned it" if change.meta.get("pinned") else "unpinned it",
-    "LINK": lambda change: "found it said again" if "evidence" in change.meta else "related it to another",
+    "DELETE": lambda change: _(_ARCHIVED.get(change.meta.get("why", ""), gettext_noop("archived it"))),
+    "PIN": lambda change: _("pinned it") if change.meta.get("pinned") else _("unpinned it"),
+    "LINK": lambda change: _("found it said again") if "evidence" in change.meta else _("related it to another"),
     "RESTORE": _restored,
 }

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Case, Count, Q, When
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts import categories
 from memories.filters import MemoryFilters
@@ -19,19 +20,19 @@ from memories.querysets import MemoryQuerySet
 from ..listing import PER_PAGE, ListView, as_id, one_of, page_size, words
 
 STATES = {
-    "active": "Remembered",
-    "proposed": "To approve",
-    "quarantined": "Held back",
-    "archived": "Archived",
-    "rejected": "Rejected",
+    "active": gettext_noop("Remembered"),
+    "proposed": gettext_noop("To approve"),
+    "quarantined": gettext_noop("Held back"),
+    "archived": gettext_noop("Archived"),
+    "rejected": gettext_noop("Rejected"),
 }
 SORTS = {
-    "oldest": "Oldest first",
-    "newest": "Newest first",
-    "changed": "Last changed first",
-    "importance": "Most important first",
-    "subject": "By subject",
-    "wording": "A to Z",
+    "oldest": gettext_noop("Oldest first"),
+    "newest": gettext_noop("Newest first"),
+    "changed": gettext_noop("Last changed first"),
+    "importance": gettext_noop("Most important first"),
+    "subject": gettext_noop("By subject"),
+    "wording": gettext_noop("A to Z"),
 }
 YES_OR_NO = {"yes": True, "no": False}
 _ORDERS = {

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from journal.models import JobRun
@@ -15,24 +17,24 @@ from memories.models import Kind, Memory, MemoryPlan, MemoryPlanItem, MemoryPlan
 from memories.plans import job_of
 from memories.policy import writing
 
-from ..cards import category_label
 from ..diff import Piece, merge_diff
+from ..labels import category_label, label
 
 Item = MemoryPlanItem.State
 Reason = MemoryPlanItem.Reason
 
 LATEST = 5
 _SKIPPED = {
-    Reason.CHANGED: "Left as they are: one of them was changed after the plan was made.",
-    Reason.GONE: "Left as they are: one of them was archived after the plan was made.",
-    Reason.SIMILAR_EXISTS: "Left as they are: this is remembered elsewhere by now.",
-    Reason.REJECTED_BEFORE: "Left as they are: you have rejected this.",
+    Reason.CHANGED: gettext_noop("Left as they are: one of them was changed after the plan was made."),
+    Reason.GONE: gettext_noop("Left as they are: one of them was archived after the plan was made."),
+    Reason.SIMILAR_EXISTS: gettext_noop("Left as they are: this is remembered elsewhere by now."),
+    Reason.REJECTED_BEFORE: gettext_noop("Left as they are: you have rejected this."),
 }
 _KEPT = {
-    Reason.MERGED_CHANGED: "Stays merged: it was changed or archived since.",
-    Reason.GONE: "Stays merged: one of those that it was made of was deleted for good.",
-    Reason.CHANGED: "Stays merged: one of those that it was made of was restored or changed since.",
-    Reason.SIMILAR_EXISTS: "Stays merged: one of those that it was made of is remembered again.",
+    Reason.MERGED_CHANGED: gettext_noop("Stays merged: it was changed or archived since."),
+    Reason.GONE: gettext_noop("Stays merged: one of those that it was made of was deleted for good."),
+    Reason.CHANGED: gettext_noop("Stays merged: one of those that it was made of was restored or changed since."),
+    Reason.SIMILAR_EXISTS: gettext_noop("Stays merged: one of those that it was made of is remembered again."),
 }
 
 
@@ -140,7 +142,7 @@ def _merge(item: MemoryPlanItem) -> Merge:
         ],
         pieces=new,
         category=category_label(item.category),
-        kind="" if item.kind == Kind.SEMANTIC else Kind(item.kind).label,
+        kind="" if item.kind == Kind.SEMANTIC else label(Kind(item.kind).label),
         why=_why(item),
     )
 
@@ -154,4 +156,4 @@ def _why(item: MemoryPlanItem) -> str:
     if not item.reason:
         return ""
     told = _SKIPPED if item.state == Item.SKIPPED else _KEPT
-    return told[Reason(item.reason)]
+    return _(told[Reason(item.reason)])

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.principals import Principal
@@ -36,7 +37,7 @@ def tidy(request: PageRequest, principal: Principal) -> HttpResponse:
                 principal, categories=request.POST.getlist("category"), pinned="pinned" in request.POST
             )
         except LanguageError:
-            refused, status = "The language model can't be reached. Nothing was changed; try again later.", 503
+            refused, status = _("The language model can't be reached. Nothing was changed; try again later."), 503
         except Refused as error:
             refused, status = error.detail, error.status
         else:
@@ -70,9 +71,11 @@ def apply(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResp
         raise
     except Refused as error:
         nothing = error.code == "bad_items" and not chosen
-        refused = "Nothing was selected. Select what you want merged, or discard the plan." if nothing else error.detail
+        refused = (
+            _("Nothing was selected. Select what you want merged, or discard the plan.") if nothing else error.detail
+        )
         return _show(request, principal, plan_id, refused=refused, status=error.status)
-    messages.success(request, "Done.", extra_tags=reverse("tidy-undo", args=[plan_id]))
+    messages.success(request, _("Done."), extra_tags=reverse("tidy-undo", args=[plan_id]))
     return redirect("tidy-plan", plan_id)
 
 
@@ -83,7 +86,7 @@ def undo(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpRespo
     refused = _refused(request, principal, plan_id, actions.optimize_revert)
     if refused:
         return refused
-    messages.success(request, "Undone. Your memories are as they were.")
+    messages.success(request, _("Undone. Your memories are as they were."))
     return redirect("tidy-plan", plan_id)
 
 
@@ -94,7 +97,7 @@ def discard(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpRe
     refused = _refused(request, principal, plan_id, actions.optimize_discard)
     if refused:
         return refused
-    messages.success(request, "The plan was discarded. Nothing was changed.")
+    messages.success(request, _("The plan was discarded. Nothing was changed."))
     return redirect("tidy")
 
 

@@ -12,6 +12,8 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import replace_url
 
@@ -27,7 +29,8 @@ from memories.queries import block_fill
 from memories.querysets import MemoryQuerySet
 from memories.searching import Narrowing, present_shape
 
-from ..cards import Card, category_label, decisions_in_words, memory_categories
+from ..cards import Card, decisions_in_words
+from ..labels import category_label, in_words, memory_categories
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, undoable
 from ..page import PageRequest, for_person, neighbours_of
@@ -40,7 +43,13 @@ NONE: Outcomes = MappingProxyType({})
 BLANK: Mapping[str, str] = MappingProxyType(
     {"content": "", "category": "", "field": "", "subject": "", "topics": "", "importance": "2"}
 )
-IMPORTANCES = {"1": "1, low", "2": "2, normal", "3": "3, raised", "4": "4, high", "5": "5, highest"}
+IMPORTANCES = {
+    "1": gettext_noop("1, low"),
+    "2": gettext_noop("2, normal"),
+    "3": gettext_noop("3, raised"),
+    "4": gettext_noop("4, high"),
+    "5": gettext_noop("5, highest"),
+}
 BULK = {
     "active": ("approve", "reject", "archive", "pin", "unpin"),
     "proposed": ("approve", "reject", "archive"),
@@ -113,7 +122,7 @@ def show_memories(
         "principal": principal,
         "where": "list",
         "view": view,
-        "title": STATES[view.state],
+        "title": _(STATES[view.state]),
         "address": address,
         "everything": view.unfiltered.query,
         "page": page,
@@ -123,14 +132,14 @@ def show_memories(
         "next": address + view.query,
         "adding": {**BLANK, **(refused.typed if refused else {})},
         "adding_refused": refused.text if refused else "",
-        "fields": Memory.Field.choices,
-        "kinds": Kind.choices,
+        "fields": in_words(Memory.Field.choices),
+        "kinds": in_words(Kind.choices),
         "topics": [(topic, topic) for topic in memories.topics()],
         "subjects": _subjects(memories),
         "agents": _agents(memories),
-        "pinned_or_not": [("yes", "Pinned"), ("no", "Not pinned")],
-        "reviewed_or_not": [("yes", "Reviewed"), ("no", "Not reviewed")],
-        "sorts": SORTS.items(),
+        "pinned_or_not": [("yes", _("Pinned")), ("no", _("Not pinned"))],
+        "reviewed_or_not": [("yes", _("Reviewed")), ("no", _("Not reviewed"))],
+        "sorts": [(name, _(title)) for name, title in SORTS.items()],
         "sizes": PER_PAGE,
         "bulk": decisions_in_words(BULK[view.state] if cards else ()),
         "bulk_confirm": reverse("memory-bulk-confirm"),
@@ -152,10 +161,10 @@ def around_memories(
     labels = {name: category_label(name) for name in sorted(categories.load().by_name)}
     return {
         "tabs": [
-            Tab(title, view.within(name).query, counts.states.get(name, 0), name == view.state)
+            Tab(_(title), view.within(name).query, counts.states.get(name, 0), name == view.state)
             for name, title in STATES.items()
         ],
-        "tabs_label": "Which memories",
+        "tabs_label": _("Which memories"),
         "rail": make_rail(view, labels, counts.categories),
         "fill": block_fill(principal),
     }
@@ -165,7 +174,7 @@ def filing_choices() -> dict[str, Any]:
     """What a memory can be filed under."""
     return {
         "categories": memory_categories(),
-        "importances": IMPORTANCES.items(),
+        "importances": [(value, _(label)) for value, label in IMPORTANCES.items()],
     }
 
 

@@ -17,6 +17,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.principals import Principal
@@ -34,15 +36,18 @@ from ..review.queue import Item, waiting_proposals
 
 PER_PAGE = 24
 MENTIONS_PER_PAGE = 20
-SHOW = {"present": "Places", "removed": "Removed"}
+SHOW = {"present": gettext_noop("Places"), "removed": gettext_noop("Removed")}
 
 
 class PlaceForm(forms.Form):
     """A place by hand."""
 
-    name = forms.CharField(max_length=200, label="Name", widget=forms.TextInput({"autocomplete": "off"}))
+    name = forms.CharField(max_length=200, label=gettext_lazy("Name"), widget=forms.TextInput({"autocomplete": "off"}))
     notes = forms.CharField(
-        max_length=500, required=False, label="Notes", widget=forms.Textarea({"rows": 2, "autocomplete": "off"})
+        max_length=500,
+        required=False,
+        label=gettext_lazy("Notes"),
+        widget=forms.Textarea({"rows": 2, "autocomplete": "off"}),
     )
     version = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -66,7 +71,7 @@ def places(request: PageRequest, principal: Principal) -> HttpResponse:
         name, notes = form.cleaned_data["name"], form.cleaned_data["notes"]
         twin = Place.objects.visible_to(principal).present().filter(name__iexact=name.strip()).first()
         if twin is not None:
-            form.add_error("name", "You have a place of this name already.")
+            form.add_error("name", _("You have a place of this name already."))
         else:
             try:
                 done = undoable(principal, lambda: _add(principal, name, notes))
@@ -80,7 +85,7 @@ def places(request: PageRequest, principal: Principal) -> HttpResponse:
 
 def _add(principal: Principal, name: str, notes: str) -> Done:
     actions.place_add(principal, _new_id(name), name, notes)
-    return Done("Added", "Added.")
+    return Done(_("Added"), _("Added."))
 
 
 @require_safe
@@ -102,7 +107,7 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
 
     def change() -> Done:
         actions.place_edit(principal, place_id, name=name, notes=notes, version=version)
-        return Done("Saved", "Saved.")
+        return Done(_("Saved"), _("Saved."))
 
     try:
         done = undoable(principal, change)
@@ -114,7 +119,9 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
         elif error.code == "version_conflict":
             # What was typed can be saved after all: how the place reads now stands above the form.
             form = PlaceForm({**request.POST.dict(), "version": error.extra["current"]}, label_suffix="")
-            form.add_error(None, f"{error.detail} Above it is as it is now. Save again to put yours in its place.")
+            form.add_error(
+                None, f"{error.detail} {_('Above it is as it is now. Save again to put yours in its place.')}"
+            )
         else:
             form.add_error("notes" if error.code == "bad_notes" else None, error.detail)
         return _show_place(request, principal, place_id, form, status=error.status)
@@ -127,7 +134,11 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
 def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
     """Remove a place."""
     version = seen_version(request.POST.dict())
-    done = Done("Removed", f"Removed: it is in no prompt. It can be restored for {settings.ARCHIVE_DAYS} days.")
+    done = Done(
+        _("Removed"),
+        _("Removed: it is in no prompt. It can be restored for %(archive_days)s days.")
+        % {"archive_days": settings.ARCHIVE_DAYS},
+    )
     return _done(request, principal, place_id, lambda: actions.place_remove(principal, place_id, version=version), done)
 
 
@@ -135,7 +146,7 @@ def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpRe
 @for_person
 def restore(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
     """Restore a place."""
-    done = Done("Restored", "Restored.")
+    done = Done(_("Restored"), _("Restored."))
     return _done(request, principal, place_id, lambda: actions.place_restore(principal, place_id), done)
 
 
@@ -193,8 +204,8 @@ def _show_list(request: PageRequest, principal: Principal, form: PlaceForm, stat
         "form": form,
         "show": show,
         "search": search,
-        "tabs": [Tab(title, address(part), counts[part], part == show) for part, title in SHOW.items()],
-        "tabs_label": "Which places",
+        "tabs": [Tab(_(title), address(part), counts[part], part == show) for part, title in SHOW.items()],
+        "tabs_label": _("Which places"),
         "page": page,
         "audience": who_sees(principal, PLACES_CATEGORY),
         "waiting": waiting_proposals(principal).filter(kind=Proposal.Kind.PLACE).count(),

@@ -8,6 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotFound
@@ -23,22 +25,22 @@ State = Memory.State
 Kind = Proposal.Kind
 
 _APPROVED = {
-    Kind.UPDATE: "Approved: the memory was changed.",
-    Kind.ARCHIVE: f"Approved: it is archived, and can be restored for {settings.ARCHIVE_DAYS} days.",
-    Kind.PLACE: "Approved: the place was saved.",
+    Kind.UPDATE: gettext_noop("Approved: the memory was changed."),
+    Kind.ARCHIVE: gettext_noop("Approved: it is archived, and can be restored for %(days)s days."),
+    Kind.PLACE: gettext_noop("Approved: the place was saved."),
 }
 _REJECTED = {
-    Kind.UPDATE: "Rejected: it is unchanged, and this is not proposed again.",
-    Kind.ARCHIVE: "Rejected: it stays.",
-    Kind.PLACE: "Rejected: your places are unchanged.",
+    Kind.UPDATE: gettext_noop("Rejected: it is unchanged, and this is not proposed again."),
+    Kind.ARCHIVE: gettext_noop("Rejected: it stays."),
+    Kind.PLACE: gettext_noop("Rejected: your places are unchanged."),
 }
 _TOO_LATE = {
-    "approved": "This was approved meanwhile, so there is nothing left to decide.",
-    "rejected": "This was rejected meanwhile, so there is nothing left to decide.",
-    "lapsed": f"This was not decided within {settings.PROPOSAL_DAYS} days, so it has expired.",
-    "archived": "This memory was archived meanwhile. You can restore it from its page.",
-    "active": "This was approved meanwhile, so there is nothing left to decide.",
-    "quarantined": "A moderator held this memory back meanwhile.",
+    "approved": gettext_noop("This was approved meanwhile, so there is nothing left to decide."),
+    "rejected": gettext_noop("This was rejected meanwhile, so there is nothing left to decide."),
+    "lapsed": gettext_noop("This was not decided within %(days)s days, so it has expired."),
+    "archived": gettext_noop("This memory was archived meanwhile. You can restore it from its page."),
+    "active": gettext_noop("This was approved meanwhile, so there is nothing left to decide."),
+    "quarantined": gettext_noop("A moderator held this memory back meanwhile."),
 }
 
 
@@ -60,7 +62,7 @@ def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -
 def explain(error: Conflict) -> str:
     """Why a decision came too late, in words of the page; what the action says for anything else."""
     state = str(error.extra.get("state", "")) if error.code == "wrong_state" else ""
-    return _TOO_LATE.get(state, error.detail)
+    return _(_TOO_LATE[state]) % {"days": settings.PROPOSAL_DAYS} if state in _TOO_LATE else error.detail
 
 
 def _memory(principal: Principal, item: Item) -> Memory:
@@ -72,21 +74,21 @@ def _memory(principal: Principal, item: Item) -> Memory:
 
 def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Typed) -> Done:
     if memory.state not in {State.PROPOSED, State.ACTIVE}:
-        raise Conflict("This memory does not wait any more.", code="wrong_state", state=memory.state)
+        raise Conflict(_("This memory does not wait any more."), code="wrong_state", state=memory.state)
     if memory.state == State.PROPOSED and not memory.proposals.open(timezone.now()).filter(kind=Kind.CREATE).exists():
-        raise Conflict("This memory does not wait any more.", code="wrong_state", state=Proposal.State.LAPSED)
+        raise Conflict(_("This memory does not wait any more."), code="wrong_state", state=Proposal.State.LAPSED)
     if decision == "this_one":
         with transaction.atomic():
             actions.memory_reject(principal, typed.get("rival", ""), version=as_version(typed.get("rival_version", "")))
             actions.memory_approve(principal, memory.pk, version=seen_version(typed))
-        return Done("This one", CHOSEN)
+        return Done(_("This one"), _(CHOSEN))
     given = _given(typed, {"content": memory.content, "category": memory.category, "subject": memory.subject})
     if decision != "edit" or not given:
         done = memory_actions.decide_memory(principal, memory, "approve" if decision == "edit" else decision, typed)
-        as_it_was = decision == "edit" and done.word != "Unchanged"
-        return Done(done.word, "Approved as it was.") if as_it_was else done
+        as_it_was = decision == "edit" and done.word != _("Unchanged")
+        return Done(done.word, _("Approved as it was.")) if as_it_was else done
     actions.memory_approve(principal, memory.pk, **given, version=seen_version(typed))
-    return Done("Saved", "Saved in your words, and approved.")
+    return Done(_("Saved"), _("Saved in your words, and approved."))
 
 
 def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typed: Typed) -> Done:
@@ -94,19 +96,21 @@ def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typ
         raise NotFound("There is no such decision.")
     if decision == "dont_keep":
         actions.proposal_reject(principal, proposal.pk, Refusal.DONT_KEEP)
-        return Done("Not kept", KEPT_OUT)
+        return Done(_("Not kept"), _(KEPT_OUT))
     if decision == "reject":
         actions.proposal_reject(principal, proposal.pk)
-        return Done("Rejected", _REJECTED[Kind(proposal.kind)])
+        return Done(_("Rejected"), _(_REJECTED[Kind(proposal.kind)]))
     given = _given(typed, _as_proposed(principal, proposal)) if decision == "edit" else {}
     actions.proposal_approve(principal, proposal.pk, values=given, version=seen_version(typed) or None)
     if given:
-        return Done("Saved", "Saved in your words, and approved.")
+        return Done(_("Saved"), _("Saved in your words, and approved."))
     if proposal.values.get("removed"):
         return Done(
-            "Approved", f"Approved: the place is removed, and can be restored for {settings.ARCHIVE_DAYS} days."
+            _("Approved"),
+            _("Approved: the place is removed, and can be restored for %(archive_days)s days.")
+            % {"archive_days": settings.ARCHIVE_DAYS},
         )
-    return Done("Approved", _APPROVED[Kind(proposal.kind)])
+    return Done(_("Approved"), _(_APPROVED[Kind(proposal.kind)]) % {"days": settings.ARCHIVE_DAYS})
 
 
 def _as_proposed(principal: Principal, proposal: Proposal) -> dict[str, str]:

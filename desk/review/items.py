@@ -16,6 +16,8 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import formats, timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from facts.models import FactLink, LegacyFact
@@ -26,9 +28,10 @@ from memories.policy import writing
 from memories.querysets import PLACES_CATEGORY
 from statements.wording import Embedded
 
-from ..cards import Card, FieldChange, Link, Other, Rival, Tag, category_label, diff_of_memories, not_quoted
+from ..cards import Card, FieldChange, Link, Other, Rival, Tag, diff_of_memories, not_quoted
 from ..diff import Piece, word_diff
 from ..history import what_changed
+from ..labels import category_label
 from ..legacies.cards import make_fact_card
 from ..memories.audience import who_sees
 from ..memories.cards import card_of
@@ -40,19 +43,23 @@ State = Memory.State
 Kind = Proposal.Kind
 
 MOST_NEAR = 4
+NOW, APPROVED, FOR_NOW = "now", "approved", "for_now"
+"""When what is told of readers holds."""
 _LABELS = {
-    "category": "Category",
-    "subject": "Subject",
-    "topics": "Topics",
-    "importance": "Importance",
-    "expires_at": "Remembered until",
-    "metadata": "Metadata",
+    "category": gettext_noop("Category"),
+    "subject": gettext_noop("Subject"),
+    "topics": gettext_noop("Topics"),
+    "importance": gettext_noop("Importance"),
+    "expires_at": gettext_noop("Remembered until"),
+    "metadata": gettext_noop("Metadata"),
 }
-_HELD = "It is held back: no agent sees it. Put it in your own words to have it used."
-_OUTDATED = "The memory was changed after this was proposed. What you see is how it would change now."
-_LOST = "What this would change is not there any more. Reject it, or let it expire."
-_MAY_BE_OUTDATED = "It may be out of date: something that it rests on has changed. Approve it if it still holds."
-_MAY_CONTRADICT = "They may say the same, or contradict each other."
+_HELD = gettext_noop("It is held back: no agent sees it. Put it in your own words to have it used.")
+_OUTDATED = gettext_noop("The memory was changed after this was proposed. What you see is how it would change now.")
+_LOST = gettext_noop("What this would change is not there any more. Reject it, or let it expire.")
+_MAY_BE_OUTDATED = gettext_noop(
+    "It may be out of date: something that it rests on has changed. Approve it if it still holds."
+)
+_MAY_CONTRADICT = gettext_noop("They may say the same, or contradict each other.")
 
 
 def make_item(principal: Principal, item: Item, outcome: Done | Refusal | None = None) -> Card | None:
@@ -79,7 +86,7 @@ def _fact(principal: Principal, item: Item, outcome: Done | Refusal | None) -> C
     held = card.fact is not None and card.fact.state == "quarantined"
     outdated = what_changed(principal, "fact", item.pk)
     offers = card.offers if not outdated or "approve" in card.offers else ["approve", *card.offers]
-    notices = [_HELD] if held else [_MAY_BE_OUTDATED] if outdated else []
+    notices = [_(_HELD)] if held else [_(_MAY_BE_OUTDATED)] if outdated else []
     rival = None if held or card.fact is None else _contradicted(principal, card.fact, card.related)
     related = [*outdated, *(other for other in card.related if not rival or other.address != rival.other.address)]
     return replace(
@@ -117,7 +124,7 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     proposal = memory.proposals.filter(kind=Kind.CREATE, state=Proposal.State.WAITING).first()
     evidence = MemoryEvidence.objects.filter(version__memory=memory, version__number=memory.version).order_by("id")
     near = _near(principal, memory)
-    replaced = list(_replaced(principal, memory, "Would replace" if proposed else "Replaces"))
+    replaced = list(_replaced(principal, memory, _("Would replace") if proposed else _("Replaces")))
     rival = None
     if near and memory.needs_check and near[0].other.address not in {other.address for other in replaced}:
         rival = _rival(near.pop(0), memory)
@@ -125,32 +132,32 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     outdated = [] if proposed else what_changed(principal, "memory", memory.pk)
     by = memory.agent.name if memory.agent else memory.written_by
     unused = writing.is_unused(memory, principal.review)
-    waits = Tag("Not used until you approve" if unused else "To review", "waits")
+    waits = Tag(_("Not used until you approve") if unused else _("To review"), "waits")
     if proposal:
-        origin = f"Proposed by {by or 'Keepsake'} on"
+        origin = _("Proposed by %(name)s on") % {"name": by or "Keepsake"}
     elif by:
-        origin = f"{'Written' if memory.agent_id else 'Found'} by {by} on"
+        origin = (_("Written by %(name)s on") if memory.agent_id else _("Found by %(name)s on")) % {"name": by}
     else:
-        origin = "In your own words on"
+        origin = _("In your own words on")
     return replace(
         card,
         offers=_between(card.offers) if rival else card.offers,
         rival=rival,
         tags=[
-            Tag("New memory" if proposed else "Memory", "strong"),
+            Tag(_("New memory") if proposed else _("Memory"), "strong"),
             *_filed_under(memory.category, memory.subject),
             _lapses(proposal) if proposal else waits,
         ],
         origin=origin,
         at=proposal.created_at if proposal else memory.updated_at,
-        notices=[_MAY_BE_OUTDATED] if outdated else [],
+        notices=[_(_MAY_BE_OUTDATED)] if outdated else [],
         related=[*outdated, *replaced],
         passages=_passages(principal, list(evidence)),
         unquoted=not_quoted(by),
         nearest=[each.other for each in near[:MOST_NEAR]],
         readers=_readers(
             principal,
-            "It is" if not proposed and not unused else "Once approved, it is",
+            NOW if not proposed and not unused else APPROVED,
             memory.category,
             in_block=writing.is_in_block(memory.kind, memory.category),
         ),
@@ -168,13 +175,13 @@ def _change(
     category = str(values.get("category") or memory.category)
     subject = str(values.get("subject", memory.subject))
     outdated = memory.version != proposal.memory_version
-    notices = [_LOST] if lost else [_OUTDATED] if outdated else []
+    notices = [_(_LOST)] if lost else [_(_OUTDATED)] if outdated else []
     decisions = ["approve", "edit", "reject", "dont_keep"] if update else ["approve", "reject"]
     return replace(
         card,
         content=content,
         tags=[
-            Tag("Change to a memory" if update else "Memory to archive", "strong"),
+            Tag(_("Change to a memory") if update else _("Memory to archive"), "strong"),
             *_filed_under(category, subject),
             _lapses(proposal),
         ],
@@ -189,7 +196,7 @@ def _change(
         nearest=[each.other for each in _near(principal, memory)[:MOST_NEAR]] if update else [],
         readers=_readers(
             principal,
-            "Once approved, it is" if update else "For now it is",
+            APPROVED if update else FOR_NOW,
             category,
             in_block=writing.is_in_block(memory.kind, category),
         ),
@@ -209,7 +216,7 @@ def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done |
     if place is not None and present and not removed:
         pieces = word_diff(_line(place.name, place.notes), _line(str(values["name"]), values.get("notes")))
     decisions = ["approve", "reject"] if removed else ["approve", "edit", "reject"]
-    what = "Place to remove" if removed else "Change to a place" if pieces else "New place"
+    what = _("Place to remove") if removed else _("Change to a place") if pieces else _("New place")
     return Card(
         noun="memory",
         route="review-decide",
@@ -223,15 +230,13 @@ def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done |
         edit_approves=True,
         stored={"name": name, "notes": notes},
         notes="" if pieces else notes,
-        notices=[_LOST] if lost else [],
+        notices=[_(_LOST)] if lost else [],
         pieces=pieces,
         passages=_passages(principal, list(proposal.evidence.all())),
         unquoted=not_quoted(_proposer(proposal)),
-        readers=_readers(
-            principal, "For now it is" if removed else "Once approved, it is", PLACES_CATEGORY, in_block=True
-        ),
+        readers=_readers(principal, FOR_NOW if removed else APPROVED, PLACES_CATEGORY, in_block=True),
         outcome=outcome,
-        link=Link(reverse("place-page", args=[place.pk]), "This place, with its mentions") if place else None,
+        link=Link(reverse("place-page", args=[place.pk]), _("This place, with its mentions")) if place else None,
     )
 
 
@@ -257,7 +262,7 @@ def _read(principal: Principal, memory_id: str) -> Memory | None:
 
 
 def _page_of(memory: Memory) -> Link:
-    return Link(reverse("memory-page", args=[memory.pk]), "This memory, with its history")
+    return Link(reverse("memory-page", args=[memory.pk]), _("This memory, with its history"))
 
 
 def _proposer(proposal: Proposal) -> str:
@@ -267,7 +272,7 @@ def _proposer(proposal: Proposal) -> str:
 def _proposed(proposal: Proposal, *, removes: bool) -> dict[str, Any]:
     """Who proposed it when, and whether it would take the thing away."""
     by = _proposer(proposal) or "Keepsake"
-    return {"origin": f"Proposed by {by} on", "at": proposal.created_at, "removes": removes}
+    return {"origin": _("Proposed by %(name)s on") % {"name": by}, "at": proposal.created_at, "removes": removes}
 
 
 def _filed_under(category: str, subject: str) -> Iterator[Tag]:
@@ -280,8 +285,9 @@ def _lapses(proposal: Proposal) -> Tag:
     """In how many days it lapses, counted in the person's time zone."""
     ends, today = timezone.localtime(proposal.expires_at).date(), timezone.localtime().date()
     days = max(0, (ends - today).days)
-    when = {0: "today", 1: "tomorrow"}.get(days, f"in {days} days")
-    return Tag(f"Expires {when}", "gone" if days <= 1 else "waits")
+    if days <= 1:
+        return Tag(_("Expires tomorrow") if days else _("Expires today"), "gone")
+    return Tag(_("Expires in %(days)s days") % {"days": days}, "waits")
 
 
 def _passages(principal: Principal, evidence: list[Any]) -> list[Passage]:
@@ -292,15 +298,21 @@ def _readers(principal: Principal, beginning: str, category: str, *, in_block: b
     """Which agents would see it, and how prompts would come to hold it."""
     audience = who_sees(principal, category)
     if audience.off:
-        return "Memory is switched off: no agent sees anything of it."
-    how = "in every prompt of" if in_block else "not in every prompt, but recalled when it fits, by"
-    more = f" and {audience.more} more" if audience.more else ""
-    whom = (
-        f"{', '.join(audience.names)}{more}."
-        if audience.names
-        else ("agents that may see this category; none of yours may so far.")
-    )
-    return f"{beginning} {how} {whom}"
+        return _("Memory is switched off: no agent sees anything of it.")
+    told = {
+        (NOW, True): _("It is in every prompt of %(whom)s."),
+        (NOW, False): _("It is not in every prompt, but recalled when it fits, by %(whom)s."),
+        (APPROVED, True): _("Once approved, it is in every prompt of %(whom)s."),
+        (APPROVED, False): _("Once approved, it is not in every prompt, but recalled when it fits, by %(whom)s."),
+        (FOR_NOW, True): _("For now it is in every prompt of %(whom)s."),
+        (FOR_NOW, False): _("For now it is not in every prompt, but recalled when it fits, by %(whom)s."),
+    }[beginning, in_block]
+    whom = ", ".join(audience.names)
+    if not whom:
+        whom = _("agents that may see this category; none of yours may so far")
+    elif audience.more:
+        whom = _("%(names)s and %(count)s more") % {"names": whom, "count": audience.more}
+    return told % {"whom": whom}
 
 
 def _line(name: str, notes: str | None) -> str:
@@ -312,7 +324,7 @@ def _changes(memory: Memory, values: Mapping[str, Any]) -> Iterator[FieldChange]
         if name in values:
             old, new = _shown(name, getattr(memory, name)), _shown(name, values[name])
             if old != new:
-                yield FieldChange(label, old, new)
+                yield FieldChange(_(label), old, new)
 
 
 def _shown(name: str, value: Any) -> str:
@@ -322,7 +334,7 @@ def _shown(name: str, value: Any) -> str:
         return category_label(value)
     if name == "expires_at":
         moment = parse_datetime(value) if isinstance(value, str) else value
-        return str(formats.date_format(timezone.localtime(moment), "j F Y")) if moment else ""
+        return str(formats.date_format(timezone.localtime(moment), _("j F Y"))) if moment else ""
     if name == "metadata":
         return json.dumps(value, ensure_ascii=False)
     return str(value)
@@ -344,7 +356,7 @@ def _rival(near: Rival, memory: Memory) -> Rival:
     """The memory that this one perhaps repeats or contradicts, with the difference where they have enough in common."""
     pieces = word_diff(near.other.content, second_person(memory.content))
     alike = 2 * sum(len(piece.text) for piece in pieces if piece.kind == "same") >= len(near.other.content)
-    return near._replace(other=replace(near.other, note=_MAY_CONTRADICT, pieces=pieces if alike else ()))
+    return near._replace(other=replace(near.other, note=_(_MAY_CONTRADICT), pieces=pieces if alike else ()))
 
 
 def _near(principal: Principal, memory: Memory) -> list[Rival]:
@@ -362,7 +374,7 @@ def _near(principal: Principal, memory: Memory) -> list[Rival]:
             Other(
                 reverse("memory-page", args=[near.memory_id]),
                 second_person(near.content),
-                note="" if known[near.memory_id][0] == State.ACTIVE else "waits too",
+                note="" if known[near.memory_id][0] == State.ACTIVE else _("waits too"),
             ),
         )
         for near in found

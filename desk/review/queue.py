@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db.models import Case, CharField, F, OuterRef, Q, QuerySet, Subquery, UUIDField, Value, When
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from accounts import categories
 from accounts.principals import Principal
@@ -29,7 +30,7 @@ from ..legacies.listing import FactView
 
 END = "end"
 MOST_COUNTED = 1_000
-KINDS = {"memories": "Memories", "facts": "Facts"}
+KINDS = {"memories": gettext_noop("Memories"), "facts": gettext_noop("Facts")}
 IN_QUEUE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, Proposal.Kind.PLACE)
 """The kinds of proposals that the queue shows."""
 
@@ -47,7 +48,7 @@ class Item:
     @classmethod
     def of(cls, key: str) -> Item | None:
         """Read a key; None for what is none."""
-        kind, _, pk = key.partition("-")
+        kind, _dash, pk = key.partition("-")
         if kind == "memory":
             return cls("memory", pk) if pk.isascii() and pk.isalnum() else None
         if kind not in {"fact", "proposal"}:

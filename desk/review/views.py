@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import replace_url
 
@@ -20,7 +21,7 @@ from facts.models import LegacyFact
 from journal.exceptions import Conflict, NotFound
 from memories.models import MemoryVersion
 
-from ..cards import memory_categories
+from ..labels import in_words, memory_categories
 from ..outcomes import Done, Refusal, attempt, undoable
 from ..page import PageRequest, came_from, for_person
 from ..withheld.views import with_also_said
@@ -115,7 +116,7 @@ def show_queue(
         "end": reverse("review") + queue.at(None).query,
         "later": reverse("review") + queue.at(place.later).query,
         "earlier": reverse("review") + queue.at(place.earlier).query if place.earlier else "",
-        "kinds": KINDS.items(),
+        "kinds": [(name, _(title)) for name, title in KINDS.items()],
         "categories": _categories(queue.kind),
         "legacies": Legacy.objects.visible_to(principal).order_by("name", "pk"),
         "swapped": bool(request.htmx),
@@ -165,7 +166,7 @@ def _queue(request: PageRequest) -> Queue:
 
 def _categories(kind: str) -> list[tuple[str, str]]:
     """The categories that a queue of this kind can be narrowed to; one that both kinds know stands once."""
-    of_facts = dict(LegacyFact.Category.choices) if kind != "memories" else {}
+    of_facts = dict(in_words(LegacyFact.Category.choices)) if kind != "memories" else {}
     of_memories = dict(memory_categories()) if kind != "facts" else {}
     known = {categories.load().canonical(name) for name in of_facts}
     both = {**of_facts, **{name: label for name, label in of_memories.items() if name not in known}}
@@ -200,7 +201,7 @@ def _decided(
         seen = versions if item.kind == "memory" else versions.none()
         outcome = attempt(partial(_in_words, change, item), decision, typed, seen)
     except NotFound:
-        return answer_gone(request, principal, "This is not there any more: it was removed, or its days were over.")
+        return answer_gone(request, principal, _("This is not there any more: it was removed, or its days were over."))
     return answer_decision(request, principal, item, outcome)
 
 

@@ -13,13 +13,14 @@ from django.db.models.functions import TruncMonth
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from language.second_person import second_person
 from memories.models import Memory, Relation
 from memories.queries import BlockFill, block_fill
 
-from ..cards import category_label
+from ..labels import category_label
 
 MONTHS = 12
 SERIES = 4
@@ -160,9 +161,9 @@ class GraphPicture:
 
 
 _RELATED = {
-    Relation.Type.RELATED_TO: ("close to", "close to"),
-    Relation.Type.SUPERSEDES: ("took the place of", "replaced by"),
-    Relation.Type.DERIVED_FROM: ("made of", "part of"),
+    Relation.Type.RELATED_TO: (gettext_noop("close to"), gettext_noop("close to")),
+    Relation.Type.SUPERSEDES: (gettext_noop("took the place of"), gettext_noop("replaced by")),
+    Relation.Type.DERIVED_FROM: (gettext_noop("made of"), gettext_noop("part of")),
 }
 
 
@@ -182,7 +183,7 @@ def picture_relations(principal: Principal) -> GraphPicture:
     order = {pk: place for place, pk in enumerate(_in_groups(contents, chosen))}
     related: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for row in chosen:
-        there, back = _RELATED[Relation.Type(row.type)]
+        there, back = map(_, _RELATED[Relation.Type(row.type)])
         related[row.from_memory_id].append((there, order[row.to_memory_id] + 1))
         related[row.to_memory_id].append((back, order[row.from_memory_id] + 1))
     nodes = [

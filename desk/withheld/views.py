@@ -12,6 +12,8 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
@@ -29,6 +31,11 @@ from ..outcomes import AlsoSaid, Done, undoable
 from ..page import PageRequest, came_from, for_person, neighbours_of
 
 PER_PAGE = 24
+A_STATEMENT = {
+    "memory": gettext_noop("a memory"),
+    "fact": gettext_noop("a fact"),
+    "place": gettext_noop("a place"),
+}
 
 
 @require_safe
@@ -38,7 +45,7 @@ def withheld(request: PageRequest, principal: Principal) -> HttpResponse:
     rows = Withheld.objects.visible_to(principal).kept().passages().once().select_related("message", "conversation")
     rows = rows.order_by("-created_at", "message__index", "start")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    noun, _, pk = request.GET.get("about", "").partition("-")
+    noun, _dash, pk = request.GET.get("about", "").partition("-")
     context = {
         "principal": principal,
         "page": page,
@@ -60,7 +67,7 @@ def give_back(request: PageRequest, principal: Principal, withheld_id: UUID) -> 
 
 def _give_back(principal: Principal, withheld_id: UUID) -> Done:
     withheld_give_back(principal, withheld_id)
-    return Done("Given back", "Given back: it reads as it was said.")
+    return Done(_("Given back"), _("Given back: it reads as it was said."))
 
 
 @require_POST
@@ -71,7 +78,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
     found = [each for each in _said_again(principal, noun, pk) if f"{each.object_type}-{each.object_id}" in chosen]
     back = came_from(request, reverse("withheld-list"))
     if not found:
-        messages.success(request, "Nothing more was withheld.")
+        messages.success(request, _("Nothing more was withheld."))
         return redirect(back)
 
     def change() -> Done:
@@ -82,7 +89,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
             if refuse := _REFUSE.get(each.object_type):
                 with suppress(Conflict):  # It may have gone along with another of them.
                     refuse(principal, each)
-        return Done("Withheld", f"Withheld in {_places(len(found))} more.")
+        return Done(_("Withheld"), _("Withheld in %(found)s more.") % {"found": _places(len(found))})
 
     done = undoable(principal, change)
     messages.success(request, done.text, extra_tags=done.undo)
@@ -122,11 +129,15 @@ def _where(each: SaidAgain, titles: Mapping[UUID, str]) -> tuple[SaidAgain, str,
     """What says it, with the address where it stands and how that is called."""
     if each.conversation_id is not None:
         address, title = reverse("conversation-page", args=[each.conversation_id]), titles.get(each.conversation_id)
-        named = f"“{title}”" if title else "a conversation"
+        named = f"“{title}”" if title else _("a conversation")
         if each.index is None:
-            return each, address, "the title of a conversation"
-        return each, f"{address}?at={each.index + 1}#m{each.index + 1}", f"in {named}, message {each.index + 1}"
-    return each, reverse(f"{each.object_type}-page", args=[each.object_id]), f"a {each.object_type}"
+            return each, address, _("the title of a conversation")
+        return (
+            each,
+            f"{address}?at={each.index + 1}#m{each.index + 1}",
+            _("in %(named)s, message %(value)s") % {"named": named, "value": each.index + 1},
+        )
+    return each, reverse(f"{each.object_type}-page", args=[each.object_id]), _(A_STATEMENT[each.object_type])
 
 
 def _said_again(principal: Principal, noun: str, pk: str) -> list[SaidAgain]:
@@ -141,7 +152,7 @@ def _said_again(principal: Principal, noun: str, pk: str) -> list[SaidAgain]:
 
 
 def _places(count: int) -> str:
-    return "one other place" if count == 1 else f"{count} other places"
+    return _("one other place") if count == 1 else _("%(count)s other places") % {"count": count}
 
 
 urlpatterns = [

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.actions import member_detach
 from accounts.models import Member
@@ -67,7 +68,7 @@ def fact_set_visibility(
         if visibility == Visibility.SHARED:
             check_state(fact, State.ACTIVE)
             if not Member.objects.filter(legacy_id=fact.legacy_id, user_id=fact.user_id).exists():
-                raise NotAllowed("Only a member shares facts of a legacy.", code="not_a_member")
+                raise NotAllowed(_("Only a member shares facts of a legacy."), code="not_a_member")
             change.share()
             change.compare_later()
             change.log("SHARE")
@@ -177,7 +178,7 @@ def must_be_no_twin(principal: Principal, fact: LegacyFact) -> None:
     """Raise Conflict (409 ``similar_exists``) when the person has the same words again by now."""
     twin = same_words(principal, fact.legacy_id, fact.content)
     if twin is not None:
-        raise Conflict("You have this fact again already.", code="similar_exists", fact=str(twin.pk))
+        raise Conflict(_("You have this fact again already."), code="similar_exists", fact=str(twin.pk))
 
 
 def _suppress(change: FactWrite) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from accounts.models import Legacy
 from accounts.policy import must_decide
@@ -186,4 +187,4 @@ def _must_be_member(principal: Principal, legacy_id: UUID) -> None:
 def _must_be_new(principal: Principal, legacy_id: UUID, content: str, *, but: UUID | None = None) -> None:
     twin = same_words(principal, legacy_id, content, but=but)
     if twin is not None:
-        raise Conflict("You have this fact already.", code="similar_exists", fact=str(twin.pk))
+        raise Conflict(_("You have this fact already."), code="similar_exists", fact=str(twin.pk))

@@ -6,18 +6,20 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop
+
 from .numbers import find_accounts, find_cards, find_ids
 from .passwords import find_passwords
 from .reading import Reading, plain
 from .secrets import find_private_keys, find_tokens
 
 _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
-    ("private key", find_private_keys),
-    ("access token", find_tokens),
-    ("payment card number", find_cards),
-    ("bank account number", find_accounts),
-    ("national id number", find_ids),
-    ("password or code", find_passwords),
+    (gettext_noop("private key"), find_private_keys),
+    (gettext_noop("access token"), find_tokens),
+    (gettext_noop("payment card number"), find_cards),
+    (gettext_noop("bank account number"), find_accounts),
+    (gettext_noop("national id number"), find_ids),
+    (gettext_noop("password or code"), find_passwords),
 ]
 _MASK = re.compile(rf"\[(?:{'|'.join(kind for kind, _ in _FINDERS)}) removed\]")
 _WITHHELD = "(Withheld: this text held sensitive data.)"

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Sum
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
@@ -45,15 +46,15 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
     with connection.cursor() as cursor:
         cursor.execute(statement("evict"), values)
         evicted: list[tuple[str, int, int, int]] = cursor.fetchall()
-    freed = sum(tokens for _, _, tokens, _ in evicted)
+    freed = sum(tokens for _pk, _version, tokens, _length in evicted)
     if freed < excess:
         raise over_budget(settings.MEMORY_BLOCK_TOKENS + excess - freed)
-    for memory_id, version, _, _ in evicted:
+    for memory_id, version, _tokens, _length in evicted:
         write.change(user_id, "EVICT", "memory", memory_id, old_version=version, new_version=version)
         write.undoable(user_id, "memory", memory_id, {"state": "active"})
-    terms = sum(length for _, _, _, length in evicted)
+    terms = sum(length for _pk, _version, _tokens, length in evicted)
     write.count(user_id, memories=-len(evicted), memory_terms=-terms, block_tokens=-freed)
-    ids = [memory_id for memory_id, _, _, _ in evicted]
+    ids = [memory_id for memory_id, _version, _tokens, _length in evicted]
     transaction.on_commit(lambda: log.warning("memories_evicted", user=str(user_id), count=len(ids), memories=ids))
     return ids
 
@@ -61,8 +62,11 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
 def over_budget(needed: int) -> Gated:
     """The refusal of what would need so many tokens together with all that can't make room for it."""
     return Gated(
-        f"Pinned memories, places and this one need more than the {settings.MEMORY_BLOCK_TOKENS} tokens that the "
-        "memory block may have. Unpin or remove something first.",
+        _(
+            "Pinned memories, places and this one need more than the %(memory_block_tokens)s tokens that the memory "
+            "block may have. Unpin or remove something first."
+        )
+        % {"memory_block_tokens": settings.MEMORY_BLOCK_TOKENS},
         code="budget",
         needed=needed,
     )

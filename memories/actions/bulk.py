@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -55,7 +56,9 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
     """
     user_id = accounts_policy.must_remember(principal)
     if len(ids) > MOST_AT_ONCE:
-        raise Refused(f"Name at most {MOST_AT_ONCE} memories at once.", code="too_many")
+        raise Refused(
+            _("Name at most %(most_at_once)s memories at once.") % {"most_at_once": MOST_AT_ONCE}, code="too_many"
+        )
     own_word = principal.speaks_as_person
     goes = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if own_word else set())
     outcomes: dict[str, BulkOutcome] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from journal.exceptions import Conflict
 from statements.actions import rejected_before, suppression_remove
@@ -108,7 +109,7 @@ class Here:
         taken = next(earlier, self.around.taken)
         if taken is not None:
             raise Conflict(
-                "There is a memory with this external_id already.",
+                _("There is a memory with this external_id already."),
                 code="external_id_exists",
                 **({} if taken.pk in self.around.hidden else {"memory": writing.brief(taken)}),
                 state=taken.state,
@@ -159,7 +160,8 @@ class Here:
         same = next(earlier, self.around.same_subject)
         if same is not None:
             raise Conflict(
-                f"There is a memory about {same.subject} already. Update it, or insist on another.",
+                _("There is a memory about %(subject)s already. Update it, or insist on another.")
+                % {"subject": same.subject},
                 code="subject_exists",
                 memory=writing.brief(same),
             )
@@ -210,7 +212,7 @@ class Here:
             if self.policy.insist:
                 return self.create(near, doubtful=True)
             raise Conflict(
-                "There is a similar memory already. Update it, or insist on another.",
+                _("There is a similar memory already. Update it, or insist on another."),
                 code="similar_exists",
                 memory=writing.brief(other),
                 contradicts=band == Band.CONTRADICT,

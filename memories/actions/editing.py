@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -118,7 +119,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         if number == memory.version:
-            raise Refused("This is the current version.", code="current_version")
+            raise Refused(_("This is the current version."), code="current_version")
         if not principal.may_decide:
             _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
         previous = memory.content, memory.version
@@ -203,9 +204,9 @@ def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     """Set how a memory that is locked already is filed, and have searches find it so. Raises Refused (400) as above."""
     memory = change.memory
     if memory.field and filing.get("subject"):
-        raise Refused("A field is about the person: it has no subject.", code="bad_field")
+        raise Refused(_("A field is about the person: it has no subject."), code="bad_field")
     if "category" in filing and writing.bound(memory.kind, filing["category"]) != memory.kind:
-        raise Refused("What is no list of steps can't become one by being filed otherwise.", code="bad_kind")
+        raise Refused(_("What is no list of steps can't become one by being filed otherwise."), code="bad_kind")
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Max, Prefetch, Sum
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -63,7 +64,7 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
     with ledger_write(principal.actor, user_id) as write:
         plan = _must_be(find_plan(principal, plan_id), Plan.PREVIEW)
         if items is not None and (not items or not wanted.keys() >= set(items)):
-            raise Refused("Choose items of this plan, at least one.", code="bad_items")
+            raise Refused(_("Choose items of this plan, at least one."), code="bad_items")
         write.keeps_steps = False  # A plan has a way back of its own.
         merging = Merging.of(write, principal, plan, wanted, texts)
         for item in wanted.values():
@@ -93,7 +94,7 @@ def optimize_revert(principal: Principal, plan_id: UUID) -> MemoryPlan:
         if not reverting.run():
             reasons = sorted({item.reason for item in reverting.items})
             raise Conflict(
-                "Nothing can be taken back: the memories were changed, fetched back or removed since.",
+                _("Nothing can be taken back: the memories were changed, fetched back or removed since."),
                 code="nothing_to_revert",
                 reasons=reasons,
             )
@@ -107,7 +108,7 @@ def _must_be(plan: MemoryPlan, state: str) -> MemoryPlan:
     """The plan. Raises Conflict with its state unless that is the one wanted."""
     now = Plan.LAPSED if plan.is_late(timezone.now()) else plan.state
     if now != state:
-        raise Conflict(f"This plan is {now}.", code="wrong_state", state=now)
+        raise Conflict(_("This plan is %(now)s.") % {"now": _(now)}, code="wrong_state", state=now)
     return plan
 
 

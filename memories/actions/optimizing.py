@@ -17,6 +17,7 @@ import structlog
 from django.conf import settings
 from django.db.models import Count, Min
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -113,7 +114,9 @@ def optimize_discard(principal: Principal, plan_id: UUID) -> MemoryPlan:
     with ledger_write(principal.actor, user_id) as write:
         plan = find_plan(principal, plan_id)
         if plan.state not in MemoryPlan.OPEN:
-            raise Conflict(f"This plan is {plan.state}.", code="wrong_state", state=plan.state)
+            raise Conflict(
+                _("This plan is %(state)s.") % {"state": _(plan.state)}, code="wrong_state", state=plan.state
+            )
         _end(plan, State.DISCARDED, timezone.now())
         write.result("plan", plan.pk)
     return plan
@@ -201,7 +204,7 @@ def _check_rate(user_id: UUID) -> None:
     day = MemoryPlan.objects.filter(user_id=user_id, created_at__gt=timezone.now() - timedelta(days=1))
     made = day.aggregate(count=Count("pk"), first_at=Min("created_at"))
     if made["count"] >= settings.OPTIMIZE_PLANS_PER_DAY:
-        detail = f"There can be {settings.OPTIMIZE_PLANS_PER_DAY} plans a day. Try again later."
+        detail = _("There can be %(count)s plans a day. Try again later.") % {"count": settings.OPTIMIZE_PLANS_PER_DAY}
         raise TooMany(detail, first_at=made["first_at"])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -173,7 +174,7 @@ def place_restore(principal: Principal, place: UUID) -> Place:
         if row is None:
             raise NotFound("There is no such place.")
         if row.deleted_at is None:
-            raise Conflict("This place was not removed.", code="wrong_state", state="present")
+            raise Conflict(_("This place was not removed."), code="wrong_state", state="present")
         unsuppress_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
         row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes})
         write.result("place", row.pk)
@@ -274,14 +275,17 @@ def _clean_id(place_id: str) -> str:
     """The caller's own id of a place. It stands in no prompt, and looks like anything, so no gate reads it."""
     place_id = place_id.strip()
     if not 1 <= len(place_id) <= LONGEST_NAME or not place_id.isprintable():
-        raise Refused(f"A place_id has 1 to {LONGEST_NAME} visible characters.", code="bad_place_id")
+        raise Refused(
+            _("A place_id has 1 to %(longest_name)s visible characters.") % {"longest_name": LONGEST_NAME},
+            code="bad_place_id",
+        )
     return place_id
 
 
 def _clean_name(name: str, *, own_word: bool) -> str:
     name = writing.clean_label("name", name, LONGEST_NAME, own_word=own_word)
     if not name:
-        raise Refused("A place has a name.", code="bad_name")
+        raise Refused(_("A place has a name."), code="bad_name")
     return name
 
 
@@ -310,10 +314,10 @@ def _present(rows: PlaceQuerySet, place: UUID, version: int | None) -> Place:
         raise NotFound("There is no such place.")
     _check_version(row, version)
     if row.deleted_at is not None:
-        raise Conflict("This place was removed.", code="wrong_state", state="removed")
+        raise Conflict(_("This place was removed."), code="wrong_state", state="removed")
     return row
 
 
 def _check_version(row: Place, expected: int | None) -> None:
     if expected is not None and expected != row.version:
-        raise Conflict("Somebody changed this place meanwhile.", code="version_conflict", current=row.version)
+        raise Conflict(_("Somebody changed this place meanwhile."), code="version_conflict", current=row.version)

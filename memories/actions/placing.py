@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
@@ -33,7 +34,7 @@ def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
     """Raise Gated (422 ``rejected_before``) for what the person removed or refused, and for notes that say it."""
     words = [Embedded(values[name], None, "") for name in ("name", "notes") if values.get(name)]
     if any(Suppression.objects.against(MEMORY, user_id, [*_marks(values), *words])):
-        raise Gated("The person removed or refused this place. Only they can bring it back.", code="rejected_before")
+        raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
 
 
 def suppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:

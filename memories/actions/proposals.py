@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -72,7 +73,7 @@ def proposal_approve(
     seen = _read(principal, proposal_id)
     given = dict(values or {})
     if not given.keys() <= _APPROVED.get(seen.kind, set()):
-        raise Refused("These values are not of this kind of proposal.", code="bad_values")
+        raise Refused(_("These values are not of this kind of proposal."), code="bad_values")
     if seen.kind == Proposal.Kind.PLACE:
         with _deciding(principal, proposal_id) as (write, proposal):
             place_approve(write, principal, proposal, given, version)
@@ -192,7 +193,7 @@ def _deciding(principal: Principal, proposal_id: UUID) -> Iterator[tuple[LedgerW
         lapsed = proposal.state == Proposal.State.WAITING and proposal.expires_at <= timezone.now()
         state = Proposal.State.LAPSED if lapsed else proposal.state
         if state != Proposal.State.WAITING:
-            raise Conflict(f"This proposal is {state}.", code="wrong_state", state=state)
+            raise Conflict(_("This proposal is %(state)s.") % {"state": _(state)}, code="wrong_state", state=state)
         yield write, proposal
         write.result("proposal", proposal.pk)
 
@@ -203,7 +204,7 @@ def _check_fresh(memory: Memory, proposal: Proposal, seen: int | None) -> None:
     check_version(memory, seen)
     if seen is None and memory.version != proposal.memory_version:
         raise Conflict(
-            "The memory was changed after this was proposed.",
+            _("The memory was changed after this was proposed."),
             code="stale_proposal",
             memory=writing.brief(memory),
             proposed=proposal.values,

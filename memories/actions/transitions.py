@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
@@ -245,7 +246,7 @@ def _must_be_in_time(change: MemoryWrite) -> None:
     creates = Proposal.objects.waiting().filter(memory=change.memory, kind=Proposal.Kind.CREATE)
     if creates.filter(expires_at__lte=change.now).exists():
         lapsed = Proposal.State.LAPSED
-        raise Conflict(f"This memory is {lapsed}.", code="wrong_state", state=lapsed)
+        raise Conflict(_("This memory is %(lapsed)s.") % {"lapsed": _(lapsed)}, code="wrong_state", state=lapsed)
 
 
 def approve(change: MemoryWrite, *, reviewed: bool = True, **meta: Any) -> None:
@@ -385,11 +386,11 @@ def _must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:
     """Raise Conflict when the person has the same again by now, or another value of the field."""
     twin = queries.same_words(principal, memory.user_id, memory.kind, memory.content, memory.subject)
     if twin is not None and not memory.verbatim:
-        raise Conflict("You have this memory again already.", code="similar_exists", memory=writing.brief(twin))
+        raise Conflict(_("You have this memory again already."), code="similar_exists", memory=writing.brief(twin))
     holder = queries.holder(memory.user_id, memory.field) if active else None
     if holder is not None:
         raise Conflict(
-            f"Another memory holds the field {memory.field} now.",
+            _("Another memory holds the field %(field)s now.") % {"field": memory.field},
             code="field_exists",
             **queries.in_the_way(principal, holder),
         )

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
+from django.utils.translation import gettext as _
 
 from accounts import categories, policy
 from accounts.principals import Principal
@@ -100,7 +101,9 @@ def must_file_under(principal: Principal, category: str) -> str:
     (canonical,) = policy.canonical_categories([category])
     if principal.categories is not None and canonical not in principal.categories:
         raise NotAllowed(
-            f"This agent has no access to the category {canonical}.", code="category_not_allowed", category=canonical
+            _("This agent has no access to the category %(canonical)s.") % {"canonical": canonical},
+            code="category_not_allowed",
+            category=canonical,
         )
     return canonical
 
@@ -169,7 +172,9 @@ def bound(kind: str, category: str) -> str:
     if category == PROCEDURES and kind == Kind.SEMANTIC:
         return Kind.PROCEDURAL
     if (kind == Kind.PROCEDURAL) != (category == PROCEDURES):
-        raise Refused(f"Steps, and nothing else, are filed under {PROCEDURES}.", code="bad_kind")
+        raise Refused(
+            _("Steps, and nothing else, are filed under %(procedures)s.") % {"procedures": PROCEDURES}, code="bad_kind"
+        )
     return kind
 
 
@@ -179,9 +184,9 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
     Raises Refused (400), NotAllowed (403 ``category_not_allowed``), Gated (422).
     """
     if new.kind not in Kind.values:
-        raise Refused(f"A kind is one of {', '.join(Kind.values)}.", code="bad_kind")
+        raise Refused(_("A kind is one of %(values)s.") % {"values": ", ".join(Kind.values)}, code="bad_kind")
     if new.kind == Kind.INSIGHT:
-        raise Refused("Insights are guesses that Keepsake makes itself. Say it as another kind.", code="bad_kind")
+        raise Refused(_("Insights are guesses that Keepsake makes itself. Say it as another kind."), code="bad_kind")
     check_field(new)
     check_importance(new.importance)
     check_expiry(new.expires_at, now)
@@ -206,27 +211,27 @@ def check_field(new: NewMemory) -> None:
     if not new.field:
         return
     if new.field not in Memory.Field.values:
-        raise Refused(f"A field is one of {', '.join(Memory.Field.values)}.", code="bad_field")
+        raise Refused(_("A field is one of %(values)s.") % {"values": ", ".join(Memory.Field.values)}, code="bad_field")
     if new.subject.strip() or new.kind != Kind.SEMANTIC:
-        raise Refused("A field is about the person: it has no subject, and its kind is semantic.", code="bad_field")
+        raise Refused(_("A field is about the person: it has no subject, and its kind is semantic."), code="bad_field")
 
 
 def check_importance(importance: int) -> None:
     """Raise Refused for anything but 1 to 5."""
     if isinstance(importance, bool) or not isinstance(importance, int) or not 1 <= importance <= 5:
-        raise Refused("The importance is a whole number from 1 to 5.", code="bad_importance")
+        raise Refused(_("The importance is a whole number from 1 to 5."), code="bad_importance")
 
 
 def check_expiry(expires_at: datetime | None, now: datetime) -> None:
     """Raise Refused for a time that has passed."""
     if expires_at is not None and expires_at <= now:
-        raise Refused("expires_at has passed already.", code="bad_expiry")
+        raise Refused(_("expires_at has passed already."), code="bad_expiry")
 
 
 def check_validity(valid_from: datetime | None, valid_to: datetime | None) -> None:
     """Raise Refused for a span that ends before it begins."""
     if valid_from is not None and valid_to is not None and valid_to < valid_from:
-        raise Refused("valid_to comes before valid_from.", code="bad_validity")
+        raise Refused(_("valid_to comes before valid_from."), code="bad_validity")
 
 
 def clean_subject(subject: str, *, own_word: bool) -> str:
@@ -239,7 +244,9 @@ def clean_topics(topics: Sequence[str], *, own_word: bool) -> tuple[str, ...]:
     cleaned = [clean_label("topic", topic, 50, own_word=own_word) for topic in topics]
     kept = tuple(dict.fromkeys(topic for topic in cleaned if topic))
     if len(kept) > MOST_TOPICS:
-        raise Refused(f"A memory has at most {MOST_TOPICS} topics.", code="bad_topics")
+        raise Refused(
+            _("A memory has at most %(most_topics)s topics.") % {"most_topics": MOST_TOPICS}, code="bad_topics"
+        )
     return kept
 
 
@@ -251,13 +258,17 @@ def clean_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """
     texts = list(_texts(metadata))
     if any("\0" in text for text in texts):
-        raise Refused("The metadata holds a NUL, which can't be stored.", code="bad_metadata")
+        raise Refused(_("The metadata holds a NUL, which can't be stored."), code="bad_metadata")
     try:
         size = len(orjson.dumps(metadata))
     except orjson.JSONEncodeError as error:
-        raise Refused("The metadata is not JSON.", code="bad_metadata") from error
+        raise Refused(_("The metadata is not JSON."), code="bad_metadata") from error
     if size > LARGEST_METADATA:
-        raise Refused(f"The metadata has {size} bytes as JSON; {LARGEST_METADATA} are allowed.", code="bad_metadata")
+        raise Refused(
+            _("The metadata has %(size)s bytes as JSON; %(largest_metadata)s are allowed.")
+            % {"size": size, "largest_metadata": LARGEST_METADATA},
+            code="bad_metadata",
+        )
     if texts:
         policy.check_sensitive("\n".join(texts))
     return dict(metadata)
@@ -271,7 +282,10 @@ def _texts(value: Any, depth: int = 1) -> Iterator[str]:
     if not isinstance(value, Mapping | list):
         return
     if depth > DEEPEST_METADATA:
-        raise Refused(f"Metadata is nested at most {DEEPEST_METADATA} deep.", code="bad_metadata")
+        raise Refused(
+            _("Metadata is nested at most %(deepest_metadata)s deep.") % {"deepest_metadata": DEEPEST_METADATA},
+            code="bad_metadata",
+        )
     if isinstance(value, Mapping):
         for name, each in value.items():
             # Together, as a reader would take them: of "password: …" neither half says anything.
@@ -294,13 +308,16 @@ def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:
         policy.check_sensitive(text)
         reason = "" if own_word else find_instructions(text)
         if reason:
-            raise Gated(f"The {name} was refused because it {reason}.")
+            raise Gated(_("The %(name)s was refused because it %(reason)s.") % {"name": _(name), "reason": _(reason)})
     return text
 
 
 def _check_length(name: str, text: str, longest: int) -> None:
     if len(text) > longest:
-        raise Refused(f"A {name} has at most {longest} characters.", code=f"bad_{name}")
+        raise Refused(
+            _("A %(name)s has at most %(longest)s characters.") % {"name": _(name), "longest": longest},
+            code=f"bad_{name}",
+        )
 
 
 def subject_key(subject: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Generic
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Refused
@@ -135,9 +136,16 @@ def check_decision(kind: StatementKind[Row], wanted: Collection[Any], decision: 
     """Raise Refused (400) for a decision that there is not, or about too many."""
     if decision not in decisions:
         known = ", ".join(decisions)
-        raise Refused(f"A decision about many {kind.plural} is one of {known}.", code="unknown_decision")
+        raise Refused(
+            _("A decision about many %(plural)s is one of %(known)s.") % {"plural": _(kind.plural), "known": known},
+            code="unknown_decision",
+        )
     if len(wanted) > MOST_AT_ONCE:
-        raise Refused(f"At most {MOST_AT_ONCE} {kind.plural} are decided about at once.", code="too_many")
+        raise Refused(
+            _("At most %(most_at_once)s %(plural)s are decided about at once.")
+            % {"most_at_once": MOST_AT_ONCE, "plural": _(kind.plural)},
+            code="too_many",
+        )
 
 
 def weighed(

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.policy import clean_reason, must_be_staff
 from accounts.principals import Principal
@@ -153,20 +154,28 @@ def put(row: Any, columns: Mapping[str, Any]) -> None:
 def check_state(row: Statement, *allowed: str) -> None:
     """Raise Conflict (409) with the present state unless it is one of the allowed ones."""
     if row.state not in allowed:
-        raise Conflict(f"This {row.noun} is {row.state}.", code="wrong_state", state=row.state)
+        raise Conflict(
+            _("This %(noun)s is %(state)s.") % {"noun": _(row.noun), "state": _(row.state)},
+            code="wrong_state",
+            state=row.state,
+        )
 
 
 def check_version(row: Statement, expected: int | None) -> None:
     """Raise Conflict (409) with the current version when the caller saw another one."""
     if expected is not None and expected != row.version:
-        raise Conflict(f"This {row.noun} was changed meanwhile.", code="version_conflict", current=row.version)
+        raise Conflict(
+            _("This %(noun)s was changed meanwhile.") % {"noun": _(row.noun)},
+            code="version_conflict",
+            current=row.version,
+        )
 
 
 def must_be_by_staff(user_id: UUID, object_type: str, object_id: object) -> None:
     """Raise Conflict (409 ``wrong_state``) unless the last rejection of a statement was a moderator's."""
     told = Logged.objects.of_owner(user_id).filter(object_type=object_type, object_id=str(object_id), event="REJECT")
     if told.order_by("-rev").values_list("actor_kind", flat=True).first() != ActorKind.STAFF:
-        raise Conflict("Its person rejected it, not staff.", code="wrong_state")
+        raise Conflict(_("Its person rejected it, not staff."), code="wrong_state")
 
 
 @contextmanager

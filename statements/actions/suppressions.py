@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import connection, models
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast
+from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
@@ -88,7 +89,7 @@ def suppression_add(
     known, words = Suppression.objects.of(user_id, legacy_id), fingerprint(user_id, text.content)
     stood = known.filter(fingerprint=words).values_list("object_id", flat=True).first()
     write.touch("suppressions", (words, stood))  # What undo puts back.
-    suppression, _ = known.update_or_create(
+    suppression, _made = known.update_or_create(
         fingerprint=words,
         defaults={
             "user_id": user_id,
@@ -120,10 +121,10 @@ def suppression_remove(
         wanted |= Q(object_id=str(object_id))
     known = Suppression.objects.of(user_id, legacy_id).filter(wanted)
     found = list(known.values_list("pk", "fingerprint", "object_id"))
-    for _, words, suppressed in found:
+    for _pk, words, suppressed in found:
         write.touch("suppressions", (words, suppressed))
     if found:
-        Suppression.objects.filter(pk__in=[pk for pk, _, _ in found]).delete()
+        Suppression.objects.filter(pk__in=[pk for pk, _words, _suppressed in found]).delete()
     return len(found)
 
 
@@ -152,7 +153,7 @@ def suppression_check(
 
 def rejected_before() -> Gated:
     """The refusal of what a suppression stands against."""
-    return Gated("The person rejected or deleted this before. Only they can bring it back.", code="rejected_before")
+    return Gated(_("The person rejected or deleted this before. Only they can bring it back."), code="rejected_before")
 
 
 def resemblance_lift(change: StatementWrite[Any]) -> None:

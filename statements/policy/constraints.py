@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from journal.exceptions import Gated
 from retrieval.text import SIMPLE, detect_config
 
@@ -108,12 +111,12 @@ def check_statement(text: str, *, longest: int = LONGEST) -> str:
     plain = _QUOTED.sub("Quoted", text)
     for is_wrong, reason in _ANY_LANGUAGE:
         if is_wrong(plain if reason is not _MARKED_UP else text):
-            raise Gated(reason)
+            raise Gated(_(reason))
     if detect_config(text) in _READ_AS_ENGLISH:
         check_third_person(text)
         for is_wrong, reason in _ENGLISH:
             if is_wrong(plain):
-                raise Gated(reason)
+                raise Gated(_(reason))
     return text
 
 
@@ -125,16 +128,23 @@ def check_steps(text: str, *, longest: int) -> str:
     text = check_form(text, longest=longest)
     steps = steps_of(text)
     if not steps:
-        raise Gated('Steps are numbered from 1: "1. Open the valve. 2. Wait a minute."')
+        raise Gated(_('Steps are numbered from 1: "1. Open the valve. 2. Wait a minute."'))
     for number, step in enumerate(steps, start=1):
         if len(step.split()) < _SHORTEST_STEP or len(step) > LONGEST_EXTRACTED or _REPEATED.search(step):
             raise Gated(
-                f"Step {number} is no step: say in a sentence of at most {LONGEST_EXTRACTED} characters what to do."
+                _(
+                    "Step %(number)s is no step: say in a sentence of at most %(longest_extracted)s characters "
+                    "what to do."
+                )
+                % {"number": number, "longest_extracted": LONGEST_EXTRACTED}
             )
         if _is_question(step):
-            raise Gated(f"Step {number} is a question: say what to do.")
+            raise Gated(_("Step %(number)s is a question: say what to do.") % {"number": number})
         if detect_config(text) in _READ_AS_ENGLISH and _NO_IMPERATIVE.match(step):
-            raise Gated(f'Step {number} does not say what to do: begin with a verb, as in "Open the valve".')
+            raise Gated(
+                _('Step %(number)s does not say what to do: begin with a verb, as in "Open the valve".')
+                % {"number": number}
+            )
     return text
 
 
@@ -200,27 +210,27 @@ def _is_fragment(text: str) -> bool:
     return len(words) < _FEW and words[0][0].islower() and words[0].isascii() and not _ABBREVIATED.match(words[0])
 
 
-_MARKED_UP = "The text holds markup or data: write it as one plain sentence."
+_MARKED_UP = gettext_noop("The text holds markup or data: write it as one plain sentence.")
 _Rule = tuple[Callable[[str], object], str]
 _ANY_LANGUAGE: tuple[_Rule, ...] = (
-    (_says_nothing, "The text says nothing."),
+    (_says_nothing, gettext_noop("The text says nothing.")),
     (_MARKUP.search, _MARKED_UP),
-    (_PLACEHOLDER.search, "The text holds a placeholder that was not filled in."),
-    (_is_question, "The text is a question: write what is known as a statement."),
-    (_is_list, "The text is a list: write each thing as a statement of its own."),
-    (_REPEATED.search, "The text repeats itself."),
+    (_PLACEHOLDER.search, gettext_noop("The text holds a placeholder that was not filled in.")),
+    (_is_question, gettext_noop("The text is a question: write what is known as a statement.")),
+    (_is_list, gettext_noop("The text is a list: write each thing as a statement of its own.")),
+    (_REPEATED.search, gettext_noop("The text repeats itself.")),
     (
         lambda text: detect_config(text) not in _READ_AS_ENGLISH and _PRONOUN_FIRST.match(text),
-        "The text begins with a pronoun: say who or what it is about.",
+        gettext_noop("The text begins with a pronoun: say who or what it is about."),
     ),
 )
 _ENGLISH: tuple[_Rule, ...] = (
-    (_LABEL.match, "The text begins with a label: write the statement alone."),
-    (_asks, "The text is a question: write what is known as a statement."),
-    (_is_by_pronoun, "The text begins with a pronoun: say who or what it is about."),
-    (_PREFACE.match, "The text speaks about the conversation: write the statement alone."),
-    (_TOLD.search, "The text speaks about the conversation: write the statement alone."),
-    (_is_several, "The text says several things: write each as a statement of its own."),
-    (_CUT.search, "The text breaks off."),
-    (_is_fragment, "The text is a part of a sentence: say who or what it is about."),
+    (_LABEL.match, gettext_noop("The text begins with a label: write the statement alone.")),
+    (_asks, gettext_noop("The text is a question: write what is known as a statement.")),
+    (_is_by_pronoun, gettext_noop("The text begins with a pronoun: say who or what it is about.")),
+    (_PREFACE.match, gettext_noop("The text speaks about the conversation: write the statement alone.")),
+    (_TOLD.search, gettext_noop("The text speaks about the conversation: write the statement alone.")),
+    (_is_several, gettext_noop("The text says several things: write each as a statement of its own.")),
+    (_CUT.search, gettext_noop("The text breaks off.")),
+    (_is_fragment, gettext_noop("The text is a part of a sentence: say who or what it is about.")),
 )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from journal.exceptions import Gated
 
@@ -50,17 +51,26 @@ def check_form(text: str, *, longest: int = LONGEST, shortest: int = SHORTEST) -
 def check_length(text: str, shortest: int, longest: int) -> None:
     """Raise Gated for a text that is shorter or longer than that."""
     if not shortest <= len(text) <= longest:
-        raise Gated(f"The text has {len(text)} characters; {shortest} to {longest} are allowed.")
+        raise Gated(
+            _("The text has %(text)s characters; %(shortest)s to %(longest)s are allowed.")
+            % {"text": len(text), "shortest": shortest, "longest": longest}
+        )
 
 
 def check_characters(text: str) -> str:
     """Return a text of any length in its stored form. Raises Gated for control characters and for those that hide."""
     for character in text:
         if unicodedata.category(character) in {"Cc", "Cs"} and character not in _LINE_CONTROLS:
-            raise Gated(f"The text holds a control character (U+{ord(character):04X}).")
+            raise Gated(
+                _("The text holds a control character (U+%(character)s).")
+                % {"character": format(ord(character), "04X")}
+            )
     hiding = _HIDING.search(text)
     if hiding:
-        raise Gated(f"The text holds a character that hides or reorders text (U+{ord(hiding.group()):04X}).")
+        raise Gated(
+            _("The text holds a character that hides or reorders text (U+%(group)s).")
+            % {"group": format(ord(hiding.group()), "04X")}
+        )
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -73,10 +83,12 @@ def check_third_person(text: str) -> None:
     unquoted = _QUOTED.sub(" ", text)
     assistant = _ASSISTANT.search(unquoted)
     if assistant:
-        raise Gated(f'The text is about the conversation ("{assistant.group()}"), not about a person.')
+        raise Gated(
+            _('The text is about the conversation ("%(group)s"), not about a person.') % {"group": assistant.group()}
+        )
     for pronoun in _PRONOUN.finditer(unquoted):
         if _means_somebody(pronoun, unquoted):
-            raise Gated(f'The text is not in the third person ("{pronoun.group()}").')
+            raise Gated(_('The text is not in the third person ("%(group)s").') % {"group": pronoun.group()})
 
 
 def _means_somebody(pronoun: re.Match[str], text: str) -> bool:

@@ -10,15 +10,17 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.utils.translation import gettext_noop
+
 from ..reading import folded
 
-OVERRIDE = "tells a model to set its instructions aside"
-PERSONA = "gives a model another role"
-MARKER = "holds the markers of a chat, a prompt or a tool call"
-COMMAND = "tells an assistant what to do or to say"
-DISCLOSURE = "asks a model for its instructions or for what it knows"
-EXFILTRATION = "would have a model send or load something over the network"
-HIDDEN = "holds text that a reader does not see"
+OVERRIDE = gettext_noop("tells a model to set its instructions aside")
+PERSONA = gettext_noop("gives a model another role")
+MARKER = gettext_noop("holds the markers of a chat, a prompt or a tool call")
+COMMAND = gettext_noop("tells an assistant what to do or to say")
+DISCLOSURE = gettext_noop("asks a model for its instructions or for what it knows")
+EXFILTRATION = gettext_noop("would have a model send or load something over the network")
+HIDDEN = gettext_noop("holds text that a reader does not see")
 
 
 def _folded_pattern(pattern: str) -> str:

@@ -7,6 +7,7 @@ translation, what nobody says any more is dropped, and nothing is guessed from s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
@@ -25,6 +26,7 @@ KEYWORDS = {
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
+_AT_NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _NOISE = (b'"Project-Id-', b'"Report-', b'"POT-', b'"PO-Rev', b'"Last-', b'"Language-Team', b'"Generated-By')
 LEFT_OUT = {"locale", "migrations", "tests", "var", "clients", "benchmarks"}
 
@@ -75,8 +77,9 @@ def read(path: Path) -> Catalog:
 
 def compiled(path: Path) -> bytes:
     """What the program reads of a catalogue."""
-    buffer = BytesIO()
-    write_mo(buffer, read(path))
+    buffer, catalog = BytesIO(), read(path)
+    catalog.creation_date = catalog.revision_date = _AT_NO_TIME
+    write_mo(buffer, catalog)
     return buffer.getvalue()
 
 
@@ -89,12 +92,13 @@ def is_whole(translation: str | tuple[str, ...] | list[str] | None) -> bool:
 
 def texts() -> Iterator[tuple[str, str | tuple[str, ...], str | None]]:
     """Every text that is marked: its file, the text, or singular and plural, and its context."""
-    for path in sorted([*settings.BASE_DIR.rglob("*.py"), *settings.BASE_DIR.rglob("*.html")]):
+    pages = (path for path in (settings.BASE_DIR / "templates").rglob("*") if path.suffix in {".html", ".txt"})
+    for path in sorted([*settings.BASE_DIR.rglob("*.py"), *pages]):
         name = path.relative_to(settings.BASE_DIR)
         if name.parts[0] in LEFT_OUT or name.parts[0].startswith(".") or "migrations" in name.parts:
             continue
         source = path.read_text(encoding="utf-8")
-        if path.suffix == ".html":
+        if path.suffix != ".py":
             # What is no text becomes Xs; without indents they are a program that can be read.
             source = "\n".join(line.lstrip() for line in templatize(source, origin=str(name)).splitlines())
         for _line, text, _comments, context in extract("python", BytesIO(source.encode()), KEYWORDS):

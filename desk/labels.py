@@ -1,0 +1,103 @@
+"""What categories, roles, states and other values of columns are called on pages.
+
+A table's own labels stay English, as programs and the staff's pages read them; a page says them in its language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from accounts import categories
+
+OF_COLUMNS = {
+    # Categories of facts.
+    *(gettext_noop("Personality"), gettext_noop("Hobby"), gettext_noop("Relationship"), gettext_noop("Milestone")),
+    *(gettext_noop("Occupation"), gettext_noop("Preference"), gettext_noop("Habit"), gettext_noop("Other")),
+    # Who sees a fact, and its states.
+    *(gettext_noop("Private"), gettext_noop("Shared"), gettext_noop("Proposed"), gettext_noop("Active")),
+    *(gettext_noop("Archived"), gettext_noop("Rejected"), gettext_noop("Hidden"), gettext_noop("Quarantined")),
+    # Kinds and fields of memories.
+    *(gettext_noop("Semantic"), gettext_noop("Episodic"), gettext_noop("Insight"), gettext_noop("Procedural")),
+    *(gettext_noop("Preferred Name"), gettext_noop("Pronouns"), gettext_noop("City"), gettext_noop("Language")),
+    *(gettext_noop("Tone"), gettext_noop("Goal")),
+}
+"""The labels that pages show. A test compares them with the tables'."""
+CATEGORIES = {
+    "profile": gettext_noop("Profile"),
+    "person": gettext_noop("Person"),
+    "preference": gettext_noop("Preference"),
+    "context": gettext_noop("Context"),
+    "project": gettext_noop("Project"),
+    "goals": gettext_noop("Goals"),
+    "tasks": gettext_noop("Tasks"),
+    "relationships": gettext_noop("Relationships"),
+    "tone": gettext_noop("Tone"),
+    "style": gettext_noop("Style"),
+    "constraints": gettext_noop("Constraints"),
+    "event": gettext_noop("Event"),
+    "activity": gettext_noop("Activity"),
+    "knowledge": gettext_noop("Knowledge"),
+    "interests": gettext_noop("Interests"),
+    "history": gettext_noop("History"),
+    "recent_activity": gettext_noop("Recent activity"),
+    "relationship_dynamic": gettext_noop("Relationship dynamic"),
+    "procedural": gettext_noop("Procedural"),
+}
+STATES = (
+    *(gettext_noop("active"), gettext_noop("hidden"), gettext_noop("waiting"), gettext_noop("approved")),
+    *(gettext_noop("lapsed"), gettext_noop("making"), gettext_noop("preview"), gettext_noop("applied")),
+    *(gettext_noop("reverted"), gettext_noop("discarded"), gettext_noop("title"), gettext_noop("topic")),
+)
+"""What refusals of other rooms fill in, beside the words that stand elsewhere on pages."""
+ROLES = {
+    "supervisor": gettext_noop("supervisor"),
+    "planner": gettext_noop("planner"),
+    "stylist": gettext_noop("stylist"),
+    "researcher": gettext_noop("researcher"),
+    "executor": gettext_noop("executor"),
+}
+
+
+_HELD_BACK = "Held back because it "
+
+
+def in_words(choices: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
+    """Choices of a column with their labels in the language of the page."""
+    return [(value, label(name)) for value, name in choices]
+
+
+def label(name: object) -> str:
+    """The label of a column's value in the language of the page."""
+    return _(str(name))
+
+
+def category_label(name: str) -> str:
+    """A category of memories as a heading; one that a deployment added is called what it is named."""
+    return _(CATEGORIES[name]) if name in CATEGORIES else name.replace("_", " ").capitalize()
+
+
+def category_in_text(name: str) -> str:
+    """A category of memories within a sentence: small in English, as it is where nouns are not."""
+    shown = category_label(name)
+    return shown.lower() if shown == CATEGORIES.get(name, shown) else shown
+
+
+def reason_in_words(text: str) -> str:
+    """Why something is as it is: a gate's reason is stored in English, other reasons are people's."""
+    if not text.startswith(_HELD_BACK):
+        return text
+    why = text.removeprefix(_HELD_BACK).removesuffix(".")
+    return _("Held back because it %(reason)s.") % {"reason": _(why)}
+
+
+def role_label(name: str) -> str:
+    """What an agent is for, in a word."""
+    return _(ROLES[name]) if name in ROLES else name
+
+
+def memory_categories() -> list[tuple[str, str]]:
+    """The categories of memories, for a choice."""
+    return [(name, category_label(name)) for name in categories.load().by_name]
