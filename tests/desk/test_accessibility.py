@@ -231,6 +231,9 @@ def test_pages_keep_nobody_out(tab, owner, stranger, legacy, facts, plan, settin
     InvitationBlock.objects.create(user=owner, inviter=UserFactory())
     found = {"/sign-in/": tab.goto("/sign-in/") and found_on(tab)}
     found["/register/"] = tab.goto("/register/") and found_on(tab)
+    found["/sign-in/forgotten/"] = tab.goto("/sign-in/forgotten/") and found_on(tab)
+    old = "/sign-in/new-password/MQ/none/"
+    found[old] = tab.goto(old) and found_on(tab)
     tab.sign_in(owner)
     for path in (
         "/",
