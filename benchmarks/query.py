@@ -91,7 +91,7 @@ def over_http(client: Client) -> dict[str, Any]:
     for way, body in ways.items():
 
         def ask(number: int, body: dict[str, Any] = body) -> None:
-            answer = client.post(QUERY, {"query": question(number), **body})
+            answer = client.post(QUERY, {"query": question(number), "sources": ["memories"], **body})
             assert answer.status == 200, answer.text
             assert answer.json()["results"]
 

@@ -90,7 +90,7 @@ class OverHttp(_Keepsake):
 
     def search(self, person: str, text: str) -> list[str]:
         """``POST memories/query/``."""
-        body = {"query": text, "top_k": TOP, "budget_tokens": BUDGET}
+        body = {"query": text, "top_k": TOP, "budget_tokens": BUDGET, "sources": ["memories"]}
         answer = _checked(self._client(person).post("/api/v1/memories/query/", body))
         return [each["id"] for each in answer.json()["results"]]
 

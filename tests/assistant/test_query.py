@@ -116,6 +116,20 @@ def test_a_restricted_role_lacks_the_other_sources_unless_its_grant_gives_them(a
     assert api(owner).post(URL, {"query": "boat", "agent": "planner", "sources": ["turns"]}).status_code == 403
 
 
+def test_a_question_that_names_no_source_asks_all_that_the_caller_may_see(api, owner, agent, planner, legacy):
+    fact_add(principal_for_person(owner.pk), legacy.pk, "Rosa sailed a boat.", "hobby")
+    embedded(owner, ("Mends a boat.", "tasks"))
+
+    def found(client, **body):
+        return {each["source"] for each in ask(client, "boat", legacy=str(legacy.pk), **body)["results"]}
+
+    assert found(api(agent)) == {"memories", "facts"}
+    assert found(api(agent), categories=["tasks"]) == found(api(agent), filters={"category": "tasks"}) == {"memories"}
+    assert found(api(planner)) == found(api(owner), agent="planner") == {"memories"}
+    grant_set(principal_for_person(owner.pk), planner.pk, sources=["facts"])
+    assert found(api(planner)) == {"memories", "facts"}
+
+
 @pytest.mark.parametrize(
     ("caller", "status"), [("owner", 200), ("stranger", 200), ("staff", 200), ("agent", 200), ("other_agent", 200)]
 )
@@ -281,10 +295,12 @@ def test_an_answer_takes_few_queries(api, owner, agent, django_assert_num_querie
     client = api(agent)
     ask(client, "boats")
     with django_assert_num_queries(3):
+        ask(client, "boats", sources=["memories"])
+    with django_assert_num_queries(8):
         ask(client, "boats")
     talk = factories.ConversationFactory(user=owner, seen_rev=principal_for_person(owner.pk).rev)
     with django_assert_num_queries(4):
-        ask(client, "boats", conversation=str(talk.pk))
+        ask(client, "boats", conversation=str(talk.pk), sources=["memories"])
 
 
 def test_what_is_important_used_pinned_or_recent_comes_first(api, owner):

@@ -22,7 +22,7 @@ from retrieval.filters import Filters, declared
 from web.json import ExactSerializer
 
 from .answering import Answer, memory_query
-from .question import MEMORIES, SOURCES, Question
+from .question import SOURCES, Question
 
 MODES = ("ranked", "agentic")
 FORMS = ("bullets", "full")
@@ -125,8 +125,9 @@ class QuerySerializer(ExactSerializer):
         min_length=1,
         max_length=len(SOURCES),
         required=False,
-        default=[MEMORIES],
-        help_text="Where to look. An agent needs a role or a grant for all but memories: 403 `source_not_allowed`.",
+        default=list,
+        help_text="Where to look: everywhere that the caller may, unless it is named, but in memories alone where "
+        "a category is. An agent needs a role or a grant for all but memories: 403 `source_not_allowed`.",
     )
     mode = serializers.ChoiceField(
         MODES, required=False, default=MODES[0], help_text="agentic: the model chooses among the first 50."
@@ -229,7 +230,7 @@ class MemoryQuery(APIView):
 
     @extend_schema(request=QuerySerializer, responses=AnswerSerializer)
     def post(self, request: Request) -> Response:
-        """Find what helps with a question, best first: memories, and facts, chunks or turns where `sources` names them.
+        """Find what helps with a question, best first: memories, facts, summaries and what was said.
 
         `score` compares across sources: what words in common and standing are worth is told on the scale of cosines,
         and `threshold` cuts it off. Related memories are dropped first when the budget is short.

@@ -22,7 +22,8 @@ from memories.searching import Narrowing
 from retrieval.filters import ANY, Filters
 
 MEMORIES = "memories"
-SOURCES = (MEMORIES, "facts", "chunks", "turns")
+RECORD = ("chunks", "turns")
+SOURCES = (MEMORIES, "facts", *RECORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class Question:
 
     ``top_k`` bounds the results and ``budget_tokens`` what their bullets cost; ``threshold`` cuts off scores below it.
     ``where`` is a condition on memories as it was sent, which ``memory_condition`` reads. ``as_of`` asks for what was
-    true then, ``known_at`` for what was recorded then. ``agentic`` lets the model choose among what was found.
+    true then, ``known_at`` for what was recorded then. ``agentic`` lets the model choose among what was found. With no
+    ``sources`` all are asked that the caller may see; memories alone where a category is named.
     """
 
     query: str
@@ -87,10 +89,12 @@ def scope_of(principal: Principal, question: Question) -> Scope:
     principal = policy.narrowed(principal, question.agent)
     if question.filters.user_id is not None and question.filters.user_id.lower() != str(user_id):
         raise NotFound("There is no such person.")
+    if not question.sources:
+        question = replace(question, sources=_sources(principal, question))
     for source in question.sources:
-        if source != MEMORIES and principal.kind != "staff" and source not in principal.sources:
+        if not _has(principal, source):
             raise NotAllowed(f"This agent has no access to {source}.", code="source_not_allowed", source=source)
-        if source in {"turns", "chunks"} and not principal.recalls_record:
+        if source in RECORD and not principal.recalls_record:
             detail = "The person reviews before anything is used, and does not have earlier conversations quoted."
             raise NotAllowed(detail, code="source_not_allowed", source=source)
     narrowing = _narrowing(principal, question)
@@ -103,6 +107,18 @@ def scope_of(principal: Principal, question: Question) -> Scope:
     if legacy_id is None and conversation is not None:
         legacy_id = conversation.legacy_id
     return Scope(principal, question, narrowing, legacy_id, conversation)
+
+
+def _has(principal: Principal, source: str) -> bool:
+    return source == MEMORIES or principal.kind == "staff" or source in principal.sources
+
+
+def _sources(principal: Principal, question: Question) -> tuple[str, ...]:
+    """Where a question that names none is asked."""
+    if question.categories or question.filters.category is not None:
+        return (MEMORIES,)
+    may = (source for source in SOURCES if principal.recalls_record or source not in RECORD)
+    return tuple(source for source in may if _has(principal, source))
 
 
 def _narrowing(principal: Principal, question: Question) -> Narrowing | None:
