@@ -227,6 +227,9 @@ def _note(lease: Lease, webhook: Webhook, delivery: WebhookDelivery, answer: Ans
     since = None if came_through else webhook.failing_since or now
     with transaction.atomic():
         lease.hold()
+        # Somebody may have removed it while it was being sent to.
+        if not Webhook.objects.select_for_update().filter(pk=webhook.pk).exists():
+            return False
         delivery.save(update_fields=["attempts", "status_code", "error", "state", "ended_at", "not_before"])
         Webhook.objects.filter(pk=webhook.pk).update(failing_since=since)
     long_ago = now - timedelta(days=settings.WEBHOOK_FAILING_DAYS)

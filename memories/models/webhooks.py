@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import Agent, AgentKey, Grant, User
@@ -32,17 +32,17 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def due(self, now: datetime) -> WebhookQuerySet:
         """Those that have something to tell now: changes that are in no delivery yet, or a delivery that is due.
 
-        Agents that their person keeps out, and keys that have ended, are told nothing.
+        Agents that their person keeps out, keys that have ended, and whoever is inactive are told nothing.
         """
-        deliveries = WebhookDelivery.objects.filter(webhook=OuterRef("pk"))
-        waiting = deliveries.filter(state="waiting")
-        grants = Grant.objects.filter(
-            user_id=OuterRef("user_id"), agent_id=OuterRef("agent_id"), revoked_at__isnull=False
-        )
+        waiting = WebhookDelivery.objects.filter(webhook=OuterRef("pk"), state="waiting").order_by("after")
+        grants = Grant.objects.filter(user_id=OuterRef("user_id"), agent_id=OuterRef("agent_id"))
         further = Ledger.objects.filter(pk=OuterRef("user_id"), rev__gt=OuterRef("reached"))
         over = Q(key__revoked_at__isnull=False) | Q(key__expires_at__lte=now)
-        rows = self.filter(~over, ~Exists(grants), disabled_at__isnull=True)
-        return rows.filter(Exists(waiting.filter(not_before__lte=now)) | Exists(further) & ~Exists(waiting))
+        let_in = Q(agent__owner=F("user")) & ~Exists(grants) | Exists(grants.filter(revoked_at__isnull=True))
+        rows = self.filter(~over, let_in, disabled_at__isnull=True, user__is_active=True, agent__owner__is_active=True)
+        # Those after the first that waits wait for it.
+        rows = rows.alias(next_at=Subquery(waiting.values("not_before")[:1]))
+        return rows.filter(Q(next_at__lte=now) | Q(Exists(further), next_at__isnull=True))
 
 
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):

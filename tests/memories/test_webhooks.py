@@ -25,7 +25,7 @@ from memories.actions import (
     webhooks_trim,
 )
 from memories.models import Webhook, WebhookDelivery
-from memories.webhooks import secret_of
+from memories.webhooks import Answer, secret_of
 from tests import factories
 from tests.conftest import with_key
 
@@ -258,6 +258,35 @@ class TestDelivering:
         webhook_deliver(queued[0])
         webhook_deliver(queued[0])
         assert len(receiver.took) == 1
+
+    @pytest.mark.parametrize("who", ["owner", "keeper"])
+    def test_nobody_is_begun_with_for_whom_nothing_may_be_sent(self, owner, stranger, receiver, queued, who):
+        agent = factories.AgentFactory(owner=stranger, kind="service")
+        factories.GrantFactory(user=owner, agent=agent)
+        webhook_create(principal_for_person(owner.pk), agent.pk, receiver.url)
+        archived(owner)
+        inactive = {"owner": owner, "keeper": stranger}[who]
+        inactive.is_active = False
+        inactive.save()
+        assert (webhooks_sweep(), queued, JobRun.objects.count()) == (0, [], 0)
+
+    def test_nobody_is_begun_with_for_what_waits_for_an_earlier_one(self, hook, queued):
+        soon = timezone.now() + timedelta(minutes=5)
+        for after, not_before in ((1, soon), (2, timezone.now())):
+            WebhookDelivery.objects.create(webhook=hook, after=after, upto=after + 1, not_before=not_before)
+        assert (webhooks_sweep(), queued) == (0, [])
+
+    def test_it_may_be_removed_while_it_is_being_sent_to(self, owner, hook, queued, monkeypatch):
+        def send(*_):
+            webhook_remove(principal_for_person(owner.pk), hook.pk)
+            return Answer(204)
+
+        monkeypatch.setattr("memories.actions.webhooks.send", send)
+        archived(owner)
+        webhooks_sweep()
+        webhook_deliver(queued[0])
+        assert JobRun.objects.get().state == "done"
+        assert not WebhookDelivery.objects.exists()
 
 
 class TestFailing:
