@@ -147,7 +147,7 @@ class EmailForm(OldPassword, forms.Form):
 
 def may_ask_for_a_mail(request: HttpRequest, name: str) -> bool:
     """Count that somebody has forgotten a password; whether it is one of the few within the hour that are mailed."""
-    by_address, by_name = (f"forgotten:{_digest(part)}" for part in (address_of(request), f"name {name}"))
+    by_address, by_name = (f"forgotten:{_digest(part)}" for part in (address_of(request), f"name {normal_name(name)}"))
     return (
         valkey().count(by_address, 3_600) <= settings.RESETS_PER_ADDRESS_AND_HOUR
         and valkey().count(by_name, 3_600) <= settings.RESETS_PER_ACCOUNT_AND_HOUR

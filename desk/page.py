@@ -93,17 +93,23 @@ def _to_sign_in(request: PageRequest) -> HttpResponseBase:
 def page_of(request: PageRequest) -> str:
     """The page of ours from which a form was sent or a part was asked for; empty when that is not told."""
     if request.htmx:
-        return request.htmx.current_url_abs_path or ""
-    told = urlsplit(request.headers.get("Referer", "")) if request.method == "POST" else urlsplit("")
-    is_ours = told.netloc == request.get_host()
-    return f"{told.path}?{told.query}" if is_ours and told.query else told.path if is_ours else ""
+        page = request.htmx.current_url_abs_path or ""
+    else:
+        told = urlsplit(request.headers.get("Referer", "")) if request.method == "POST" else urlsplit("")
+        is_ours = told.netloc == request.get_host()
+        page = f"{told.path}?{told.query}" if is_ours and told.query else told.path if is_ours else ""
+    return page if _is_ours(page) else ""
 
 
 def came_from(request: PageRequest, otherwise: str) -> str:
     """The address in our own pages that a form was sent from."""
     back = request.POST.get("next", "")
-    ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
-    return back if ours else otherwise
+    return back if _is_ours(back) else otherwise
+
+
+def _is_ours(address: str) -> bool:
+    """Whether a browser that is sent there stays here: ``//host`` begins with a slash, too."""
+    return address.startswith("/") and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
 
 
 def origin_of(back: str, otherwise: str) -> ResolverMatch:

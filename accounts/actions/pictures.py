@@ -58,14 +58,15 @@ def draw_anew(file: IO[bytes], size: int) -> bytes:
         with Image.open(file, formats=FORMATS) as picture:
             if picture.width * picture.height > settings.PICTURE_MAX_PIXELS:
                 raise _refused("The picture has too many pixels.")
-            side = settings.PICTURE_PIXELS
-            picture.draft("RGB", (side, side))
+            # Small first: turning it copies it.
+            picture.thumbnail((settings.PICTURE_PIXELS, settings.PICTURE_PIXELS))
             small = ImageOps.exif_transpose(picture)
-            small.thumbnail((side, side))
             drawn = BytesIO()
             small.convert("RGBA" if small.has_transparency_data else "RGB").save(drawn, "WEBP", quality=82)
-    # What a broken file makes a decoder raise is not one kind of error.
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+    except Refused:
+        raise
+    # What a broken file or broken metadata make a decoder raise is no one kind of error.
+    except Exception as error:
         raise _refused("This is no JPEG, PNG or WebP picture, or it is broken.") from error
     return drawn.getvalue()
 

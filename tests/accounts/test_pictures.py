@@ -74,6 +74,15 @@ def test_what_is_no_picture_is_refused(data):
         drawn(data)
 
 
+def test_broken_metadata_are_refused_like_a_broken_picture():
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    exif[0x9286] = b"a"
+    data = exif.tobytes().replace(b"\x92\x86\x00\x01", b"\xa0\x05\x00\x02")  # An address that is a text.
+    with pytest.raises(Refused, match="no JPEG, PNG or WebP"):
+        drawn(a_picture(exif=data))
+
+
 def test_too_many_pixels_or_bytes_are_refused_before_any_is_drawn(settings):
     settings.PICTURE_MAX_PIXELS = 1_000
     with pytest.raises(Refused, match="too many pixels"):

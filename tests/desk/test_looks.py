@@ -41,6 +41,17 @@ class TestTheTheme:
         client.post("/theme/", {"theme": "dark"})
         assert f"{DARK}>" in text(client.get("/sign-in/"))
 
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Referer": "http://testserver//evil.example/"},
+            {"HX-Request": "true", "HX-Current-URL": "http://testserver//evil.example/"},
+            {"Referer": "http://evil.example/facts/"},
+        ],
+    )
+    def test_nobody_is_led_away(self, visit, owner, headers):
+        assert visit(owner).post("/theme/", {"theme": "dark"}, headers=headers).url == "/"
+
     @pytest.mark.parametrize("theme", ["<b>", "purple", "light dark"])
     def test_other_words_are_no_theme(self, visit, owner, theme):
         client = visit(owner)
