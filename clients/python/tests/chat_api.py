@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 
@@ -19,15 +19,33 @@ def called(tool: str, **arguments: Any) -> dict[str, Any]:
     return {**said(""), "tool_calls": [{"id": f"call_{tool}", "type": "function", "function": function}]}
 
 
+def _tools(answer: dict[str, Any]) -> set[str]:
+    return {call["function"]["name"] for call in answer.get("tool_calls", ())}
+
+
 @contextmanager
 def chat_model(*script: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The address for ``base_url``, and what was asked; the last answer is that to all further requests."""
+    """The address for ``base_url``, and what was asked.
+
+    Each request takes the first answer that is left and calls no tool but those that it offers, so that requests sent
+    side by side may come in any order; the last answer stays for all further requests.
+    """
     asked: list[dict[str, Any]] = []
+    left = [*script]
+    one_at_a_time = Lock()
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        offered = {each["function"]["name"] for each in request.get("tools") or ()}
+        with one_at_a_time:
+            asked.append(request)
+            message = next(each for each in left if _tools(each) <= offered)
+            if len(left) > 1 and message is not left[-1]:
+                left.remove(message)
+            return message
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            message = script[min(len(asked), len(script)) - 1]
+            message = answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             body = json.dumps({
                 "id": f"chat-{len(asked)}", "object": "chat.completion", "created": 1, "model": "stub",
                 "choices": [{"index": 0, "message": message,
