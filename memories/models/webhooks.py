@@ -41,8 +41,8 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         let_in = Q(agent__owner=F("user")) & ~Exists(grants) | Exists(grants.filter(revoked_at__isnull=True))
         rows = self.filter(~over, let_in, disabled_at__isnull=True, user__is_active=True, agent__owner__is_active=True)
         # Those after the first that waits wait for it.
-        rows = rows.alias(next_at=Subquery(waiting.values("not_before")[:1]))
-        return rows.filter(Q(next_at__lte=now) | Q(Exists(further), next_at__isnull=True))
+        timed = rows.alias(next_at=Subquery(waiting.values("not_before")[:1]))
+        return timed.filter(Q(next_at__lte=now) | Q(Exists(further), next_at__isnull=True))
 
 
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
