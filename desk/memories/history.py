@@ -22,6 +22,7 @@ _SAID = {
     "TTL": gettext_noop("archived it when it expired"),
     "EVICT": gettext_noop("archived it to make room for newer ones"),
     "OPEN": gettext_noop("opened it"),
+    "DELETE": gettext_noop("archived it"),
     "MERGE": gettext_noop("merged it with others"),
 }
 _ARCHIVED = {
@@ -96,7 +97,7 @@ def _restored(change: Change) -> str:
 _TOLD: dict[str, Callable[[Change], str]] = {
     "ADD": _added,
     "UPDATE": _updated,
-    "DELETE": lambda change: _(_ARCHIVED.get(change.meta.get("why", ""), gettext_noop("archived it"))),
+    "DELETE": lambda change: _(_ARCHIVED.get(change.meta.get("why", ""), _SAID["DELETE"])),
     "PIN": lambda change: _("pinned it") if change.meta.get("pinned") else _("unpinned it"),
     "LINK": lambda change: _("found it said again") if "evidence" in change.meta else _("related it to another"),
     "RESTORE": _restored,

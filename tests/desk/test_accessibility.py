@@ -265,7 +265,7 @@ def test_pages_keep_nobody_out(tab, owner, stranger, legacy, facts, plan, settin
 def test_what_opens_keeps_nobody_out(tab, owner, facts):
     tab.sign_in(owner)
     tab.goto("/review/")
-    tab.get_by_role("button", name="Keys").wait_for()
+    tab.get_by_role("button", name="Shortcuts").wait_for()
     tab.keyboard.press("e")
     found = {"edit": found_on(tab)}
     tab.keyboard.press("Escape")

@@ -111,7 +111,7 @@ def test_the_list_of_keys_opens_and_the_keys_can_be_switched_off(tab, owner, fac
     tab.goto("/review/")
     ready(tab)
     tab.keyboard.press("?")
-    keys = tab.get_by_role("dialog", name="Keys")
+    keys = tab.get_by_role("dialog", name="Shortcuts")
     expect(keys).to_be_visible()
     tab.keyboard.press("a")
     assert now(facts[0]).reviewed_at is None
@@ -125,7 +125,7 @@ def test_the_list_of_keys_opens_and_the_keys_can_be_switched_off(tab, owner, fac
     tab.get_by_role("link", name="Later").click()
     expect(claim(tab, facts[1])).to_be_visible()
     assert now(facts[0]).reviewed_at is None
-    tab.get_by_role("button", name="Keys").click()
+    tab.get_by_role("button", name="Shortcuts").click()
     keys.get_by_label("Use these keys in this browser").check()
     tab.keyboard.press("Escape")
     tab.locator("body").press("a")
@@ -250,7 +250,7 @@ def test_the_queue_works_without_javascript(browse, owner, facts):
     page.get_by_role("link", name="Start reviewing").click()
     page.get_by_role("button", name="Approve").click()
     expect(claim(page, facts[1])).to_be_visible()
-    expect(page.get_by_role("button", name="Keys")).to_have_count(0)
+    expect(page.get_by_role("button", name="Shortcuts")).to_have_count(0)
     page.get_by_role("button", name="Not true").click()
     expect(claim(page, facts[2])).to_be_visible()
     expect(page.locator("#where")).to_have_text("3 of 11")
