@@ -14,7 +14,7 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from uuid import UUID
 
 import httpx2
@@ -30,6 +30,8 @@ from .models import Webhook, WebhookDelivery
 LONGEST_URL = 500
 _SECRET = "keepsake.webhook"  # noqa: S105 - what secrets are derived for, not one
 _MOST_TRIED = 3
+# Nobody's on the internet either, though some Pythons take them for global: one cloud's metadata is at 192.0.0.192.
+_KEPT = tuple(ip_network(each) for each in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"))
 Address = IPv4Address | IPv6Address
 Error = WebhookDelivery.Error
 
@@ -106,7 +108,7 @@ def _is_public(address: Address) -> bool:
     kept = address.is_private or address.is_multicast or address.is_reserved or address.is_unspecified
     if isinstance(address, IPv6Address):
         kept = kept or address.is_site_local or any((address.ipv4_mapped, address.sixtofour, address.teredo))
-    return address.is_global and not kept
+    return address.is_global and not kept and not any(address in each for each in _KEPT)
 
 
 # --- Sending --------------------------------------------------------------------------------------------------------

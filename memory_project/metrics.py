@@ -25,6 +25,9 @@ from journal.counting import count_jobs, count_model_use, count_operations
 
 KEPT_SECONDS = 15
 _KEY = "metrics:text"
+_PROXIES_SEND = frozenset(
+    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-server", "x-real-ip"}
+)
 
 
 class _Stored(Collector):
@@ -86,7 +89,7 @@ def _may_read(request: HttpRequest) -> bool:
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {settings.METRICS_TOKEN}".encode())
     # Behind a proxy on this machine everybody seems to be here.
-    if settings.BEHIND_PROXY or "X-Forwarded-For" in request.headers or "Forwarded" in request.headers:
+    if settings.BEHIND_PROXY or not _PROXIES_SEND.isdisjoint(each.lower() for each in request.headers):
         return False
     try:
         return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
