@@ -256,6 +256,21 @@ def test_one_sentence_is_gone_from_everywhere():
     check(person)
 
 
+def test_over_rest_a_memory_and_its_messages_leave_no_word(api, owner):
+    """Erasing the memory alone leaves the message that says it; with its messages every table is free of the words."""
+    talk = ConversationFactory(user=owner)
+    said = MessageFactory(conversation=talk, content="I hide a zanzibar letter.")
+    memory = MemoryFactory(user=owner, content="The user hides a zanzibar letter.")
+    MemoryEvidence.objects.create(version=memory.versions.get(), message=said, quote="a zanzibar letter")
+    for scope, pk, left in (("memory", memory.pk, {Message._meta.db_table}), ("message", said.pk, set())):
+        asked = {"scope": scope, "id": str(pk), "confirm": True}
+        answer = api(owner).post("/api/v1/erase/", asked, format="json")
+        assert answer.status_code == 202, answer.json()
+        run_erasure(JobRun.objects.get(kind="erase", state="waiting").pk)
+        assert holding("zanzibar") == left
+    check(owner)
+
+
 def test_what_is_said_elsewhere_too_stays(owner):
     talk = ConversationFactory(user=owner)
     one, two = MessageFactory.create_batch(2, conversation=talk)

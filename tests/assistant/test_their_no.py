@@ -89,6 +89,15 @@ def test_a_paraphrase_of_what_was_rejected_waits_for_the_person(ways, boat, me, 
     assert not Memory.objects.filter(state="proposed").exists()
 
 
+@pytest.mark.parametrize("way", ["rest", "bulk", "tool", "extraction"])
+@pytest.mark.parametrize("content", ["The preferred name of the user is Bobby.", "The user's pronouns are they/them."])
+def test_fields_of_the_person_wait_whichever_way_they_come_in(ways, way, content):
+    """Reproduction: without the parameter `field`, a preferred name from an agent counted at once."""
+    ways[way](content)
+    memory = Memory.objects.get(content=content)
+    assert (memory.state, memory.proposals.get().state) == ("proposed", "waiting")
+
+
 def test_what_only_comes_near_waits_too_and_approving_it_lifts_nothing(api, agent, boat, me):
     answer = api(agent).post(URL, {"content": LESSONS, "category": "context"}).json()
     assert (answer["state"], answer["state_reason"]) == ("proposed", RESEMBLES)
