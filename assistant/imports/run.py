@@ -77,7 +77,7 @@ def run_import(job_id: UUID) -> None:
                     _work_through(lease, upload)
             _finish(job, upload, State.UNDONE if job.kind == UNDO_JOB else State.DONE)
         except ImportFileError as error:
-            _fail(job, upload, "bad_file", str(error))
+            _fail(job, upload, "bad_file", f"This file can't be imported: {error.told}.")
         except NotFound:
             _fail(job, upload, "gone", "You are no longer a member of this legacy, or your account was closed.")
 

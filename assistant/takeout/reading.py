@@ -72,9 +72,9 @@ def _parsed(line: bytes, place: str) -> Row:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise ImportFileError(place, "is no JSON") from error
+        raise ImportFileError(place, "is not JSON") from error
     if not isinstance(row, dict):
-        raise ImportFileError(place, "is no object")
+        raise ImportFileError(place, "is not an object")
     return row
 
 

@@ -39,7 +39,7 @@ def _path(messages: list[Node], conversation: Node) -> list[Node]:
     for number, message in enumerate(messages):
         own_id = message["uuid"].as_text_or_nothing() or f"#{number}"
         if own_id in by_id:
-            message["uuid"].fail("was there before")
+            message["uuid"].fail("is there twice")
         parent = message["parent_message_uuid"]
         by_id[own_id] = message
         parents[own_id] = Node(before, parent.path) if parent.value is None else parent

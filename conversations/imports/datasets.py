@@ -62,7 +62,7 @@ def _day(node: Node) -> datetime | None:
     try:
         return datetime.strptime(node.as_text(), "%B-%d-%Y").replace(hour=NOON, tzinfo=UTC)
     except ValueError as error:
-        raise ImportFileError(node.path, f"{node.value!r} is no day like 'March-15-2024'") from error
+        raise ImportFileError(node.path, f"{node.value!r} is not a day like 'March-15-2024'") from error
 
 
 _SESSION = re.compile(r"session_(\d+)")
@@ -120,4 +120,4 @@ def _time(node: Node) -> datetime:
     try:
         return datetime.strptime(node.as_text(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
     except ValueError as error:
-        raise ImportFileError(node.path, f"{node.value!r} is no time like '1:56 pm on 8 May, 2023'") from error
+        raise ImportFileError(node.path, f"{node.value!r} is not a time like '1:56 pm on 8 May, 2023'") from error

@@ -115,7 +115,7 @@ def recognised(members: Sequence[Member]) -> Form:
             return _of_list(stream, member.name)
         if beginning.startswith(b"{"):
             return _of_object(stream, beginning)
-    raise ImportFileError("", "is neither a zip archive nor JSON, so it is no export that is known")
+    raise ImportFileError("", "is neither a zip archive nor JSON, so it is not an export that Keepsake knows")
 
 
 def _of_list(stream: Readable, name: str) -> Form:
@@ -128,7 +128,7 @@ def _of_list(stream: Readable, name: str) -> Form:
             return FORMS[form]
     if {"id", "memory"} <= item.keys():
         return FORMS[MEM0]
-    raise ImportFileError(first.place, "is of no form that is known: it has neither mapping nor chat_messages")
+    raise ImportFileError(first.place, "has no form that Keepsake knows: it has neither mapping nor chat_messages")
 
 
 def _of_object(stream: Readable, beginning: bytes) -> Form:
@@ -143,7 +143,7 @@ def _of_object(stream: Readable, beginning: bytes) -> Form:
         is_message = False
     if is_message:
         return FORMS[jsonl.CHANNEL]
-    raise ImportFileError(f"line {number}", "is of no form that is known: neither an export nor a message a line")
+    raise ImportFileError(f"line {number}", "has no form that Keepsake knows: neither an export nor a message a line")
 
 
 @dataclass

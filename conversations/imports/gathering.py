@@ -118,11 +118,11 @@ def unix_time(node: Node) -> datetime | None:
     if node.value is None:
         return None
     if isinstance(node.value, bool) or not isinstance(node.value, int | float):
-        node.fail("is no time in seconds")
+        node.fail("is not a time in seconds")
     try:
         return datetime.fromtimestamp(node.value, UTC)
     except (ValueError, OverflowError, OSError):
-        node.fail("is no time in seconds")
+        node.fail("is not a time in seconds")
 
 
 def iso_time(node: Node) -> datetime | None:
@@ -133,7 +133,7 @@ def iso_time(node: Node) -> datetime | None:
         at = datetime.fromisoformat(node.as_text())
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        node.fail(f"{str(node.value)[:40]!r} is no ISO 8601 time")
+        node.fail(f"{str(node.value)[:40]!r} is not an ISO 8601 time")
 
 
 def spaced(start: datetime, place: int) -> datetime:

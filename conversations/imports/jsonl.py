@@ -47,9 +47,9 @@ def _message(line: bytes, number: int) -> tuple[str, str, ParsedMessage]:
     try:
         parsed = parse_json(line.decode(), place)
     except UnicodeDecodeError as error:
-        raise ImportFileError(f"{place}, byte {error.start + 1}", "is no UTF-8 text") from error
+        raise ImportFileError(f"{place}, byte {error.start + 1}", "is not UTF-8 text") from error
     if not isinstance(parsed, dict):
-        raise ImportFileError(place, "is no JSON object")
+        raise ImportFileError(place, "is not a JSON object")
     unknown = sorted(set(parsed) - {*REQUIRED, *OPTIONAL})
     if unknown:
         known = ", ".join((*REQUIRED, *OPTIONAL))

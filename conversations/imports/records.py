@@ -92,7 +92,7 @@ def distinct(conversations: list[ParsedConversation], place: Callable[[int], str
     seen: set[str] = set()
     for number, conversation in enumerate(conversations):
         if conversation.external_id in seen:
-            raise ImportFileError(place(number), f"the id {conversation.external_id!r} was there before")
+            raise ImportFileError(place(number), f"the id {conversation.external_id!r} is there twice")
         seen.add(conversation.external_id)
     return tuple(conversations)
 
@@ -129,14 +129,14 @@ class Node:
     def as_object(self) -> dict[str, Any]:
         """The object itself."""
         if not isinstance(self.value, dict):
-            self.fail("is no object")
+            self.fail("is not an object")
         members: dict[str, Any] = self.value
         return members
 
     def as_items(self) -> list[Node]:
         """The items of a list."""
         if not isinstance(self.value, list):
-            self.fail("is missing" if self.value is None else "is no list")
+            self.fail("is missing" if self.value is None else "is not a list")
         return [Node(item, f"[{number}]", self) for number, item in enumerate(self.value)]
 
     def as_items_or_nothing(self) -> list[Node]:
@@ -146,13 +146,13 @@ class Node:
     def as_text(self) -> str:
         """A string with something in it."""
         if not isinstance(self.value, str) or not self.value.strip():
-            self.fail("is missing" if self.value is None else "is no text")
+            self.fail("is missing" if self.value is None else "is not text")
         return str(self.value)
 
     def as_text_or_nothing(self) -> str:
         """A string, or the empty one when it is missing."""
         if self.value is not None and not isinstance(self.value, str):
-            self.fail("is no text")
+            self.fail("is not text")
         return self.value or ""
 
     def fail(self, reason: str) -> NoReturn:
@@ -173,7 +173,7 @@ def decode(content: bytes, place: str = "") -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ImportFileError(place, f"is no UTF-8 text (byte {error.start})") from error
+        raise ImportFileError(place, f"is not UTF-8 text (byte {error.start})") from error
 
 
 def parse_json(text: str, place: str = "") -> Any:
@@ -182,6 +182,6 @@ def parse_json(text: str, place: str = "") -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         where = f"{place}, column {error.colno}" if place else f"line {error.lineno}, column {error.colno}"
-        raise ImportFileError(where, f"is no JSON ({error.msg})") from error
+        raise ImportFileError(where, f"is not JSON ({error.msg})") from error
     except RecursionError as error:
         raise ImportFileError(place, "is nested too deeply") from error

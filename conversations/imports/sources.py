@@ -97,7 +97,7 @@ def _archived(file: BinaryIO) -> list[Member]:
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, ValueError, struct.error, NotImplementedError) as error:
-        raise ImportFileError("", "is no whole zip archive: perhaps its download broke off") from error
+        raise ImportFileError("", "is not a complete zip archive: perhaps its download broke off") from error
     chosen = _chosen(archive.infolist())
     for info in chosen:
         _check_member(info)
@@ -128,7 +128,7 @@ def _chosen(infos: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     if not chosen:
         inner = next((info.filename for info in files if info.filename.lower().endswith(".zip")), "")
         hint = f"; it holds the archive {inner[:100]}, which may be it: unpack the outer one" if inner else ""
-        raise ImportFileError("", f"holds no conversations.json, so it is no export that is known{hint}")
+        raise ImportFileError("", f"holds no conversations.json, so it is not an export that Keepsake knows{hint}")
     names = [info.filename for info in chosen]
     if len({PurePosixPath(name).parent for name in names}) > 1 or len(set(names)) != len(names):
         raise ImportFileError("", f"holds more than one export: {', '.join(names)[:200]}")
@@ -156,7 +156,9 @@ def _check_member(info: zipfile.ZipInfo) -> None:
 def _check_size(size: int) -> None:
     if size > settings.IMPORT_MAX_CONTENT_BYTES:
         limit = settings.IMPORT_MAX_CONTENT_BYTES // 1_048_576
-        raise ImportFileError("", f"holds {size // 1_048_576:,} MB of conversations; {limit:,} MB are the most")
+        raise ImportFileError(
+            "", f"holds {size // 1_048_576:,} MB of conversations, and at most {limit:,} MB are imported"
+        )
 
 
 @contextmanager

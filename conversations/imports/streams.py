@@ -44,7 +44,7 @@ class Item:
     content: bytes
 
     def parsed(self) -> Any:
-        """What it says. Raises ImportFileError with the byte of the file when it is no JSON."""
+        """What it says. Raises ImportFileError with the byte of the file when it is not JSON."""
         try:
             return orjson.loads(self.content)
         except orjson.JSONDecodeError:
@@ -56,9 +56,9 @@ class Item:
             text = self.content.decode()
             return json.loads(text, parse_constant=_refuse_constant)
         except UnicodeDecodeError as error:
-            self._fail(error.start, "is no UTF-8 text")
+            self._fail(error.start, "is not UTF-8 text")
         except json.JSONDecodeError as error:
-            self._fail(len(text[: error.pos].encode()), f"is no JSON ({error.msg})")
+            self._fail(len(text[: error.pos].encode()), f"is not JSON ({error.msg})")
         except ValueError:
             self._fail(0, "holds a number that JSON does not know")
 
@@ -120,7 +120,7 @@ class _List:
         # As much again as is there, so that a long text is not gone over again and again.
         more = self._stream.read(max(CHUNK_BYTES, held))
         if not more:
-            told = "the file ends in the middle: it was not saved whole" if depth else "is no list of conversations"
+            told = "the file ends in the middle: it was not saved whole" if depth else "is not a list of conversations"
             self._fail(len(self._buffer), told)
         self._begins += kept
         self._buffer = self._buffer[kept:] + more
@@ -131,17 +131,17 @@ class _List:
         between = self._buffer[kept:at].strip(_BLANKS)
         if depth == 1:
             if between not in (b"", BOM) or self._buffer[at : at + 1] != b"[":
-                self._fail(at, "is no list of conversations")
+                self._fail(at, "is not a list of conversations")
         else:
             if between != (b"," if self._number else b"") or self._buffer[at : at + 1] != b"{":
                 self._number += 1
-                self._fail(kept, "is no object")
+                self._fail(kept, "is not an object")
             self._number += 1
 
     def _close(self, kept: int, at: int, depth: int) -> None:
         """Check that nothing is left between the last item and the end of the list, and after it."""
         if depth < 0 or self._buffer[at : at + 1] != b"]" or self._buffer[kept:at].strip(_BLANKS):
-            self._fail(at, "is no list of conversations")
+            self._fail(at, "is not a list of conversations")
         rest, begins = self._buffer[at + 1 :], at + 1
         while rest:
             if rest.strip(_BLANKS):

@@ -115,7 +115,7 @@ def test_a_dry_run_counts_and_changes_nothing(run, arguments):
 
 
 def test_a_bad_file_names_the_place_and_changes_nothing(run):
-    with pytest.raises(CommandError, match=r"file: line 4, column 1: is no JSON") as caught:
+    with pytest.raises(CommandError, match=r"file: line 4, column 1: is not JSON") as caught:
         run(lines(3) + "oops\n", "--legacy", "Rosa")
     assert caught.value.returncode == 1
     assert not User.objects.exists()

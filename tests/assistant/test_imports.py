@@ -219,7 +219,7 @@ class TestBringingIn:
         bad = {**chatgpt_talk("A", name="chat-3"), "mapping": []}
         upload, _ = bring([chatgpt_talk(*BEES), chatgpt_talk("A", name="chat-2"), bad], run=True)
         assert (upload.state, upload.ended_at is None) == ("failed", False)
-        assert upload.error == "the file, conversation 3.mapping: is no object"
+        assert upload.error == "This file can't be imported: the file, conversation 3.mapping: is not an object."
         assert not Conversation.objects.exists()
         assert not ImportPart.objects.exists()
         job = job_of(upload)
@@ -742,7 +742,9 @@ class TestRest:
         told = client.post("/api/v1/import/", sent([{"mapping": []}]), format="multipart").json()
         work()
         assert (
-            client.get(f"/api/v1/import/{told['id']}/").json()["error"].startswith("conversations.json, conversation 1")
+            client.get(f"/api/v1/import/{told['id']}/")
+            .json()["error"]
+            .startswith("This file can't be imported: conversations.json, conversation 1")
         )
         job = client.get(f"/api/v1/jobs/{told['job']}/").json()
         assert (job["state"], job["error_code"]) == ("failed", "bad_file")

@@ -232,7 +232,7 @@ def changed(data, name, change):
         ("data/memories.jsonl", lambda text: text.replace('"state":"active"', '"state":"holy"'), "state: is none of"),
         ("data/memories.jsonl", lambda text: text.replace('"pinned":false', '"pinned":0'), "pinned"),
         ("data/memories.jsonl", lambda text: text.replace('"pinned"', '"password"'), "other columns"),
-        ("data/messages.jsonl", lambda text: text + "{", "is no JSON"),
+        ("data/messages.jsonl", lambda text: text + "{", "is not JSON"),
         ("data/messages.jsonl", lambda text: text.replace("cello", "ce\\u0000llo"), "can't be stored"),
         ("data/memory_versions.jsonl", lambda text: "".join(text.splitlines(True)[::-1]), "together"),
         ("data/chunks.jsonl", lambda text: re.sub(r'"embedding":"[^"]+"', '"embedding":"AAE="', text), "embedding"),

@@ -177,11 +177,11 @@ def test_beam_gold_names_messages():
             r"\[0\].qa\[1\].category: is none of 1, 2, 3, 4, 5",
         ),
         ("locomo", lambda data: data[0]["qa"][1].update(category=[]), r"category: is none of"),
-        ("locomo", lambda data: data[0]["qa"][1].update(evidence="D1:1"), r"evidence: is no list"),
+        ("locomo", lambda data: data[0]["qa"][1].update(evidence="D1:1"), r"evidence: is not a list"),
         ("locomo", lambda data: data[0]["qa"][1].pop("question"), r"question: is missing"),
         ("locomo", lambda data: data[0].update(qa=[]), "no question with valid evidence"),
         ("beam", lambda data: data["chats"][0].pop("questions"), r"chats\[0\].questions: is missing"),
-        ("beam", lambda data: data["chats"][0]["questions"][0].update(gold=2), r"gold: is no list"),
+        ("beam", lambda data: data["chats"][0]["questions"][0].update(gold=2), r"gold: is not a list"),
         ("beam", lambda data: data.pop("chats"), "chats: is missing"),
     ],
 )

@@ -213,18 +213,18 @@ class TestChatGPT:
         ("change", "told"),
         [
             ({"mapping": None}, ".mapping: is missing"),
-            ({"mapping": []}, ".mapping: is no object"),
-            ({"mapping": {"n1": 5}}, ".mapping.n1: is no object"),
-            ({"current_node": 5}, ".current_node: is no text"),
+            ({"mapping": []}, ".mapping: is not an object"),
+            ({"mapping": {"n1": 5}}, ".mapping.n1: is not an object"),
+            ({"current_node": 5}, ".current_node: is not text"),
             ({"id": None, "conversation_id": None}, ".id: is missing"),
-            ({"id": 5, "conversation_id": None}, ".id: is no text"),
+            ({"id": 5, "conversation_id": None}, ".id: is not text"),
             ({"conversation_id": "x" * 256}, ".conversation_id: has more than 255 characters"),
-            ({"title": 5}, ".title: is no text"),
-            ({"create_time": "yesterday"}, ".create_time: is no time in seconds"),
-            ({"create_time": True}, ".create_time: is no time in seconds"),
-            ({"create_time": 1e20}, ".create_time: is no time in seconds"),
-            ({"mapping": {"n1": {"parent": 7}}}, ".mapping.n1.parent: is no text"),
-            ({"mapping": {"n1": {"message": 7}}}, ".mapping.n1.message: is no object"),
+            ({"title": 5}, ".title: is not text"),
+            ({"create_time": "yesterday"}, ".create_time: is not a time in seconds"),
+            ({"create_time": True}, ".create_time: is not a time in seconds"),
+            ({"create_time": 1e20}, ".create_time: is not a time in seconds"),
+            ({"mapping": {"n1": {"parent": 7}}}, ".mapping.n1.parent: is not text"),
+            ({"mapping": {"n1": {"message": 7}}}, ".mapping.n1.message: is not an object"),
         ],
     )
     def test_a_bad_conversation_is_refused_with_the_place(self, change, told):
@@ -234,14 +234,14 @@ class TestChatGPT:
     @pytest.mark.parametrize(
         ("change", "told"),
         [
-            ({"content": []}, ".content: is no object"),
-            ({"content": {"content_type": 5}}, ".content.content_type: is no text"),
-            ({"content": {"content_type": "text", "parts": "Hello"}}, ".content.parts: is no list"),
-            ({"author": "user"}, ".author: is no object"),
-            ({"author": {"role": 5}}, ".author.role: is no text"),
-            ({"create_time": []}, ".create_time: is no time in seconds"),
-            ({"recipient": 5, "author": {"role": "assistant"}}, ".recipient: is no text"),
-            ({"metadata": {"attachments": {}}}, ".metadata.attachments: is no list"),
+            ({"content": []}, ".content: is not an object"),
+            ({"content": {"content_type": 5}}, ".content.content_type: is not text"),
+            ({"content": {"content_type": "text", "parts": "Hello"}}, ".content.parts: is not a list"),
+            ({"author": "user"}, ".author: is not an object"),
+            ({"author": {"role": 5}}, ".author.role: is not text"),
+            ({"create_time": []}, ".create_time: is not a time in seconds"),
+            ({"recipient": 5, "author": {"role": "assistant"}}, ".recipient: is not text"),
+            ({"metadata": {"attachments": {}}}, ".metadata.attachments: is not a list"),
         ],
     )
     def test_a_bad_message_is_refused_with_the_place(self, change, told):
@@ -325,12 +325,12 @@ class TestClaude:
         ("change", "told"),
         [
             ({"chat_messages": None}, ".chat_messages: is missing"),
-            ({"chat_messages": [5]}, ".chat_messages[0]: is no object"),
+            ({"chat_messages": [5]}, ".chat_messages[0]: is not an object"),
             ({"uuid": None}, ".uuid: is missing"),
-            ({"name": []}, ".name: is no text"),
-            ({"created_at": "yesterday"}, ".created_at: 'yesterday' is no ISO 8601 time"),
-            ({"chat_messages": [claude_message("a", "human", "x")] * 2}, ".chat_messages[1].uuid: was there before"),
-            ({"chat_messages": [claude_message("a", "human", content={})]}, ".chat_messages[0].content: is no list"),
+            ({"name": []}, ".name: is not text"),
+            ({"created_at": "yesterday"}, ".created_at: 'yesterday' is not an ISO 8601 time"),
+            ({"chat_messages": [claude_message("a", "human", "x")] * 2}, ".chat_messages[1].uuid: is there twice"),
+            ({"chat_messages": [claude_message("a", "human", content={})]}, ".chat_messages[0].content: is not a list"),
             ({"chat_messages": [claude_message("a", None, "x")]}, ".chat_messages[0].sender: is missing"),
         ],
     )
@@ -396,10 +396,10 @@ class TestForms:
             (b"\x1f\x8b\x08\x00", "is a gzip archive: unpack it"),
             (b"Rar!\x1a\x07", "is a RAR archive"),
             (b"[]", "the file holds no conversation"),
-            (b'[{"messages": []}]', "f, conversation 1: is of no form that is known"),
-            (b'{"messages": []}', "line 1: is of no form that is known"),
-            (b'{"conversation"', "line 1: is of no form that is known"),
-            (b"[1]", "f (byte 2): is no list of conversations"),
+            (b'[{"messages": []}]', "f, conversation 1: has no form that Keepsake knows"),
+            (b'{"messages": []}', "line 1: has no form that Keepsake knows"),
+            (b'{"conversation"', "line 1: has no form that Keepsake knows"),
+            (b"[1]", "f (byte 2): is not a list of conversations"),
         ],
     )
     def test_what_is_none_of_them_is_refused(self, content, told):
@@ -454,7 +454,7 @@ class TestArchives:
             ({"conversations.txt": b"[]"}, "holds no conversations.json"),
             (
                 {"inner.zip": b"PK"},
-                "holds no conversations.json, so it is no export that is known; it holds the archive inner.zip",
+                "holds no conversations.json, so it is not an export that Keepsake knows; it holds the archive inner",
             ),
             ({"a/conversations.json": [], "b/conversations.json": []}, "holds more than one export: a/conv"),
             ({"../conversations.json": []}, "../conversations.json: has a name that leads out of the archive"),
@@ -476,7 +476,9 @@ class TestArchives:
 
     def test_a_broken_off_download_is_told(self):
         packed = chatgpt_zip(chatgpt_talk("Hello"))
-        assert refusal(packed[: len(packed) // 2]).startswith("is no whole zip archive: perhaps its download broke off")
+        assert refusal(packed[: len(packed) // 2]).startswith(
+            "is not a complete zip archive: perhaps its download broke off"
+        )
 
     def test_damage_inside_is_told_with_the_file(self):
         packed = bytearray(zipped({"conversations.json": [chatgpt_talk("Hello " * 500)]}))
@@ -510,7 +512,7 @@ class TestArchives:
     def test_what_would_be_too_much_unpacked_is_refused(self, settings):
         settings.IMPORT_MAX_CONTENT_BYTES = 1_000
         for content in (zipped({"conversations.json": b"[" + b" " * 3_000_000}), b"[" + b" " * 3_000_000):
-            assert refusal(content) == "holds 2 MB of conversations; 0 MB are the most"
+            assert refusal(content) == "holds 2 MB of conversations, and at most 0 MB are imported"
 
     def test_a_stated_size_that_is_too_small_is_found_out(self):
         packed = bytearray(zipped({"conversations.json": [chatgpt_talk("Hello " * 500)]}))
@@ -529,21 +531,21 @@ class TestStreams:
     @pytest.mark.parametrize(
         ("content", "told"),
         [
-            (b'[{"a": 1}, {"b": "\xff"}]', "f, conversation 2 (byte 18): is no UTF-8 text"),
+            (b'[{"a": 1}, {"b": "\xff"}]', "f, conversation 2 (byte 18): is not UTF-8 text"),
             (b'[{"a": 1}, {"b":', "f, conversation 2 (byte 16): the file ends in the middle"),
             (b'[{"a": "b', "f, conversation 1 (byte 9): the file ends in the middle"),
-            (b'[{"a": 1}, {"b": [}]', "f, conversation 2 (byte 18): is no JSON (Expecting value)"),
+            (b'[{"a": 1}, {"b": [}]', "f, conversation 2 (byte 18): is not JSON (Expecting value)"),
             (b'[{"a": NaN}]', "f, conversation 1 (byte 1): holds a number that JSON does not know"),
             (b'[{"a": 1}] more', "f (byte 10): something comes after the end of the list"),
-            (b'[{"a": 1} {"b": 2}]', "f, conversation 2 (byte 9): is no object"),
-            (b'[{"a": 1}, "x", {"b": 2}]', "f, conversation 2 (byte 9): is no object"),
-            (b'[{"a": 1},]', "f, conversation 1 (byte 10): is no list of conversations"),
-            (b'[{"a": 1}}', "f, conversation 1 (byte 9): is no list of conversations"),
-            (b"]", "f (byte 0): is no list of conversations"),
-            (b'{"a": 1}', "f (byte 0): is no list of conversations"),
-            (b"hello", "f (byte 5): is no list of conversations"),
+            (b'[{"a": 1} {"b": 2}]', "f, conversation 2 (byte 9): is not an object"),
+            (b'[{"a": 1}, "x", {"b": 2}]', "f, conversation 2 (byte 9): is not an object"),
+            (b'[{"a": 1},]', "f, conversation 1 (byte 10): is not a list of conversations"),
+            (b'[{"a": 1}}', "f, conversation 1 (byte 9): is not a list of conversations"),
+            (b"]", "f (byte 0): is not a list of conversations"),
+            (b'{"a": 1}', "f (byte 0): is not a list of conversations"),
+            (b"hello", "f (byte 5): is not a list of conversations"),
             (b'[{"a": ' + b"[" * 100_000, f"f, conversation 1 (byte {7 + MAX_DEPTH - 2}): is nested more than"),
-            (b"[" * 100_000, "f, conversation 1 (byte 1): is no object"),
+            (b"[" * 100_000, "f, conversation 1 (byte 1): is not an object"),
         ],
     )
     def test_a_fault_is_told_with_its_byte(self, content, told):

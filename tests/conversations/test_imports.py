@@ -133,19 +133,19 @@ class TestLocomo:
         ("text", "reason"),
         [
             ("[]", "the file holds no conversation"),
-            ("{}", "the document: is no list"),
-            ("3", "the document: is no list"),
-            ("[3]", "[0]: is no object"),
-            ('[{"sample_id": "x"', "line 1, column 19: is no JSON"),
+            ("{}", "the document: is not a list"),
+            ("3", "the document: is not a list"),
+            ("[3]", "[0]: is not an object"),
+            ('[{"sample_id": "x"', "line 1, column 19: is not JSON"),
             (changed(locomo(), 0, "sample_id", drop=True), "[0].sample_id: is missing"),
             (changed(locomo(), 0, "sample_id", value="x" * 256), "[0].sample_id: has more than 255 characters"),
             (changed(locomo(), 0, "sample_id", value="a\x00b"), "[0].sample_id: holds a NUL"),
             (changed(locomo(), 0, "conversation", value={}), "[0].conversation.speaker_a: is missing"),
-            (changed(locomo(), 0, "conversation", "speaker_b", value=7), "[0].conversation.speaker_b: is no text"),
+            (changed(locomo(), 0, "conversation", "speaker_b", value=7), "[0].conversation.speaker_b: is not text"),
             (changed(locomo(), 0, "conversation", "speaker_b", value="b" * 200), "[0].conversation: has more than 200"),
-            (changed(locomo(), *SESSION, value="talk"), "[0].conversation.session_2: is no list"),
-            (changed(locomo(), *SESSION, 0, value="talk"), "[0].conversation.session_2[0]: is no object"),
-            (changed(locomo(), *SESSION, 0, "text", value=5), "[0].conversation.session_2[0].text: is no text"),
+            (changed(locomo(), *SESSION, value="talk"), "[0].conversation.session_2: is not a list"),
+            (changed(locomo(), *SESSION, 0, value="talk"), "[0].conversation.session_2[0]: is not an object"),
+            (changed(locomo(), *SESSION, 0, "text", value=5), "[0].conversation.session_2[0].text: is not text"),
             (changed(locomo(), *SESSION, 0, "text", value="\ud800"), "[0].conversation.session_2[0]: it holds a NUL"),
             (
                 changed(locomo(), *SESSION, 0, "speaker", value="s" * 101),
@@ -157,13 +157,13 @@ class TestLocomo:
             ),
             (
                 changed(locomo(), 0, "conversation", "session_2_date_time", value="8 May 2023"),
-                "[0].conversation.session_2_date_time: '8 May 2023' is no time like",
+                "[0].conversation.session_2_date_time: '8 May 2023' is not a time like",
             ),
             (
                 json.dumps([{"sample_id": "x", "conversation": {"speaker_a": "A", "speaker_b": "B"}}]),
                 "[0].conversation: holds no message",
             ),
-            (json.dumps(locomo() * 2), "[1]: the id 'conv-1' was there before"),
+            (json.dumps(locomo() * 2), "[1]: the id 'conv-1' is there twice"),
             ("[" * 100_000, "is nested too deeply"),
         ],
     )
@@ -199,10 +199,10 @@ class TestBeam:
         ("text", "reason"),
         [
             ('{"chats": []}', "chats: the file holds no conversation"),
-            ("[]", "the document: is no object"),
+            ("[]", "the document: is not an object"),
             ("{}", "chats: is missing"),
             (changed(beam(), "chats", 0, "id", value=None), "chats[0].id: is missing"),
-            (changed(beam(), "chats", 0, "id", value=True), "chats[0].id: is no text"),
+            (changed(beam(), "chats", 0, "id", value=True), "chats[0].id: is not text"),
             (changed(beam(), "chats", 0, "messages", value=[]), "chats[0]: holds no message"),
             (changed(beam(), "chats", 0, "messages", 2, "role", value="robot"), "chats[0].messages[2]: the role is"),
             (
@@ -211,9 +211,9 @@ class TestBeam:
             ),
             (
                 changed(beam(), "chats", 0, "messages", 3, "time", value="2024-04-02"),
-                "chats[0].messages[3].time: '2024-04-02' is no day like",
+                "chats[0].messages[3].time: '2024-04-02' is not a day like",
             ),
-            (json.dumps({"chats": beam()["chats"] * 2}), "chats[1]: the id 'chat-1' was there before"),
+            (json.dumps({"chats": beam()["chats"] * 2}), "chats[1]: the id 'chat-1' is there twice"),
         ],
     )
     def test_a_bad_file_is_refused_with_the_place(self, text, reason):
@@ -260,21 +260,21 @@ class TestJsonLines:
         [
             ("", "the file holds no message"),
             ("\n \n", "the file holds no message"),
-            (line() + "\n{not json}", "line 2, column 2: is no JSON"),
-            ("[1]", "line 1: is no JSON object"),
+            (line() + "\n{not json}", "line 2, column 2: is not JSON"),
+            ("[1]", "line 1: is not a JSON object"),
             (line(contents="x"), "line 1: contents is not known; a line has conversation, role, content, speaker"),
-            (line(conversation=""), "line 1, conversation: is no text"),
-            (line(conversation=5), "line 1, conversation: is no text"),
+            (line(conversation=""), "line 1, conversation: is not text"),
+            (line(conversation=5), "line 1, conversation: is not text"),
             ('{"conversation": "c", "role": "user"}', "line 1, content: is missing"),
             (line(role="robot"), "line 1: the role is one of user, assistant, system, tool"),
             (line(content="x" * 32_001), "line 1: the content has more than 32,000 characters"),
             (line(content="a\x00b"), "line 1: it holds a NUL character"),
             (line(content="\udfff"), "line 1: it holds a NUL character"),
-            (line(speaker=[]), "line 1, speaker: is no text"),
+            (line(speaker=[]), "line 1, speaker: is not text"),
             (line(title="t" * 201), "line 1, title: has more than 200"),
-            (line(at="yesterday"), "line 1, at: 'yesterday' is no ISO 8601 time"),
-            (line(at=17), "line 1, at: is no text"),
-            (line(at="0001-01-01T00:00:00+10:00"), "line 1, at: '0001-01-01T00:00:00+10:00' is no ISO 8601 time"),
+            (line(at="yesterday"), "line 1, at: 'yesterday' is not an ISO 8601 time"),
+            (line(at=17), "line 1, at: is not text"),
+            (line(at="0001-01-01T00:00:00+10:00"), "line 1, at: '0001-01-01T00:00:00+10:00' is not an ISO 8601 time"),
         ],
     )
     def test_a_bad_line_is_refused_with_its_number(self, text, reason):
@@ -308,7 +308,7 @@ class TestReading:
 
     def test_what_is_no_file_and_what_is_no_text_are_refused(self, tmp_path):
         (tmp_path / "f").write_bytes(b"ab\xff")
-        with pytest.raises(ImportFileError, match=r"^is no UTF-8 text \(byte 2\)$"):
+        with pytest.raises(ImportFileError, match=r"^is not UTF-8 text \(byte 2\)$"):
             read_text(tmp_path / "f")
         with pytest.raises(ImportFileError, match=r"^can't be read: No such file or directory$"):
             read_text(tmp_path / "missing")

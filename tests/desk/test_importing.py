@@ -133,7 +133,7 @@ def test_a_bad_file_is_told_with_the_place_and_nothing_came_in(visit, owner):
     work()
     page = text(client.get(address))
     assert "Could not be imported" in page
-    assert "conversations.json, conversation 2.mapping.n0.parent: is no text" in page
+    assert "conversations.json, conversation 2.mapping.n0.parent: is not text" in page
     assert "Nothing was imported." in page
     assert not Conversation.objects.exists()
     assert not ImportPart.objects.exists()
