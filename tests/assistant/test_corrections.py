@@ -94,11 +94,11 @@ def test_what_the_agent_stored_by_a_tool_and_extraction_meets_again_is_one(hear,
 
 
 def test_the_model_judges_where_the_grammar_is_unsure(hear, model, stored):
-    pair = "The user hates coriander.", "The user has come to enjoy coriander."
+    pair = "The user hates coriander.", "The user finds coriander delicious."
     stored(pair[0])
-    model.calls([add(pair[1], "context", quote="enjoy coriander")])
+    model.calls([add(pair[1], "context", quote="coriander delicious")])
     model.verdicts[pair] = "replaces"
-    hear("I've come to enjoy coriander")
+    hear("I find coriander delicious")
     assert (model.asked, contents()) == ([[pair]], [pair[1]])
 
 

@@ -24,8 +24,12 @@ from tests.test_rooms import ROOMS
 
 SOMETHING = "00000000-0000-4000-8000-000000000000"
 # Staff have no use for what lives for minutes and shows nothing: codes that link a chat, and how many were tried. Whom
-# a person blocks is their own business.
-UNSHOWN = {"accounts.linkcode", "accounts.linkattempts", "accounts.invitationblock"}
+# a person blocks is their own business, and so is how a legacy looks or that it has ended. How much was learned in an
+# hour is a mere counter.
+UNSHOWN = {
+    *("accounts.linkcode", "accounts.linkattempts", "accounts.invitationblock"),
+    *("accounts.legacypicture", "accounts.legacyending", "journal.learned"),
+}
 ROOM_MODELS = [
     model for model in apps.get_models() if model._meta.app_label in ROOMS and model._meta.label_lower not in UNSHOWN
 ]

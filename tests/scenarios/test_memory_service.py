@@ -213,7 +213,7 @@ def test_dashboard_a_page_is_kept_under_its_parameters_until_a_write(program, ma
 @pytest.mark.parametrize("per_page", [1, 10, 25])
 def test_dashboard_queries_do_not_grow_with_the_page(program, many, per_page):
     program.ask("get", "tools/")
-    assert queries(lambda: program.ask("get", f"memories/?per_page={per_page}")) == 4
+    assert queries(lambda: program.ask("get", f"memories/?per_page={per_page}")) == 3
 
 
 # --- 3.4 Preferences ------------------------------------------------------------------------------------------------
