@@ -181,7 +181,7 @@ class TestWhenItWasSaidAndToWhom:
         assert Memory.objects.get().agent_id is None
         found = {}
         for name, one in (("it", agent), ("another", other_agent)):
-            body = {"query": "tea", "filters": {"agent_id": str(one.pk)}}
+            body = {"query": "tea", "sources": ["memories"], "filters": {"agent_id": str(one.pk)}}
             answers = [
                 api(owner).post("/api/v1/memories/query/", body, format="json").json()["results"],
                 api(owner)
