@@ -43,7 +43,7 @@ def test_adding_makes_room_and_says_what_went(me, owner, full, add):
     check(owner)
 
 
-@pytest.mark.parametrize("values", [{"category": "event"}, {"kind": "episodic"}, {"kind": "insight"}])
+@pytest.mark.parametrize("values", [{"category": "event"}, {"kind": "episodic"}])
 def test_what_is_outside_the_block_takes_no_room(bot, full, add, values):
     assert add(bot, "The user went to a fair in Porto.", **values).evicted == []
     assert gone(*full) == []
