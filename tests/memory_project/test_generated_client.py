@@ -142,6 +142,7 @@ def test_it_reads_every_answer(ask, ask_as_agent, ask_as_person, ask_as_member, 
 
 
 def walk_the_account(ask):
+    assert ask("events_summary_retrieve")
     ask("me_preferences_partial_update", {"language": "en"})
     assert ask("me_preferences_retrieve").language == "en"
     made = ask("agents_create", {"name": "notebook"})
