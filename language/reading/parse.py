@@ -193,8 +193,10 @@ def _find_verb(words: list[Word], sentence: Sequence[Word], root: int) -> None:
     """Make a verb of what was read as a noun where a sentence has none: "my partner works nights"."""
     if any(word.tag in {"VBD", "VBZ", "VBP", "MD"} for word in sentence):
         return
+    determined = False
     for before, word, after in zip(sentence, sentence[1:], sentence[2:], strict=False):
-        named = any(each.dep in {"det", "poss"} for each in sentence[: sentence.index(word)]) or before.tag == "NNP"
+        determined = determined or before.dep in {"det", "poss"}
+        named = determined or before.tag == "NNP"
         plain = before.tag in {"NN", "NNP"} and (before.head in {word.index, root} or before.dep == "compound")
         if not (word.tag == "NNS" and word.low.endswith("s") and named and plain) or after.dep in {"punct", "cc"}:
             continue
