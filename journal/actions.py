@@ -169,10 +169,10 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         if moved:
             actions = {pk: values[0] + 1 for pk, values in before.items()}
             store_changes(write.changes, write.steps, actions, moved)
-        _operations_put_by(write)
-        if write.changes:
-            keys = sorted({changes_key(change.ledger_id) for change in write.changes})
-            transaction.on_commit(lambda: valkey().announce(keys), robust=True)
+        operations = _operations_of(write)
+        keys = sorted({changes_key(change.ledger_id) for change in write.changes})
+        if keys or operations:
+            transaction.on_commit(lambda: valkey().announce(keys, {OPERATIONS: operations}), robust=True)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
@@ -282,10 +282,10 @@ _OPERATIONS_AT_ONCE = 500
 _OPERATION_CHARACTERS = 20
 
 
-def _operations_put_by(write: LedgerWrite) -> None:
-    """Have what a person or an agent changed logged some seconds after it is committed. The cache away, it is lost."""
+def _operations_of(write: LedgerWrite) -> list[str]:
+    """What a person or an agent changed, to be logged soon after it is committed; with the cache away it is lost."""
     if write.actor.kind not in {ActorKind.PERSON, ActorKind.AGENT}:
-        return
+        return []
     told = {each["object_id"] for each in write.operations}
     done = [
         *write.operations,
@@ -297,10 +297,9 @@ def _operations_put_by(write: LedgerWrite) -> None:
     ]
     owner = next((pk for pk, ledger in write.ledgers.items() if ledger.kind == Ledger.Kind.USER), None)
     if owner is None or not done:
-        return
+        return []
     thread = next((str(change.conversation_id) for change in write.changes if change.conversation_id), "")
-    written = orjson.dumps({"user": owner, "thread": thread, "at": timezone.now(), "done": done}).decode()
-    transaction.on_commit(lambda: valkey().put_by(OPERATIONS, written), robust=True)
+    return [orjson.dumps({"user": owner, "thread": thread, "at": timezone.now(), "done": done}).decode()]
 
 
 def operations_note() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -129,13 +129,19 @@ class ForgivingRedisCache(RedisCache):
         """Append to a list that waits to be worked on; whether it is there."""
         return self._forgive(lambda: bool(self._server.rpush(self.make_key(key), value)), otherwise=False)
 
-    def announce(self, keys: Iterable[str]) -> None:
-        """Wake those who wait for one of the keys. Nobody is woken while the server is away."""
+    def announce(self, keys: Iterable[str], put_by: Mapping[str, Sequence[str]]) -> None:
+        """Wake those who wait for one of the keys, and append to lists that wait to be worked on.
+
+        Nobody is woken and nothing is appended while the server is away.
+        """
 
         def publish() -> None:
             steps = self._server.pipeline(transaction=False)
             for key in keys:
                 steps.publish(ANNOUNCEMENTS, key)
+            for name, values in put_by.items():
+                if values:
+                    steps.rpush(self.make_key(name), *values)
             steps.execute()
 
         self._forgive(publish, None)

@@ -166,7 +166,7 @@ def prepare_new(
     """Derive what is stored beside something that was admitted; ``text`` is its content with the vector."""
     # The person names what is theirs plainly, and what they say takes the place of a value at once.
     meaning = None if principal.speaks_as_person else text.meaning
-    new = writing.with_field(principal, admitted, meaning)
+    new = admitted if meaning is None else writing.with_field(principal, admitted, meaning)
     wording = text.worded(principal, user_id, new.subject)
     return PreparedMemory(new, text, wording, held_back, written_by[:80])
 

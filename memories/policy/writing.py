@@ -46,9 +46,11 @@ def waits(principal: Principal, field: str) -> bool:
 
 def with_field(principal: Principal, new: NewMemory, meaning: Meaning | None = None) -> NewMemory:
     """The same with the field that its content gives, if the caller named none: consent follows what is said."""
+    if new.field:
+        return new
     said = said_field(principal, new.content, new.kind, new.subject, meaning)
     # A field is about the person, whatever the caller files it under.
-    return replace(new, field=said, subject="") if said and not new.field else new
+    return replace(new, field=said, subject="") if said else new
 
 
 def said_field(principal: Principal, content: str, kind: str, subject: str, meaning: Meaning | None = None) -> str:
