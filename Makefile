@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-clients client npm-client schema lint format types migrations-check messages lock screens bench
+.PHONY: help run test test-slow client-environments test-clients client npm-client schema lint format types migrations-check messages lock screens bench
 # Compiled modules are kept, out of the sources' way and even where the environment would rather not: without them a
 # test run compiles everything anew in each of its processes.
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/pycache
@@ -22,7 +22,8 @@ help:
 	@echo "make test              run the tests on servers of their own (ARGS='tests/facts -k name': only these;"
 	@echo "                       COVERAGE=1: count which branches they take, at least 90 % of them)"
 	@echo "make test-slow         run the tests that start servers, stop them, or write from many sides at once"
-	@echo "make test-clients      run other people's clients against Keepsake, each in an environment of its own"
+	@echo "make test-clients      run other people's clients against Keepsake, each in an environment of its own, which"
+	@echo "                       make client-environments installs"
 	@echo "make client             write what the Python client derives from the schema, and build it into var/dist"
 	@echo "make lint              check style (make format mends it)"
 	@echo "make types             check types"
@@ -64,12 +65,14 @@ packages = mkdir -p $(CLIENTS)/$(2) && cp -r $(1)/. $(CLIENTS)/$(2) && \
 	$(WITH_NODE) npm ci --silent --no-audit --no-fund --prefix $(CLIENTS)/$(2)
 
 # Keepsake's own Python client is in the environments of the programs that it has adapters for.
-test-clients: npm-client
+client-environments: npm-client
 	@for name in $(PYTHON_CLIENTS); do $(call environment,$$name) || exit 1; done
 	@for name in $(OWN_CLIENTS); do \
 	$(IN_VENV) -m uv pip install --quiet --no-deps --python $(CLIENTS)/$$name/bin/python --reinstall clients/python || exit 1; done
 	@$(call packages,tests/interop/mcp/node,mcp)
 	@$(call packages,tests/clients/mem0-npm,mem0-npm)
+
+test-clients: client-environments
 	@KEEPSAKE_CLIENTS=$(CLIENTS) KEEPSAKE_NODE_CLIENTS=$(CLIENTS)/mcp $(PYTEST) -m slow tests/interop/mcp tests/clients $(ARGS)
 
 # The types follow from the schema, and the client that waits from the one that is awaited.
