@@ -17,7 +17,7 @@ from accounts.principals import Principal
 
 from .models import ComparedPair, Memory, MemoryPlanItem, MemoryPlanSource
 from .policy import writing
-from .policy.alike import is_worth_asking, may_be_one
+from .policy.alike import has_all_particulars, is_worth_asking
 from .querysets import MemoryQuerySet
 
 JOB = "consolidate"
@@ -71,7 +71,7 @@ def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Pair
             continue
         found.append(Pair(kept, dropped, similarity))
     # Sorting keeps the order of those that are alike in this.
-    return sorted(found, key=lambda pair: not may_be_one(pair.kept.content, pair.dropped.content))[:most]
+    return sorted(found, key=lambda pair: not has_all_particulars(pair.kept.content, pair.dropped.content))[:most]
 
 
 def mergeable_by_id(principal: Principal, ids: Sequence[str]) -> dict[str, Memory]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 from language.base import Comparison
 from language.reading.compare import compare, shared_words
+from language.reading.gist import Gist, same_gist
 from language.reading.stems import stem
 from language.reading.words import listed
 
@@ -23,7 +23,7 @@ ENOUGH_SHARED = 0.2
 
 _SHORT = 4
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+")
-_OF = re.compile(r"\b([\w'’]+) of (?:the |a |an |his |her |their )?([^\W\d][\w'’]*)")
+_CODE = re.compile(r"\b(?=\w*[^\W\d_])(?=\w*\d)(?!\d+(?:st|nd|rd|th)\b)\w+")
 _CAPITALISED = re.compile(r"\b[^\W\d_][\w]*(?:['’][^\W\d_]+)*")
 
 
@@ -65,6 +65,10 @@ _DATES = _rooted(
     september october november december spring summer autumn fall winter morning noon afternoon evening night
     midnight weekday weekend today yesterday tomorrow easter christmas am pm"""
 )
+_NAMED_DATES = listed(
+    """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday
+    sundays"""
+)
 _UNITS = _rooted(
     """second minute hour day week month quarter year decade s ms min h millisecond metre meter kilometre kilometer
     centimetre mile inch foot feet yard cm mm km m gram kilo kilogram pound ton mg g kg lb microgram
@@ -86,7 +90,8 @@ _PEOPLE = _rooted(
     boyfriend fiancé fiancée fiancee grandmother grandfather grandparent grandson granddaughter grandchild aunt
     uncle niece nephew cousin stepfather stepmother godfather godmother twin friend flatmate roommate neighbour
     boss manager supervisor colleague coworker assistant employee client customer supplier landlord tenant
-    doctor dentist therapist nurse plumber teacher pupil student coach mentor lawyer agent team family dog cat
+    doctor dentist therapist nurse plumber teacher pupil student coach mentor lawyer agent team family dog cat cleaner
+    babysitter trainee
     horse pet bird rabbit law stepson stepdaughter mom grandma grandpa her his their user"""
 )
 _OPPOSITES = {
@@ -99,7 +104,8 @@ _OPPOSITES = {
     light/dark full/empty full-time/part-time from/to arrive/leave win/lose give/receive teach/learn
     above/below over/under upper/lower happy/sad good/bad best/worst
     use/avoid uses/avoids granted/denied agree/refuse accept/reject
-    accept/refuse accept/decline grant/deny grant/refuse pass/fail support/oppose on/off last/next half/whole
+    accept/refuse accept/decline grant/deny grant/refuse pass/fail support/oppose on/off last/next
+    this/next this/last half/whole
     keep/lose allow/forbid approve/reject"""
     )
     for word, side in (pair.split("/"), pair.split("/")[::-1])
@@ -125,6 +131,10 @@ _PHRASES = (
     (re.compile(r"\bin the year\b", re.IGNORECASE), "in"),
     (re.compile(r"\b(?:would like|wants?|wishes)\b", re.IGNORECASE), "want"),
     (re.compile(r"\bjazz music\b", re.IGNORECASE), "jazz"),
+    (re.compile("€"), " euro "),
+    (re.compile(r"\$"), " dollar "),
+    (re.compile("£"), " pound "),
+    (re.compile("%"), " percent "),
     (re.compile(r"n['’]t\b"), " not"),
     (re.compile(r"\bcannot\b", re.IGNORECASE), "can not"),
     (re.compile(r"(?<=\w)-(?=\w)"), " "),
@@ -164,6 +174,11 @@ class _Particulars:
         return Counter(word for word in self.words if word.isdigit() or word in _ORDINALS)
 
     @cached_property
+    def codes(self) -> set[str]:
+        """What is made of letters and figures, in lower case: "2b"."""
+        return {code.casefold() for code in _CODE.findall(self.text)}
+
+    @cached_property
     def names(self) -> list[str]:
         found = []
         for match in _CAPITALISED.finditer(self.text):
@@ -172,6 +187,11 @@ class _Particulars:
             if word[0].isupper() and not (begins and word.lower() in _STARTERS):
                 found.append(word.casefold())
         return list(dict.fromkeys(found))
+
+    @cached_property
+    def told(self) -> list[str]:
+        """Its words as they stand, each once: where it comes first."""
+        return list(dict.fromkeys(self.raw))
 
     @cached_property
     def denied(self) -> int:
@@ -194,11 +214,16 @@ def may_be_one(kept: str, dropped: str) -> bool:
     Every figure, name, moment and measure of the dropped one has to be in the kept one, both deny alike and are about
     the same people. Names in another order are left to the grammar.
     """
+    return has_all_particulars(kept, dropped) or same_gist(Gist(kept), Gist(dropped))
+
+
+def has_all_particulars(kept: str, dropped: str) -> bool:
+    """The same without a look at what the words mean, which takes no parsing of most texts."""
     one, other = _Particulars(kept), _Particulars(dropped)
-    if other.figures - one.figures or one.denied != other.denied:
+    if other.figures != one.figures or one.denied != other.denied or one.codes != other.codes:
         return False
-    known = {*one.names, *one.raw, *one.words}
-    if any(name not in known and _root(name) not in known for name in other.names):
+    known = {*one.names, *one.raw}
+    if any(name not in known and (name not in _NAMED_DATES or _root(name) not in one.words) for name in other.names):
         return False
     if _who(one) != _who(other) or other.among(_DATES) - one.among(_DATES):
         return False
@@ -206,7 +231,7 @@ def may_be_one(kept: str, dropped: str) -> bool:
         return False
     if other.measures - {_SAME_UNITS.get(word, word) for word in one.words}:
         return False
-    return not _opposed(one, other) and (_same_order(one, other) or compare(kept, dropped) == "same")
+    return not _opposed(one, other) and (_same_order(one, other) or compare(one.text, other.text) == "same")
 
 
 _OF_TWO_MEANINGS = frozenset({"nanny"})
@@ -218,8 +243,8 @@ def _who(text: _Particulars) -> set[str]:
 
 
 def _same_order(one: _Particulars, other: _Particulars) -> bool:
-    common = set(one.names) & set(other.names)
-    return [name for name in one.names if name in common] == [name for name in other.names if name in common]
+    common = {*one.names, "user"} & {*other.names, "user"}
+    return [word for word in one.told if word in common] == [word for word in other.told if word in common]
 
 
 def _opposed(one: _Particulars, other: _Particulars) -> bool:
@@ -238,25 +263,12 @@ def _opposed(one: _Particulars, other: _Particulars) -> bool:
 
 
 def says_the_same(kept: str, dropped: str) -> bool:
-    """Whether two texts say one thing twice, as far as rules can tell: by their grammar, or word by word."""
-    if not may_be_one(kept, dropped):
-        return False
-    if compare(kept, dropped) == "same":
+    """Whether two texts say one thing twice, as far as rules can tell: by their words, or by their grammar."""
+    one, other = Gist(kept), Gist(dropped)
+    if same_gist(one, other):
         return True
-    one, other = (_sequence(text) for text in (kept, dropped))
-    return one == other or _is_turned(one, other)
-
-
-def _sequence(text: str) -> list[str]:
-    particulars = _Particulars(_OF.sub(r"\2 \1", _Particulars(text).plain))
-    return [word for word in particulars.words if word not in _LIGHT]
-
-
-def _is_turned(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether one begins where the other goes on: "before work she runs", "she runs before work"."""
-    if len(one) != len(other) or Counter(one) != Counter(other):
-        return False
-    return any([*one[at:], *one[:at]] == list(other) for at in range(1, len(one)))
+    is_one = one.when == other.when and has_all_particulars(kept, dropped)
+    return is_one and compare(kept, dropped) == "same"
 
 
 def is_worth_asking(one: str, other: str) -> bool:

@@ -18,7 +18,11 @@ from memories.models import ComparedPair, Memory, MemoryPlan
 from memories.policy.alike import is_worth_asking, may_be_one, says_the_same
 from memories.tasks import consolidate, consolidate_due
 
+from .developed import APART as DEVELOPED_APART
+from .developed import DUPLICATES as DEVELOPED_DUPLICATES
 from .duplicates import APART, DUPLICATES
+from .last_pairs import APART as LAST_APART
+from .last_pairs import DUPLICATES as LAST_DUPLICATES
 from .later_pairs import APART as LATER_APART
 from .later_pairs import DUPLICATES as LATER_DUPLICATES
 from .plans import standing
@@ -29,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 SAME_DOG, DOG = "The user's dog is called Rufus.", "The user has a dog named Rufus."
 TEA, SAME_TEA = "The user drinks green tea.", "The user is drinking green tea."
-ODD, SAME_ODD = "The user is fond of long walks.", "The user is partial to long walks."
+ODD, SAME_ODD = "The user is mad about long walks.", "The user is crazy about long walks."
 OTHERS = tuple(f"The user owns boat number {number}." for number in range(20))
 APARTS = [pair for pairs in APART.values() for pair in pairs]
 
@@ -106,14 +110,34 @@ def test_of_true_duplicates_95_in_100_are_merged_with_a_model():
     assert len(asked) >= 0.95 * len(DUPLICATES)
 
 
-def test_of_pairs_written_later_none_that_differ_are_merged_by_the_rules_and_few_are_left_to_a_model():
-    """Scored once before it was mended by: docs/upkeep.md has those figures, which count."""
-    apart = [pair for pairs in LATER_APART.values() for pair in pairs]
-    assert len(apart) >= 200
-    assert not [pair for pair in apart if says_the_same(*pair) or says_the_same(*pair[::-1])]
-    assert len([pair for pair in apart if may_be_one(*pair) or may_be_one(*pair[::-1])]) <= 5
-    assert len(LATER_DUPLICATES) >= 100
-    assert sum(says_the_same(*pair) or says_the_same(*pair[::-1]) for pair in LATER_DUPLICATES) >= 41
+@pytest.mark.parametrize(
+    ("duplicates", "apart", "merged", "left"),
+    [
+        pytest.param(LATER_DUPLICATES, LATER_APART, 80, 5, id="later"),
+        pytest.param(LAST_DUPLICATES, LAST_APART, 80, 2, id="last"),
+    ],
+)
+def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates, apart, merged, left):
+    """Each set was scored once, before anything was mended by it: docs/upkeep.md has those figures, which count."""
+    differ = [pair for pairs in apart.values() for pair in pairs]
+    assert len(differ) >= 200
+    assert len(duplicates) >= 100
+    assert not [pair for pair in differ if _either_way(says_the_same, pair)]
+    assert len([pair for pair in differ if _either_way(may_be_one, pair)]) <= left
+    assert sum(_either_way(says_the_same, pair) for pair in duplicates) >= merged / 100 * len(duplicates)
+    asked = [pair for pair in duplicates if is_worth_asking(*pair) and _either_way(may_be_one, pair)]
+    assert len(asked) >= 0.95 * len(duplicates)
+
+
+def test_what_takes_nearly_the_same_words_and_is_two_stays_two_by_the_rules():
+    """Swapped roles, another tense, words that are near: none of them may be one for the sake of other wordings."""
+    differ = [pair for pairs in DEVELOPED_APART.values() for pair in pairs if pair[0] != pair[1]]
+    assert [pair for pair in differ if _either_way(says_the_same, pair)] == []
+    assert sum(_either_way(says_the_same, pair) for pair in DEVELOPED_DUPLICATES) >= 0.9 * len(DEVELOPED_DUPLICATES)
+
+
+def _either_way(judge, pair):
+    return judge(*pair) or judge(*pair[::-1])
 
 
 def test_measurable_reduction_in_duplicates(owner, model):
@@ -299,9 +323,9 @@ def test_a_model_that_is_away_changes_nothing_and_is_asked_again(owner, model):
 def test_what_changed_while_the_model_was_asked_is_left(owner, me, model):
     memories = embedded(owner, ODD, SAME_ODD)
     model.verdict = "same"
-    model.meanwhile = lambda: actions.memory_update(me, memories[0].pk, "The user is fond of short walks.")
+    model.meanwhile = lambda: actions.memory_update(me, memories[0].pk, "The user is mad about short walks.")
     run(owner)
-    assert contents(owner) == sorted([SAME_ODD, "The user is fond of short walks."])
+    assert contents(owner) == sorted([SAME_ODD, "The user is mad about short walks."])
 
 
 def test_what_is_at_odds_waits_for_the_person(owner, model):
