@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import yaml
 
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of
+from language.reading.refusals.judged import CLASSES as ANSWERS
+from language.reading.refusals.judged import FEATURES, features
+from language.reading.refusals.judged import WEIGHTS as REFUSALS
+from language.reading.refusals.wording import ASKING
 from tests.language.gates.labelled import labelled
 from tests.memories import said_of_user
 from tests.statements import resembling
@@ -70,6 +75,41 @@ def fields() -> Texts:
     for field, text in own:
         mine[FIELDS.index(field.strip("-"))].append(text)
     return _together(of_tests, mine)
+
+
+def refusals() -> Texts:
+    """What asks that something be not kept, a no to who asks to keep it, and neither: ordinary talk comes on top."""
+    own: list[list[str]] = [[] for _ in ANSWERS]
+    for line in _lines("refusals.txt"):
+        if line.startswith("# "):
+            into = own[ANSWERS.index(line[2:].split(":")[0])]
+        else:
+            into.append(line)
+    groups = yaml.safe_load((HERE.parent.parent / "tests/language/refusals.yaml").read_text(encoding="utf-8"))
+    of_tests: list[list[str]] = [_lines("talk.txt"), [], []]
+    for case in (case for group in groups for case in group["cases"]):
+        last = case[-1]
+        if "{" not in last:
+            asked = len(case) > 1 and ASKING.search(case[-2]) is not None
+            of_tests[(2 if asked else 1) if "{" in str(case) else 0].append(last)
+    return _together(of_tests, own)
+
+
+def by_words(given: Texts) -> dict[str, Vectors]:
+    """Fit a linear model that tells by words and pairs of words whether a text may refuse, by Adam."""
+    rows = np.zeros((len(given.texts), FEATURES), dtype=np.float32)
+    for row, text in zip(rows, given.texts, strict=True):
+        places = features(text)
+        row[places] = len(places) ** -0.5
+    rows = np.concatenate([rows, np.ones((len(rows), 1), dtype=np.float32)], axis=1)
+    wanted = np.array(given.classes) > 0
+    weights, first, second = (np.zeros(FEATURES + 1, dtype=np.float32) for _ in range(3))
+    for step in range(1, 401):
+        slope = rows.T @ (1 / (1 + np.exp(-(rows @ weights))) - wanted) / len(rows) + 1e-4 * weights
+        first = 0.9 * first + 0.1 * slope
+        second = 0.999 * second + 0.001 * slope**2
+        weights -= 0.1 * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+    return {"words": weights[:-1], "words_bias": weights[-1]}
 
 
 def seen_from(embedder: BundledEmbedder) -> Frame:
@@ -180,18 +220,29 @@ def main() -> None:
     """Train on all texts and write the weights, or check."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    only_check = parser.parse_args().check
+    parser.add_argument("--refusals", action="store_true", help="only what hears a person's no")
+    given = parser.parse_args()
+    only_check = given.check
     embedder = BundledEmbedder()
+    if given.refusals:
+        said = refusals()
+        read = np.concatenate(embedder.read_passages(said.texts), axis=1)
+        if only_check:
+            check(said, read, ANSWERS)
+        else:
+            heard = train(read, said.classes, len(ANSWERS))._asdict() | by_words(said)
+            np.savez_compressed(REFUSALS, allow_pickle=False, **{k: v.astype(np.float16) for k, v in heard.items()})
+        return
     made: dict[str, Vectors] = {}
     sets: list[tuple[str, Sequence[str], Callable[[], Texts]]] = [("kind", KINDS, kinds), ("field", FIELDS, fields)]
     for name, names, gather in sets:
-        given = gather()
-        vectors, traits = embedder.read_passages(given.texts)
-        print(name, len(given.texts), "texts")
+        texts = gather()
+        vectors, traits = embedder.read_passages(texts.texts)
+        print(name, len(texts.texts), "texts")
         for called, read in ((name, np.concatenate([vectors, traits], axis=1)), (f"{name}_by_vector", vectors)):
             if only_check:
-                check(given, read, names)
-            layers = train(read, given.classes, len(names))
+                check(texts, read, names)
+            layers = train(read, texts.classes, len(names))
             made |= {f"{called}_{part}": value.astype(np.float16) for part, value in layers._asdict().items()}
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)

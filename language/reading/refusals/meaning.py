@@ -15,8 +15,10 @@ from dataclasses import dataclass
 
 from language.reading.sentences import Sentence, split_sentences
 
-from ..parse import Parsed, Word, parse
-from .requests import SAYS_THIS, Act, acts_in, flat
+from ..parse import Word, parse
+from .grammar import is_reported, may_ask
+from .judged import declines
+from .requests import SAYS_THIS, Act, acts_in, flat, judged_acts
 from .wording import ASKING, says_no, without_soft_words
 
 MOST_LOOKED_AT = 200
@@ -64,58 +66,19 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
         asked = any(each.asked for each in heard)
         denied = heard[0].denied if len(heard) == 1 else None
         return Refusal(tuple(passages), named, any(each.whole for each in heard), denied, asked)
-    return _Talk(turns, last).meant_by_no() if says_no(said, goes_on=True) else None
+    return _Talk(turns, last).meant_by_no()
 
 
 def _acts(text: str) -> Iterator[Act]:
     """Where a text asks that something be not kept, in order; what somebody else asks in it is none."""
     line = flat(text)
-    found = acts_in(line)
+    found = acts_in(line) or judged_acts(line)
     parsed = parse(line) if found else None
-    return (act for act in found if parsed is None or not _is_reported(parsed, act))
-
-
-_REPORTING = frozenset(
-    {
-        "say",
-        "tell",
-        "ask",
-        "think",
-        "write",
-        "shout",
-        "whisper",
-        "answer",
-        "reply",
-        "want",
-        "beg",
-        "warn",
-        "order",
-        "repeat",
-    }
-)
-
-
-def _is_reported(parsed: Parsed, act: Act) -> bool:
-    """Whether somebody else says it, or said it then: the clause depends on "he said"."""
-    words = [word for word in parsed.words if act.start <= word.start < act.end]
-    inside = {word.index for word in words}
-    for word in words:
-        head = parsed.head(word)
-        if (
-            head.index in inside
-            or head.index == word.index
-            or word.dep not in {"ccomp", "xcomp", "acl", "advcl", "parataxis", "nsubj"}
-        ):
-            continue
-        subject = parsed.child(head, "nsubj", "nsubjpass")
-        if (
-            head.lemma in _REPORTING
-            and subject is not None
-            and subject.low not in {"i", "you", "u"}
-            and subject.index not in inside
-        ):
-            return True
-    return False
+    return (
+        act
+        for act in found
+        if parsed is None or not (is_reported(parsed, act) or (act.judged and not may_ask(parsed, act)))
+    )
 
 
 # --- Whose words are meant --------------------------------------------------------------------------------------
@@ -162,6 +125,8 @@ class _Talk:
         told = [each for each in inside if self._tells(each, act)]
         if act.named:
             return self._named(act, inside, before)
+        if act.judged and (spoken_of := self._spoken_of(act, before)) is not None:
+            return Refusal((*spoken_of.passages, *((self.last, each.text) for each in inside)), spoken_of.named)
         if act.ahead:
             points_on = SAYS_THIS.search(self.turns[self.last].content[act.start : act.end]) is not None
             told = [*told, *(after if points_on or not told else ())]
@@ -172,15 +137,23 @@ class _Talk:
             return self._passages(after)
         if own:
             passages = [(self.last, own[-1].text)]
-            if _is_fragment(own[-1].text) and not any(not _is_fragment(each.text) for each in own):
-                passages += self._before(last_only=True)
+            if all(_is_fragment(each.text) for each in own):
+                passages += self._before(last_only=not act.judged or self._means_part(act))
             return Refusal(tuple(passages))
-        return Refusal(tuple(self._before(last_only=act.last)), asked=self._asked() is not None)
+        part = act.judged and self._means_part(act)
+        return Refusal(tuple(self._before(last_only=act.last or part)), asked=self._asked() is not None)
+
+    def _means_part(self, act: Act) -> bool:
+        return _PART.search(self.turns[self.last].content[act.start : act.end]) is not None
 
     def meant_by_no(self) -> Refusal | None:
         """What a plain no means: what the other side wanted to keep; None where nobody asked."""
         question = self._asked()
-        if question is None or not (says_no(self.turns[self.last].content) or _asks_last(question)):
+        if question is None:
+            return None
+        said = self.turns[self.last].content
+        plainly = says_no(said) or (says_no(said, goes_on=True) and _asks_last(question))
+        if not plainly and not declines(said):
             return None
         earlier = self._sentences(roles={"user"}, upto=self.last)
         latest = max((position for position, _ in earlier), default=None)
@@ -232,6 +205,16 @@ class _Talk:
         denied = _DENIES.search(act.named) is not None if subjects else None
         return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
 
+    def _spoken_of(self, act: Act, before: Sequence[Sentence]) -> Refusal | None:
+        """What a request means by words of its own that were said before: "leave mum's drinking out"."""
+        words = _lemmas(self.turns[self.last].content[act.start : act.end])
+        earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
+        shares = _shares(words, earlier[-MOST_LOOKED_AT:])
+        best = max(shares.values(), default=0.0)
+        meant = tuple(passage for passage, share in shares.items() if best and share >= best * _NEAR_THE_BEST)
+        said = frozenset().union(*(_lemmas(text) for _, text in meant)) & words
+        return Refusal(meant, said) if meant else None
+
     def _sentences(self, roles: set[str], upto: int) -> list[tuple[int, str]]:
         return [
             (position, sentence.text)
@@ -249,7 +232,7 @@ class _Talk:
         rest = text[sentence.start : max(sentence.start, act.start)]
         if act.ahead:
             rest += " " + text[min(act.end, sentence.end) : sentence.end]
-        return _says_something(rest)
+        return _says_something(rest) and _REACTS.match(rest.strip().replace("’", "'")) is None
 
     def _is_talk_of_it(self, sentence: Sentence) -> bool:
         """Whether a sentence only speaks of what was said: "I shouldn't have told you that"."""
@@ -272,8 +255,13 @@ def beside(content: str, named: frozenset[str]) -> int | None:
     return len(words - named) if named and named <= words else None
 
 
-_REACTS = re.compile(r"(?:\w+, )?(?:he|she|they|i|it|that)(?:'d| would| will|'ll)\b", re.IGNORECASE)
+_REACTS = re.compile(
+    r"(?:\w+,? )?(?:(?:he|she|they|i|it|that|my [\w-]+)(?:'d| would| will|'ll)\b"
+    r"|(?:he|she|they) (?:asked|told|begged|made) (?:me|us) (?:not|never)\b)",
+    re.IGNORECASE,
+)
 """What somebody would say of it: "She'd be mortified." """
+_PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
@@ -314,7 +302,13 @@ def _says_something(text: str) -> bool:
         return False
     words = content_words(parsed.words)
     subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
-    return bool(words) and not (subjects and subjects[0].low in {"it", "that", "this"} and len(words) < 2)
+    pointing = bool(subjects) and subjects[0].low in {"it", "that", "this"}
+    if subjects and parsed.head(subjects[0]).lemma in _TALKS:
+        return False
+    return bool(words) and not (pointing and (len(words) < 2 or not any(map(str.isdigit, text))))
+
+
+_TALKS = frozenset({"think", "know", "tell", "say", "care", "mind", "mean"})
 
 
 def _is_fragment(text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from .judged import has_cue, judged_spans
 from .wording import ENDING, FORGOTTEN, FORMS, LAST, ORDERED, PLACE, POINTED, SOFT, YOU, any_case, says_no
 
 
@@ -25,6 +26,8 @@ class Act:
     last: bool = False
     unsure: bool = False
     """Means something only where what it names was just said: "don't remember the rent" may leave out an "I"."""
+    judged: bool = False
+    """Found by what it means: what it names, if anything, is among its own words."""
 
 
 _MAY = any_case(
@@ -85,7 +88,7 @@ def flat(text: str) -> str:
 def may_refuse(text: str) -> bool:
     """Whether a text may ask that something be not kept; most have no word of it. Nothing is parsed for that."""
     line = flat(text)
-    return bool(acts_in(line)) or says_no(line, goes_on=True)
+    return bool(acts_in(line)) or says_no(line, goes_on=True) or has_cue(line)
 
 
 def acts_in(line: str) -> list[Act]:
@@ -98,6 +101,11 @@ def acts_in(line: str) -> list[Act]:
         if not (taken and act.start < taken[-1].end) and not _is_quoted(line, act.start):
             taken.append(act)
     return taken
+
+
+def judged_acts(line: str) -> list[Act]:
+    """Where a text asks in words that no pattern has."""
+    return [_ahead(line, Act(*span, judged=True)) for span in judged_spans(line) if not _is_quoted(line, span[0])]
 
 
 def _ordered(text: str) -> Iterator[Act]:

@@ -17,12 +17,12 @@ def any_case(pattern: str) -> re.Pattern[str]:
 # --- How it is said ---------------------------------------------------------------------------------------------
 
 _SOFT_WORD = (
-    r"(?:please|pls|plz|oh|ok|okay|actually|no|nah|nope|wait|sorry|and|but|so|well|just|lol|haha|hey|h+m+|then|now"
+    r"(?:please|pls|plz|oh|ok|okay|actually|no|nah|nope|wait|sorry|and|but|so|well|just|lol|ha+|haha|hey|h+m+|then|now"
     r"|really|also|btw|again|yes|yeah|god|sure|thanks|thank you|never mind|nevermind|by the way|if possible|kindly"
-    r"|maybe|to be honest|one thing|hang on|hold on|wait a (?:minute|second|sec)|careful|sh+|(?:make"
-    r"|be) sure(?: that)?)\b"
+    r"|maybe|to be honest|mind(?: you)?|on second thoughts?|on reflection|one thing|hang on|hold on"
+    r"|wait a (?:minute|second|sec)|careful|sh+|(?:make|be) sure(?: that)?)\b"
 )
-_SOFT_WORDS = any_case(_SOFT_WORD)
+_SOFT_WORDS = any_case(rf"\b{_SOFT_WORD}")
 SOFT = rf"(?:{_SOFT_WORD}[\s,.!…–—-]*){{0,6}}"
 _START = rf"(?:^|[,;:.!?…–—(]\s*|\s-+\s*|\s(?=(?:and|but|so|or|then|please|pls)\s)){SOFT}"
 _NOT = r"(?:do not|don'?t|do n't|never)"

@@ -7,10 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.refusals import Turn, beside, hear, may_refuse, tells
 
 GROUPS = yaml.safe_load((Path(__file__).parent.parent / "refusals.yaml").read_text())
 LEAST_HEARD, MOST_WRONGLY = 0.9, 0.03
+
+
+@pytest.fixture(autouse=True)
+def _bundled():
+    with embedder_replaced(BundledEmbedder()):
+        yield
 
 
 def judge(case):
@@ -53,7 +61,7 @@ def test_most_messages_are_not_parsed(monkeypatch):
         hear([Turn("user", "Nothing of that was so. No, he was a baker, not a miner, and he never forgot it.")], 0)
         is None
     )
-    assert not may_refuse("I did not know that we were out of milk.")
+    assert not may_refuse("She worked at the mill until we moved to Leeds.")
 
 
 def test_a_statement_is_named_by_all_the_words_and_told_by_most():

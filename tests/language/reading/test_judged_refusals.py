@@ -1,0 +1,63 @@
+"""Requests not to keep something that no pattern has, judged by the network."""
+
+import pytest
+
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
+from language.embedders.hashing import HashingEmbedder
+from language.embedders.http import EmbedderFailed
+from language.reading.refusals import Turn, hear, may_refuse
+from language.reading.refusals.judged import declines, has_cue, judged_spans
+
+NAMED = "The bit about my brother stays in this room."
+SAID = Turn("user", "I play chess. My brother did time in 2012.")
+
+
+@pytest.fixture(autouse=True)
+def _bundled():
+    with embedder_replaced(BundledEmbedder()):
+        yield
+
+
+def test_a_request_is_judged_where_it_stands():
+    assert judged_spans("He was a tailor, but nobody needs to know about the affair.") == [(17, 59)]
+    assert judged_spans("He was a tailor, and he made suits for the mayor.") == []
+    assert judged_spans("") == []
+
+
+@pytest.mark.parametrize(("last", "heard"), [
+    (NAMED, ((0, "My brother did time in 2012."), (1, NAMED))),
+    ("keep it under your hat", ((0, "I play chess."), (0, "My brother did time in 2012."))),
+    ("He told us never to write about it.", None),
+    ("I don't want to go back to that.", None),
+    ("Keep it in, by all means.", None),
+])  # fmt: skip
+def test_what_it_means_is_what_it_names_or_what_was_said_before(last, heard):
+    refusal = hear([SAID, Turn("user", last)], 1)
+    assert (refusal.passages if refusal else None) == heard
+
+
+def test_a_no_to_the_question_is_heard_in_any_words():
+    asked = [Turn("user", "I vote for the Greens."), Turn("assistant", "Shall I remember that?")]
+    assert hear([*asked, Turn("user", "Thank you, but I must decline.")], 2).asked
+    assert hear([*asked, Turn("user", "why not, go on")], 2) is None
+    assert not declines("nah " * 100)
+
+
+def test_another_embedder_or_one_that_fails_leaves_the_patterns_alone(monkeypatch):
+    turns = [SAID, Turn("user", "keep it under your hat")]
+    with embedder_replaced(HashingEmbedder()):
+        assert hear(turns, 1) is None
+        assert hear([SAID, Turn("user", "Forget that.")], 1).passages
+    monkeypatch.setattr(BundledEmbedder, "read_passages", _fail)
+    assert hear(turns, 1) is None
+
+
+def _fail(self, texts):
+    raise EmbedderFailed("broken")
+
+
+def test_most_of_ordinary_talk_is_not_embedded():
+    said = ["She sang in the choir.", "We moved to Leeds in 1990.", "He worked at the mill for thirty years."]
+    assert not any(map(has_cue, said))
+    assert may_refuse("keep it under your hat")
