@@ -21,6 +21,7 @@ from benchmarks.evaluation import (
     Case,
     VectorCacheError,
     count_steps,
+    duplicates,
     measure,
     measure_turns,
     parse_cases,
@@ -49,17 +50,20 @@ class Command(BaseCommand):
         "second run is quick. With 'reading', read the conversations of a folder and print what "
         "was found, missed, and came out besides. An expected statement counts as found when one that came out for its "
         "message has 60% of its words; whether what came out besides is wrong is for a person to judge. "
-        "With 'writing', have the model extract from the same folder and tell how many items have the right form."
+        "With 'writing', have the model extract from the same folder and tell how many items have the right form. "
+        "With 'duplicates', tell how many of a LoCoMo file's observations of one person say what another one says, and "
+        "what consolidation makes of them without a model."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        parser.add_argument("form", choices=["locomo", "beam", "reading", "writing"])
+        parser.add_argument("form", choices=["locomo", "beam", "reading", "writing", "duplicates"])
         parser.add_argument("file", type=Path, metavar="FILE", help="the file, or the folder of conversations to read")
         parser.add_argument(
             "--why",
             action="store_true",
-            help="with 'reading': how many clauses were dropped by which reason; with 'writing': the refused items",
+            help="with 'reading': how many clauses were dropped by which reason; with 'writing': the refused items; "
+            "with 'duplicates': what was merged",
         )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures here as JSON")
         parser.add_argument(
@@ -76,6 +80,9 @@ class Command(BaseCommand):
             return
         if options["form"] == "writing":
             self._write(options["file"], why=options["why"])
+            return
+        if options["form"] == "duplicates":
+            self._consolidate(options["file"], why=options["why"])
             return
         out: Path | None = options["json"]
         if out and not out.parent.is_dir():
@@ -130,6 +137,25 @@ class Command(BaseCommand):
         if why:
             for content, reason in found.refused:
                 self.stdout.write(f"  {content}  ({reason})")
+
+    def _consolidate(self, path: Path, *, why: bool) -> None:
+        try:
+            found = [duplicates.consolidated(told, get_embedder()) for told in duplicates.observed(read_text(path))]
+        except ImportFileError as error:
+            raise CommandError(f"{path}: {error}") from error
+        except EmbedderUnavailable as error:
+            raise CommandError(str(error)) from error
+        for each in found:
+            self.stdout.write(
+                f"{each.told.conversation} {each.told.person}: {len(each.told.statements)} statements, "
+                f"{each.near} near pairs, {len(each.merged)} merged, {each.left} left, "
+                f"{len(each.asked)} for a model in {each.calls} calls a day"
+            )
+            for kept, dropped in each.merged if why else ():
+                self.stdout.write(f"  {kept}  <-  {dropped}")
+        total = sum(len(each.told.statements) for each in found)
+        merged, left = sum(len(each.merged) for each in found), sum(each.left for each in found)
+        self.stdout.write(f"{merged + left} of {total} statements are told twice; after consolidation {left}.")
 
     def _measure(self, form: str, path: Path, measured: Measure) -> dict[str, Any]:
         cases = parse_cases(form, read_text(path))
