@@ -19,16 +19,15 @@ from django.utils import timezone
 from accounts import categories
 from accounts.models import User
 from accounts.principals import Principal
-from accounts.queries import principal_for_job
-from accounts.scope import acting_as
+from accounts.upkeep import work_for_person
 from conversations.models import Message
 from journal.actions import ledger_write, note_model_use, note_operation, tokens_used_today
-from journal.exceptions import Gated, NotFound
-from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
+from journal.exceptions import Gated
+from journal.leases import Lease, finish_job, open_job
 from journal.models import JobRun, OperationEvent
 from journal.queue import enqueue
 from language.backends import get_model
-from language.base import KnownMemory, LanguageError, ModelAnswerInvalid, Utterance
+from language.base import KnownMemory, ModelAnswerInvalid, Utterance
 from language.insights import Insight, InsightRequest
 from memories.actions import ReadyInsight, insights_record, prepare_new
 from memories.actions.consolidating import UPKEEP_PURPOSES
@@ -72,26 +71,14 @@ def insights_find(job_id: UUID) -> None:
     Asks no model when one was asked within ``INSIGHT_HOURS``, when nothing is new since, or when models have used
     ``UPKEEP_TOKENS_PER_DAY``. With the model away it is tried again later; an answer that is broken ends it for today.
     """
-    job = claim_job(job_id, lease_seconds=settings.INSIGHT_LEASE_SECONDS)
-    if job is None:
-        return
-    user_id = UUID(job.subject_id)
-    with working(
-        job,
-        lease_seconds=settings.INSIGHT_LEASE_SECONDS,
-        task=TASK,
-        expected=(LanguageError,),
-        failed=lambda error: note_operation("worker", JOB, "error", user_id=user_id),
-    ) as lease:
-        try:
-            with acting_as(principal_for_job(user_id)) as principal:
-                stopped = _find(lease, principal, user_id)
-        except NotFound:
-            fail_job(job, "gone")
-            return
-        if stopped:
-            finish_job(job, stopped=stopped)
-            note_operation("worker", JOB, OperationEvent.Status.SKIPPED, user_id=user_id)
+    work_for_person(job_id, _work, task=TASK, lease_seconds=settings.INSIGHT_LEASE_SECONDS)
+
+
+def _work(lease: Lease, principal: Principal, user_id: UUID) -> None:
+    stopped = _find(lease, principal, user_id)
+    if stopped:
+        finish_job(lease.job, stopped=stopped)
+        note_operation("worker", JOB, OperationEvent.Status.SKIPPED, user_id=user_id)
 
 
 def _a_while() -> timedelta:

@@ -19,15 +19,13 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.principals import Principal
-from accounts.queries import principal_for_job
-from accounts.scope import acting_as
-from journal.actions import LedgerWrite, ledger_write, note_model_use, note_operation, tokens_used_today
-from journal.exceptions import NotFound
-from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
+from accounts.upkeep import work_for_person
+from journal.actions import LedgerWrite, ledger_write, note_model_use, tokens_used_today
+from journal.leases import Lease, finish_job, open_job
 from journal.models import JobRun, Ledger
 from journal.queue import enqueue
 from language.backends import get_model
-from language.base import Comparison, LanguageError
+from language.base import Comparison
 from statements.wording import Embedded
 
 from ..consolidation import JOB, STRATEGY, Pair, candidate_pairs, mergeable_by_id, pairs_left_today
@@ -80,27 +78,16 @@ def memories_consolidate(job_id: UUID) -> None:
     Stops, and leaves the rest for another day, at ``CONSOLIDATE_PAIRS_PER_DAY`` pairs, after ``CONSOLIDATE_MINUTES``,
     and when models have used ``UPKEEP_TOKENS_PER_DAY``. With the model away it is tried again later.
     """
-    job = claim_job(job_id, lease_seconds=settings.CONSOLIDATE_LEASE_SECONDS)
-    if job is None:
+    work_for_person(job_id, _work, task=TASK, lease_seconds=settings.CONSOLIDATE_LEASE_SECONDS)
+
+
+def _work(lease: Lease, principal: Principal, user_id: UUID) -> None:
+    if not principal.has_memory:
+        finish_job(lease.job, stopped="memory_off")
         return
-    user_id = UUID(job.subject_id)
-    with working(
-        job,
-        lease_seconds=settings.CONSOLIDATE_LEASE_SECONDS,
-        task=TASK,
-        expected=(LanguageError,),
-        failed=lambda error: note_operation("worker", JOB, "error", user_id=user_id),
-    ) as lease:
-        try:
-            with acting_as(principal_for_job(user_id)) as principal:
-                if principal.has_memory:
-                    stopped = _compare_all(lease, principal, user_id)
-                    merged, asked = _merge_all(lease, principal, user_id)
-                    finish_job(job, merged=merged, asked=asked, stopped=stopped)
-                else:
-                    finish_job(job, stopped="memory_off")
-        except NotFound:
-            fail_job(job, "gone")
+    stopped = _compare_all(lease, principal, user_id)
+    merged, asked = _merge_all(lease, principal, user_id)
+    finish_job(lease.job, merged=merged, asked=asked, stopped=stopped)
 
 
 # --- Comparing --------------------------------------------------------------------------------------------------

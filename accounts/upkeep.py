@@ -1,0 +1,40 @@
+"""Upkeep of one person: a job whose subject they are, worked on as them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from journal.actions import note_operation
+from journal.exceptions import NotFound
+from journal.leases import Lease, claim_job, fail_job, working
+from language.base import LanguageError
+
+from .principals import Principal
+from .queries import principal_for_job
+from .scope import acting_as
+
+
+def work_for_person(
+    job_id: UUID, work: Callable[[Lease, Principal, UUID], None], *, task: str, lease_seconds: int
+) -> None:
+    """Do the work of a job, which ends it by ``finish_job``. Does nothing when somebody else does.
+
+    With the model away, which is noted, it is tried again later; the job of a person who is gone has failed.
+    """
+    job = claim_job(job_id, lease_seconds=lease_seconds)
+    if job is None:
+        return
+    user_id = UUID(job.subject_id)
+    with working(
+        job,
+        lease_seconds=lease_seconds,
+        task=task,
+        expected=(LanguageError,),
+        failed=lambda error: note_operation("worker", job.kind, "error", user_id=user_id),
+    ) as lease:
+        try:
+            with acting_as(principal_for_job(user_id)) as principal:
+                work(lease, principal, user_id)
+        except NotFound:
+            fail_job(job, "gone")
