@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from assistant.learn.summarizing import JOB as SUMMARIZE
 from facts.models import LegacyFact
+from journal.counting import OperationCount, count_operations
 from journal.models import Change, JobRun
 from language.backends import get_embedder, get_model
 from memories.models import Memory
@@ -62,6 +63,7 @@ def read_dashboard(request: HttpRequest) -> dict[str, Any]:
         "written": written,
         "written_today": written[-1][1],
         "chart": _chart(written),
+        "operations": operations_of_day(),
         "model": get_model(),
         "embedder": get_embedder(),
     }
@@ -112,6 +114,12 @@ def writes_per_day(days: int = DAYS) -> list[tuple[date, int]]:
             number = known[keys[day]] = counted.get(day, 0)
             cache.set(keys[day], number, TODAY_SECONDS if day == today else PAST_DAY_SECONDS)
     return [(day, known[keys[day]]) for day in wanted]
+
+
+def operations_of_day() -> list[OperationCount]:
+    """What was attempted in the last 24 hours by node, operation and status, as ``/metrics`` says; kept a minute."""
+    since = timezone.now() - timedelta(seconds=PAST_DAY_SECONDS)
+    return cache.get_or_set("staff:operations", lambda: count_operations(since), TODAY_SECONDS) or []
 
 
 def _chart(written: list[tuple[date, int]]) -> str:

@@ -63,6 +63,15 @@ def test_of_four_sentences_the_allergy_is_written_and_the_last_waits(learn, owne
     assert prepare_turn(me(owner), conversation.pk, "Hello").waiting == 0
 
 
+def test_the_turns_answer_and_the_events_say_what_waits(api, learn, owner, conversation):
+    learn()
+    person = api(owner)
+    turn = person.post(f"/api/v1/conversations/{conversation.pk}/turn/", {"content": "Hello"}, format="json")
+    assert turn.json()["waiting"] == 1
+    skipped = {"node": "extract", "op": "waiting", "status": "skipped", "count": 1}
+    assert skipped in person.get("/api/v1/events/summary/").json()["counts"]
+
+
 def test_the_rules_lose_nothing_of_it_either(owner, conversation, model, monkeypatch):
     model.rounds = []
     monkeypatch.setattr(model, "choose_tools", OfflineModel().choose_tools)

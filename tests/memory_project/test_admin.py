@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from journal import leases as jobs
+from journal.actions import note_operation
 from journal.models import Change
 from memories.actions import memory_add, memory_quarantine
 from memories.records import NewMemory
@@ -311,9 +312,20 @@ class TestTheFirstPage:
         with django_assert_num_queries(1):
             assert [number for _, number in dashboard.writes_per_day()[-4:]] == [1, 0, 0, 3]
 
-    def test_it_takes_ten_queries(self, client, moderator, django_assert_num_queries):
+    def test_it_counts_operations_by_node_operation_and_status_for_a_minute(self, client, moderator, owner):
         client.force_login(moderator)
-        with django_assert_num_queries(10):
+        note_operation("worker", "consolidate", "error", user_id=owner.pk)
+        note_operation("context", "block", user_id=owner.pk)
+        page = client.get("/admin/")
+        told = [(each.node, each.op, each.status, each.count) for each in page.context["operations"]]
+        assert told == [("context", "block", "ok", 1), ("worker", "consolidate", "error", 1)]
+        assert "<td>consolidate</td>" in page.content.decode()
+        note_operation("context", "block", user_id=owner.pk)
+        assert client.get("/admin/").context["operations"] == page.context["operations"]
+
+    def test_it_takes_eleven_queries(self, client, moderator, django_assert_num_queries):
+        client.force_login(moderator)
+        with django_assert_num_queries(11):
             client.get("/admin/")
         with django_assert_num_queries(9):
             client.get("/admin/")
