@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +46,7 @@ class Texts(NamedTuple):
 
 def kinds() -> Texts:
     """Ordinary sentences, orders to a model, secrets."""
-    rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in range(1, 9)))]
+    rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in range(1, 10)))]
     instructions, sensitive, unseen = labelled("instructions"), labelled("sensitive"), labelled("unseen")
     told = [
         *(text for texts in rounds for text in texts.get("ordinary", ())),
@@ -53,7 +54,7 @@ def kinds() -> Texts:
         *sensitive["passed"],
         *unseen["sensitive"]["must_pass"],
         *unseen["instructions"]["must_pass"],
-        *(text for text, _ in _said()),
+        *(text for text, _ in chain(*said_of_user.RECOGNISED, said_of_user.NETWORK)),
         *_pairs(),
     ]
     orders = [*(text for texts in rounds for text in texts["hostile"]), *instructions["held_back"]]
@@ -70,7 +71,7 @@ def fields() -> Texts:
     of_tests: list[list[str]] = [[] for _ in FIELDS]
     of_tests[0] = _lines("ordinary.txt")
     mine: list[list[str]] = [[] for _ in FIELDS]
-    for text, field in _said():
+    for text, field in chain(*said_of_user.RECOGNISED, *said_of_user.JUDGED):
         of_tests[FIELDS.index(field)].append(text)
     for field, text in own:
         mine[FIELDS.index(field.strip("-"))].append(text)
@@ -120,10 +121,6 @@ def seen_from(embedder: BundledEmbedder) -> Frame:
         of_another = (line.replace("The user", name).replace(" their ", f" {their} ") for line in own[start % 2 :: 2])
         ordinary += of_another
     return frame_of(embedder.embed_passages(ordinary))
-
-
-def _said() -> Iterable[tuple[str, str]]:
-    return [*said_of_user.KNOWN, *said_of_user.LAST, *said_of_user.NETWORK]
 
 
 def _pairs() -> Iterable[str]:

@@ -21,7 +21,7 @@ FORMAL = "The user prefers a formal tone."
 FORMALLY = "The user wants answers in a formal tone."
 
 
-@pytest.mark.parametrize("corpus", [said_of_user.KNOWN, said_of_user.LAST])
+@pytest.mark.parametrize("corpus", said_of_user.RECOGNISED)
 def test_of_the_phrasings_at_least_95_percent_are_recognised_and_at_most_3_wrongly(corpus):
     given = [(field_of(content), field) for content, field in corpus]
     said, traps = [each for each in given if each[1]], [each for each in given if not each[1]]
@@ -31,21 +31,13 @@ def test_of_the_phrasings_at_least_95_percent_are_recognised_and_at_most_3_wrong
     assert sum(bool(found) for found, _ in traps) <= 0.03 * len(traps)
 
 
-def test_what_no_rule_recognises_is_judged_by_its_meaning():
-    """The network has learned from these since: unseen, it recognised 60 of 64 and took 3 of 68 traps."""
-    texts, fields = zip(*said_of_user.NETWORK, strict=True)
-    found = _judged(texts)
-    given = list(zip(found, fields, strict=True))
-    assert sum(one == field for one, field in given if field) >= 0.95 * sum(map(bool, fields))
-    assert sum(bool(one) for one, field in given if not field) <= 0.03 * fields.count("")
-
-
-def test_unseen_statements_that_give_a_field_wait_and_few_others():
-    """Wanted are 0.95 and 0.03; none was learned from. A field that is taken for another waits as well."""
-    texts, fields = zip(*said_of_user.TRAITS, strict=True)
+@pytest.mark.parametrize("corpus", said_of_user.JUDGED, ids=["network", "traits", "later"])
+def test_what_no_rule_recognises_is_judged_by_its_meaning(corpus):
+    """Wanted are 0.95 and 0.03. The networks have learned from them; what they knew at first sight stands there."""
+    texts, fields = zip(*corpus, strict=True)
     given = list(zip(_judged(texts), fields, strict=True))
     assert sum(one == field for one, field in given if field) >= 0.95 * sum(map(bool, fields))
-    assert sum(bool(one) for one, field in given if not field) <= 0.032 * fields.count("")
+    assert sum(bool(one) for one, field in given if not field) <= 0.03 * fields.count("")
 
 
 def _judged(texts):
