@@ -3,6 +3,8 @@
 import pytest
 import time_machine
 from django.db.models import Sum
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from journal import tasks
 from journal.models import OperationEvent
@@ -58,3 +60,11 @@ def test_basic_counts_by_op_and_node_over_time(api, agent, owner):
     tasks.note_operations()
     counts = OperationEvent.objects.filter(user_id=owner.pk, node="hotpath").values("op").annotate(n=Sum("count"))
     assert {row["op"]: row["n"] for row in counts} == {"create": 1, "merge": 1}
+
+
+def test_what_changed_and_when_is_answered_without_logs(api, agent, owner):
+    made = api(agent).post(URL, {"content": "The user keeps bees.", "category": "context"}).json()
+    changes = api(owner).get("/api/v1/changes/").json()["results"]
+    told = next(each for each in changes if each["event"] == "ADD")
+    assert (told["object"], parse_datetime(told["at"]) <= timezone.now()) == (made["id"], True)
+    assert "bees" not in str(changes)

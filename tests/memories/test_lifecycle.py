@@ -10,6 +10,9 @@ from django.utils import timezone
 
 from accounts import categories
 from accounts.queries import principal_for_person
+from assistant.recall.query import Question, answer_question
+from assistant.recall.turn import prepare_turn
+from conversations.actions import conversation_create
 from memories import actions, tasks
 from memories.block import memory_block
 from memories.delta import memory_delta
@@ -108,6 +111,18 @@ def test_delta_surfaces_the_transition_once(owner):
     assert told.count("archived: [event]") == 1
     assert "fair" not in told
     assert memory_delta(principal_for_person(owner.pk), rev_of(owner)) is None
+
+
+def test_no_soft_deleted_items_in_context(owner):
+    memories = remember(owner, {"content": "Went to a fair in Ghent.", "category": "event"}, "The user likes fairs.")
+    principal = principal_for_person(owner.pk)
+    question = Question("fair", categories=("event",))
+    assert [each.id for each in answer_question(principal, question).results] == [memories[0].pk]
+    forgotten(memories[:1])
+    assert answer_question(principal, question).results == []
+    assert "Ghent" not in memory_block(principal).text
+    talk = conversation_create(principal)
+    assert "Ghent" not in prepare_turn(principal, talk.pk, "Which fair was it?", format="text").text
 
 
 def test_restorable_until_the_purge_which_removes_it_after_purge_at(owner, me):

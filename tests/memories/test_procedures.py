@@ -10,6 +10,7 @@ from journal.exceptions import Gated, NotAllowed, Refused
 from language.base import MemoryCandidate
 from memories import actions
 from memories.block import memory_block
+from memories.models import Memory
 from tests import factories
 
 from .state import now
@@ -64,3 +65,16 @@ def test_created_only_on_explicit_trigger(job, explicit):
     found = MemoryCandidate("procedural", STEPS, (0,), said, explicit=explicit)
     assert plan.add_candidate(found) is explicit
     assert plan.refused == ([] if explicit else ["procedure"])
+
+
+def test_never_pollutes_semantic_and_episodic_channels(owner, me, add):
+    """Steps are one row of their own kind, are near to no statement, and stand beside one in the same words."""
+    steps = add(me, STEPS, "procedural").memory
+    said = add(me, "The user stops the worker, runs the migrations and starts the worker again.")
+    assert said.outcome == "created"
+    assert dict(Memory.objects.filter(user=owner).values_list("pk", "kind")) == {
+        steps.pk: "procedural",
+        said.memory.pk: "semantic",
+    }
+    answer = answer_question(principal_for_person(owner.pk), Question("How does the worker start?"))
+    assert [each.id for each in answer.results] == [said.memory.pk]
