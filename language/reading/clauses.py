@@ -180,6 +180,13 @@ def unwrapped(clause: Clause) -> Clause:
     return Clause(clause.parsed, inner, ids & clause.ids, own)
 
 
+def governor(clause: Clause, word: Word) -> int:
+    """The verb that a word hangs on."""
+    while word.head != word.index and word.pos not in {"VERB", "AUX"}:
+        word = clause.parsed.head(word)
+    return word.index
+
+
 _AT_ENDS = frozenset({"though", "tho", "too", "also", "now", "sorry"})
 
 

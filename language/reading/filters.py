@@ -36,6 +36,7 @@ _DOUBTS = re.compile(
     r"dont believe (?:it|him|"
     r"her|them)|don't believe (?:it|him|her|them))\b"
 )
+_TALK = listed("talk speak tell share write chat discuss")
 _STEERING = listed("imagine pretend according what how why whatever let suppose")
 _PASSING = re.compile(
     r"(?i)\b(?:right now|at the moment|in a (?:minute|bit|second|moment)|for now|just now|last night|"
@@ -86,7 +87,7 @@ def doubts_before(sentence: str) -> bool:
     return bool(_DOUBTS.match(sentence)) and len(sentence.split()) <= 9
 
 
-def unstated(clause: Clause, person: Person) -> str:
+def unstated(clause: Clause, person: Person, *, elided: bool = False) -> str:
     """Why a clause states nothing, in one word, or empty if it does."""
     first = clause.words()[0]
     lows = clause.lows()
@@ -103,7 +104,7 @@ def unstated(clause: Clause, person: Person) -> str:
         return "order"
     if _JOKES.search(text):
         return "joke or hearsay"
-    if not is_finite(clause.parsed, head):
+    if not is_finite(clause.parsed, head) and not (elided and head.tag in {"VBN", "VBG"}):
         return "no statement"
     return _hedge(clause, person, lows) or _hearsay(clause, person)
 
@@ -210,7 +211,9 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
     if lemma in {"love", "like", "hate", "enjoy"} and head.tag in {"VBD"} and not clause.lows() & {"always", "never"}:
         return any(each.low in {"it", "that", "this"} for each in clause.children("dobj"))
     liked = clause.children("dobj") if lemma in {"love", "like", "hate", "enjoy"} else []
-    if any([one.low for one in clause.parsed.children(each)] == ["the"] for each in liked):
+    if "much" not in clause.lows() and any(
+        [one.low for one in clause.parsed.children(each)] == ["the"] for each in liked
+    ):
         return True
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
     if progressive and lemma not in _LASTING:
@@ -255,10 +258,13 @@ def _lasting_after_all(clause: Clause, complements: Sequence[Word]) -> bool:  # 
     lows = clause.lows()
     if lemma in {"want", "hope", "need", "plan"}:
         return any(
-            each.lemma not in _OF_THE_MOMENT | {"be", "have", "do", "know"} for each in complements
+            each.lemma not in (_OF_THE_MOMENT - {"find", "start"}) | {"be", "have", "do", "know"}
+            for each in complements
         ) and not lows & {"this", "that", "you"}
     if lemma in {"start", "begin"}:
         return bool(complements)
+    if lemma == "come" and any(each.low == "from" for each in clause.children("prep")):
+        return True
     if lemma == "go":
         return (past or bool(lows & {"every", "always", "often", "usually", "never", "each"})) and bool(
             clause.children("prep", "xcomp", "advmod", "advcl")
@@ -315,6 +321,12 @@ def orders(clause: Clause) -> bool:
         and not clause.children("aux")
         and subject_of(clause.parsed, clause.head) is None
     )
+
+
+def only_begins(clause: Clause) -> bool:
+    """Whether somebody says only what they are going to talk of."""
+    wanted = clause.head.lemma in {"want", "like", "love", "need"} and not clause.children("neg")
+    return wanted and any(each.lemma in _TALK for each in clause.children("xcomp"))
 
 
 def is_masked(word: Word) -> bool:

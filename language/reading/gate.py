@@ -18,6 +18,7 @@ _ENDS_OPEN = re.compile(
     r"who|which|whose|since|before|after|in|on|at|of|with|from|his|her|their|really|quite|so|not|every|my)$"
     r"|(?<![\w'])(?-i:[a-z])[\w-]*'s$"
 )
+_MAY_END = re.compile(r"(?i)\b(?:ever since|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$")
 _TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed ?\]")
 """What stands where something sensitive was masked."""
 _QUOTED = re.compile(r'"[^"]*"')
@@ -46,7 +47,7 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
     if (doubled and doubled[1].lower() not in _MAY_DOUBLE) or _NAMED_TWICE.search(plain):
         return "a name or word doubled"
     if (
-        _ENDS_OPEN.search(body)
+        (_ENDS_OPEN.search(body) and not _MAY_END.search(body))
         or plain.count("(") != plain.count(")")
         or plain.count('"') % 2
         or "?" in plain

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from language.reading.asked import Asked
 from language.reading.clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
 from language.reading.dates import dated
-from language.reading.filters import lasting_thing, orders, passing, says_too_little, unstated
+from language.reading.filters import lasting_thing, only_begins, orders, passing, says_too_little, unstated
 from language.reading.gate import fault, finished
 from language.reading.kinds import field_of, kind_of
 from language.reading.normalise import MASK, Mended
 from language.reading.parse import Parsed, Word, parse
-from language.reading.people import PRONOUNS, Person
+from language.reading.people import PRONOUNS, Person, name_gender, tells_of_people
+from language.reading.soundness import unsound
 from language.reading.telling import Statement, Teller
 from language.reading.wording import Unclear, Wording
 from language.reading.words import ENGLISH, KIN, listed
@@ -23,8 +24,7 @@ _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
 _TELLING = listed(
     """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
 )
-_TOGETHER = frozenset({"meet", "marry", "divorce", "separate", "split", "break"})
-_TALK = listed("talk speak tell share write chat discuss")
+_TOGETHER = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break"})
 # Of these verbs, what "we" did holds for whoever says it, as what we do does.
 _SHARED = listed("have own keep adopt live move rent buy grow")
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
@@ -42,6 +42,8 @@ class _Told:
     statement: Statement
     clause: Clause
     person: Person
+    loose: bool = False
+    """It was put together: of clauses, or with a subject that was left out."""
 
 
 class MessageReader(Teller):
@@ -94,7 +96,7 @@ class MessageReader(Teller):
                 if question:
                     raise _Dropped("question")
                 statement = self._clause(clause, person, elided=elided, explicit=explicit)
-                told.append(_Told(statement, clause, person or statement.person))
+                told.append(_Told(statement, clause, person or statement.person, loose=elided or person is None))
                 if person is self.cast.user:
                     self.cast.introduce(parsed, clause.head)
             except Unclear as unclear:
@@ -118,18 +120,27 @@ class MessageReader(Teller):
                 self.cast.spoken_of(person, self.who.get(beside.index) if beside else None)
             self.last = person or self.last
             previous = clause.head
-        yield from (each.statement for each in told)
+        yield from self._sound(told)
+
+    def _sound(self, told: Sequence[_Told]) -> Iterator[Statement]:
+        """Those that are sound sentences; what was written well and told whole is not parsed again."""
+        for each in told:
+            wrong = unsound(each.statement.content) if self.mended.casual or each.loose else ""
+            if wrong:
+                self.dropped[wrong] += 1
+            else:
+                yield each.statement
 
     def _subject(self, clause: Clause, previous: Word | None) -> tuple[Person | None, bool]:  # noqa: PLR0911
         """Whom a clause is about, and whether it leaves that out."""
         head, subject = clause.head, clause.subject
         if subject is not None:
             if subject.low == "we":
-                both = self.cast.together(head.lemma in _TOGETHER)
+                both = self.cast.together(self._pairs(clause))
                 if both is not None and both not in {self.who.get(each.index) for each in clause.words()}:
                     return both, False
                 shared = head.lemma in _SHARED or head.tag in {"VBP", "VBG"}
-                if self.cast.legacy is None and shared and head.lemma not in _TOGETHER:
+                if self.cast.legacy is None and shared and not self._pairs(clause):
                     self.who[subject.index] = self.cast.user
             return self.who.get(subject.index), False
         if not is_verb(head) or orders(clause) or (head.lemma in {"call", "name"} and not clause.children("aux")):
@@ -140,7 +151,7 @@ class MessageReader(Teller):
         if not past:
             return None, False
         if previous is not None or self.last is not None:
-            return self.last, True
+            return self.last or (self.cast.user if self.own and not self.cast.here else None), True
         asked = re.findall(
             r"(?i)\b(?:did|was|were|does|do|is|are|had|has|have|made|would|could) (he|she|you|they|we|it)\b",
             self.reply,
@@ -156,6 +167,12 @@ class MessageReader(Teller):
         if self.cast.legacy is None and self.own and not self.cast.here:
             return self.cast.user, True
         return (self.cast.legacy if head.lemma == "bear" and not self.cast.unclear else None), True
+
+    @staticmethod
+    def _pairs(clause: Clause) -> bool:
+        """Whether what "we" did is what two do: to meet, to be married."""
+        said = (clause.head.lemma, *(each.low for each in clause.children("acomp")))
+        return not _TOGETHER.isdisjoint(said)
 
     # --- a clause -----------------------------------------------------------------------------------------------
 
@@ -182,9 +199,9 @@ class MessageReader(Teller):
         if about is None and not explicit:
             raise _Dropped("about somebody else")
         about = about or owner
-        if owner.role == "user" and _only_begins(clause):
+        if owner.role == "user" and only_begins(clause):
             raise _Dropped("of the moment")
-        reason = unstated(clause, owner)
+        reason = unstated(clause, owner, elided=elided)
         if reason:
             raise _Dropped(reason)
         sense = clause.sense()
@@ -308,8 +325,15 @@ class MessageReader(Teller):
                 return owner
         return None
 
+    def _is_name(self, name: str, clause: Clause) -> bool:
+        """Whether somebody's name was written like one: what begins a line or a mended sentence may be any word."""
+        known = name in self.message.content or name_gender(name.split(" ", maxsplit=1)[0])
+        return bool(known) or tells_of_people(clause.parsed, clause.head)
+
     def _check_name(self, clause: Clause, owner: Person) -> None:
         """Take in "his name is Ben" of somebody who was not named: it is not said of the legacy. Raises _Dropped."""
+        if owner.role == "other" and not owner.kin and owner.name and not self._is_name(owner.name, clause):
+            raise _Dropped("nobody's")
         name = next((each for each in clause.children("attr", "acomp") if each.low not in self.cast.legacy_names), None)
         bare = (
             clause.subject is not None
@@ -360,13 +384,7 @@ class MessageReader(Teller):
             return None
         start, end = self._span(both.words())
         statement = replace(last.statement, content=sentence, quote=self.message.content[start:end])
-        return _Told(statement, both, person)
-
-
-def _only_begins(clause: Clause) -> bool:
-    """Whether somebody says only what they are going to talk of."""
-    wanted = clause.head.lemma in {"want", "like", "love", "need"} and not clause.children("neg")
-    return wanted and any(each.lemma in _TALK for each in clause.children("xcomp"))
+        return _Told(statement, both, person, loose=True)
 
 
 def _capital(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from language.reading.notes import spelled_out
-from language.reading.words import KIN, listed
+from language.reading.words import KIN, PETS, listed
 
 MASK = "Xquote"
 """A quotation stands in the text as this with a letter behind it: one name, as a parser sees it."""
@@ -20,7 +20,6 @@ _TRANSLATED = str.maketrans(_PLAIN)
 _QUOTATION = re.compile(
     r"[\"“„«”]([^\"“”„«»]{2,300})[\"”“»]|(?<![\w'])'(?!\d\ds?\b)([^'\"\n]{4,200}(?:'\w[^'\"\n]*)?)'(?!\w)"
 )
-_ENDS = ".!?"
 _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\\w)(?:[:;]-?[()DPp]|<3|xx+)(?!\\w)")
 _LAUGHS = re.compile(r"(?i)(?<!\w)(?:lol+|lmao|rofl|ha(?:ha)+h?|he(?:he)+|omg|tbh|ngl|imo|btw|fyi|smh)(?!\w)[ ,]*")
 _ASIDES = re.compile(
@@ -32,7 +31,7 @@ _ASIDES = re.compile(
     r"needless to say|thank god|thankfully|sadly|luckily|honestly|actually|obviously|believe me|for what it's worth|"
     r"if (?:that|it) matters|if (?:you|i) (?:please|like|will|may|must)|what can i say|mind you|i tell you"
     r"|my (?:dear|friend)|at least|as i said|"
-    r"please|sorry|though)"
+    r"please|sorry|though|either)"
     r"(?=\s*(?:[,.!?;:)]|- |$))"
 )
 _OPENERS = re.compile(
@@ -58,7 +57,8 @@ _QUESTION_AFTER = re.compile(
     r"[^.!?]*\?)"
 )
 _SPLICE = re.compile(
-    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|nothing|send|at least|don't|please)\b)|(?<=\w), (?=(?:so|but|"
+    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|nothing|send|at least|don't|please)\b|some (?:days|weeks) )"
+    r"|(?<=\w), (?=(?:so|but|"
     r"and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
 )
 # "I have one sister, she lives in Chicago": two sentences, unless the first only leads up to the second.
@@ -78,7 +78,9 @@ _SAID_TWICE = re.compile(
     r",? (?:he|she)(?='s |'d | (?!who\b)\w)"
 )
 _TRAILS = re.compile(
-    r"(?i),? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
+    r"(?i), (?:he|she) (?:told|said to) (?:me|us)(?: (?:that|so|it|this|once))?(?: (?:at|on|in) [^.!?,]{2,30})?"
+    r"(?=[.!?]|$)"
+    r"|,? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
     r"|there you go)(?=[.!?]|$)"
 )
 _YEARS_HAD = re.compile(
@@ -88,8 +90,12 @@ _YEARS_HAD = re.compile(
 _KIN_HAS = re.compile(
     rf"(?i)(?<=\b)((?:my|our|his|her) (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
     r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w+ing|an?|the|in|at|not|very"
-    r"|called))\b(?! of\b)"
+    r"|called|named))\b(?! of\b)"
 )
+_PET_CALLED = re.compile(
+    rf"(?i)(?:(?<=[.!?] )|^)(?:the )?(?P<pet>{'|'.join(sorted(PETS))})(?:'s| is|s)? (?:called|named)\b"
+)
+_TYPE = re.compile(r"(?i)(?<=m |s )(?:a )?type (1|2|one|two)\b(?! diab)")
 _AGED = {"have": "am", "has": "is", "had": "was"}
 
 WORDS = {
@@ -108,9 +114,8 @@ WORDS = {
     "dunno": "don't know", "wk": "week", "wks": "weeks", "mo": "month", "mos": "months", "uni": "university",
     "n": "and", "em": "them", "pls": "please", "plz": "please", "idk": "I don't know", "def": "definitely",
     "sis": "sister", "bro": "brother", "hubby": "husband", "pb": "peanut butter", "outta": "out of", "kinda": "rather",
-    "sorta": "rather", "rn": "now", "b4": "before",
-    "alot": "a lot", "evry": "every", "everyday": "every day", "bout": "about",
-    "bf's": "boyfriend's",
+    "sorta": "rather", "rn": "now", "b4": "before", "alot": "a lot",
+    "evry": "every", "everyday": "every day", "bout": "about", "bf's": "boyfriend's",
 }  # fmt: skip
 _UNMARKED = re.compile(
     rf"(?<![\w'])(?:{'|'.join(each for each in WORDS if re.search(r'n.t$|.m$|.ve$', WORDS[each]) and each != 'idk')})"
@@ -285,7 +290,6 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     mended.replace(_ASIDES, "")
     mended.replace(re.compile(r"([?!.])[?!. ]*(?<=[?!.])|\s*\.(?=\s*[,;])"), lambda match: _strongest(match.group()))
     mended.replace(_QUESTION_AFTER, ". ")
-    mended.replace(re.compile(r" either(?=[.,!]|$)"), "")
     mended.replace(re.compile(r"(?i)(?<!\w)'cause\b"), "because")
     mended.replace(_UNMARKED, lambda match: WORDS[match.group().lower()])
     if casual:
@@ -300,7 +304,10 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     if casual:
         mended.replace(_RUN_ON, lambda match: match.group() if match["before"] in _LEADS_ON else f"{match['before']}. ")
     mended.replace(re.compile(r"(?i)(?<=\bhe) (?=born\b)|(?<=\bshe) (?=born\b)|(?<=\bi) (?=born\b)"), " was ")
+    if own:
+        mended.replace(_PET_CALLED, lambda match: f"my {match['pet'].lower()} is called")
     mended.replace(_YEARS_HAD, _aged)
+    mended.replace(_TYPE, lambda match: f"a type-{match[1]} diabetic")
     mended.replace(_THEREFORE, ". ")
     mended.replace(_NO_ARTICLE, lambda match: f"{match.group()}{_article(mended.text[match.end()])} ")
     mended.replace(_SPLICE, ". ")
@@ -367,7 +374,7 @@ def _mask(mended: Mended) -> None:
         if len(quotes) >= 26 or not inner:
             return match.group()
         after = text[match.end() : match.end() + 2]
-        ends = inner[-1:] in _ENDS and (not text[match.end() :].strip() or bool(re.match(r"\s[A-Z]", after)))
+        ends = inner[-1:] in ".!?" and (not text[match.end() :].strip() or bool(re.match(r"\s[A-Z]", after)))
         quotes.append(inner if inner.endswith(("!", "?")) else inner.rstrip(",. "))
         return f"{MASK}{chr(96 + len(quotes))}{'.' if ends else ''}"
 
@@ -382,7 +389,6 @@ def _mend_words(mended: Mended, names: Collection[str]) -> None:
     mended.replace(_SAID, "")
     mended.replace(_OWN, lambda match: f"{match[1]}'s")
     mended.replace(re.compile(r"(?<![\w'])i(?=\b)"), "I")
-    mended.replace(re.compile(r"(?<= a) year(?= .*\bage\b)"), " year")
     for match in _NAMED_KIN.finditer(mended.text):
         if match[1] not in _NO_NAMES and not match[1].endswith(("ed", "ing", "ly")):
             known.add(match[1])

@@ -24,6 +24,7 @@ from language.reading.parse import Parsed, Word
 from language.reading.words import (
     KIN,
     KIN_GENDER,
+    KIN_PLURALS,
     NAMING_KIN,
     NOT_NAMES,
     TITLES,
@@ -38,9 +39,18 @@ PRONOUNS = {
 }  # fmt: skip
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _OF_PEOPLE = listed("allergic diabetic pregnant married engaged")
-_CONDITIONS = listed("asthma diabetes epilepsy dementia cancer arthritis migraines allergies adhd autism eczema")
+_CONDITIONS = listed(
+    """asthma diabetes epilepsy dementia cancer arthritis migraines allergies adhd autism eczema coeliac celiac
+    epileptic asthmatic shellfish nuts peanuts dairy gluten lactose"""
+)
+_THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _NAME_ENDS = frozenset({"'s", "’s"})
+
+
+def tells_of_people(parsed: Parsed, verb: Word) -> bool:
+    """Whether a clause says what is said of people alone: that somebody is allergic, or has asthma."""
+    return any(each.low in (_OF_PEOPLE | _CONDITIONS) for each in parsed.children(verb))
 
 
 @dataclass(eq=False, slots=True)
@@ -80,6 +90,8 @@ class Cast:
     """Whom the message before did."""
     unclear: bool = False
     """Whether a pronoun can mean the legacy as well as somebody whom the message before was about."""
+    several: Person | None = None
+    """Whom "they" means: "my parents", where no other plural came since."""
 
     @classmethod
     def of(cls, legacy_name: str | None, user_name: str, texts: Sequence[str]) -> Cast:
@@ -108,7 +120,7 @@ class Cast:
         carried, self.before, self.here = self.subject, self.here, []
         low = set(re.findall(r"[\w'-]+", reply.lower()))
         named = [one for one in self.before if one.role == "other" and one.name.lower() in low and one.name]
-        self.unclear = False
+        self.unclear, self.several = False, None
         if self.legacy is None:
             self.subject = (
                 carried if carried is not None and (carried in named or set(self.before) == {carried}) else None
@@ -147,6 +159,10 @@ class Cast:
                 continue
             if word.low in {"i", "me", "my", "mine", "myself"} and word.pos != "NUM":
                 who[word.index] = self.user
+            elif word.low in _THEY and self.several is not None:
+                who[word.index] = self.several
+            elif word.tag in {"NNS", "NNPS"}:
+                self.several = self._several(parsed, word)
             elif word.low in PRONOUNS and word.pos in {"PRON", "DET", "ADJ"}:
                 who[word.index] = self._meant(parsed, word, who, subject)
             elif word.pos in {"NOUN", "PROPN", "ADJ", "VERB"}:
@@ -159,6 +175,13 @@ class Cast:
                     subject = person
                 self.here = [one for one in self.here if one is not person] + [person]
 
+    def _several(self, parsed: Parsed, word: Word) -> Person | None:
+        """Whom "they" means after "my parents"; after any other plural nobody."""
+        holder = parsed.child(word, "poss")
+        own = holder is not None and holder.low in {"my", "our"} and self.legacy is None
+        kin = word.lemma in KIN or word.low in KIN_PLURALS
+        return Person("other", gender="several", kin=word.low, owner=self.user) if own and kin else None
+
     def _named(self, parsed: Parsed, word: Word, who: dict[int, Person | None]) -> Person | None:  # noqa: PLR0911
         words = parsed.words
         if word.low in KIN and word.tag not in {"NNS", "NNPS"} and word.pos in {"NOUN", "PROPN"}:
@@ -166,8 +189,7 @@ class Cast:
         known = next((one for one in self.others if one.name == word.text), None)
         if known is not None and word.dep in _SUBJECTS:
             return known
-        told = parsed.children(parsed.head(word))
-        human = word.dep == "nsubj" and any(each.low in (_OF_PEOPLE | _CONDITIONS) for each in told)
+        human = word.dep == "nsubj" and tells_of_people(parsed, parsed.head(word))
         plain = word.pos != "PROPN" and not (
             human and word.pos == "NOUN" and not parsed.children(word) and word.tag == "NN"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from language.reading.clauses import SAY, Clause, subject_of, trimmed
+from language.reading.clauses import SAY, Clause, governor, subject_of, trimmed
 from language.reading.kin import before_name
 from language.reading.normalise import MASK, Mended
 from language.reading.parse import Word
@@ -19,7 +19,6 @@ _THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re
 _SAME_PAST = listed("quit put cut hit hurt set let read cost shut spread bet split beat")
 _PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
 _NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
-_WEATHER = frozenset({"rain", "snow", "thunder", "freeze"})
 
 
 class Unclear(Exception):
@@ -181,15 +180,15 @@ class Wording:
             or (low == "that" and word.dep in {"advmod", "nsubj", "dobj"} and word.tag == "WDT")
         ):
             return
-        if low == "it" and clause.parsed.head(word).lemma in _WEATHER:
+        if low == "it" and clause.parsed.head(word).lemma in {"rain", "snow", "thunder", "freeze"}:
             return
         if low in {"it", "its"}:
-            verb = _governor(clause, word)
+            verb = governor(clause, word)
             ok = any(
                 each.tag in {"NN", "NNP"}
                 and each.index not in self.who
                 and each.entity not in {"DATE", "TIME"}
-                and (_governor(clause, each) != verb or low == "its")
+                and (governor(clause, each) != verb or low == "its")
                 for each in before
             )
         elif low in {"they", "them", "their", "theirs"}:
@@ -204,7 +203,7 @@ class Wording:
         elif low == "one":
             ok = word.tag == "CD" and word.dep not in {"dobj", "nsubj", "attr"}
         elif low == "there":
-            ok = any(each.entity in {"GPE", "FAC", "LOC", "ORG"} for each in before)
+            ok = any(each.entity in {"GPE", "FAC", "LOC", "ORG"} and each.index not in self.who for each in before)
         else:
             ok = False
         if not ok:
@@ -214,6 +213,9 @@ class Wording:
         person, low = self.who[word.index], word.low
         if person is None:
             raise Unclear(word)
+        if low in {"they", "them", "their"}:
+            self._show(person)
+            return f"{self.named(person)}'" if low == "their" else self.named(person)
         possessive = word.tag == "PRP$" or (low in {"his", "her"} and word.dep == "poss")
         if person.role == "user" and low in {"i", "we", "me", "my", "mine", "myself"}:
             if low == "myself":
@@ -358,14 +360,21 @@ class Wording:
             return _THIRD.get(low) or third(word.text)
         if low in _SPELT:
             return _SPELT[low]
+        alone = word.index == clause.head.index and not any(
+            each.dep in {"aux", "auxpass"} for each in clause.parsed.children(word)
+        )
+        if (
+            subject is not None
+            and alone
+            and word.tag in {"VB", "VBP"}
+            and (
+                subject.low in {"he", "she"}
+                or subject.tag == "NNP"
+                or (subject.tag == "NN" and clause.parsed.child(subject, "conj") is None)
+            )
+        ):
+            return _THIRD.get(low) or third(word.text)
         return "not" if low == "not" and following is not None else word.text
-
-
-def _governor(clause: Clause, word: Word) -> int:
-    """The verb that a word hangs on."""
-    while word.head != word.index and word.pos not in {"VERB", "AUX"}:
-        word = clause.parsed.head(word)
-    return word.index
 
 
 def _subject_index(clause: Clause) -> int:
@@ -374,7 +383,7 @@ def _subject_index(clause: Clause) -> int:
 
 def _same_act(clause: Clause, word: Word) -> bool:
     """Whether a word is an object of what the clause's subject does: then it is somebody else, or "himself"."""
-    verb = clause.parsed.words[_governor(clause, word)]
+    verb = clause.parsed.words[governor(clause, word)]
     while verb.dep == "xcomp":
         verb = clause.parsed.head(verb)
     return verb.index == clause.head.index and word.dep != "pobj"

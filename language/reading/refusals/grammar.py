@@ -14,6 +14,9 @@ _WISHES = listed(
 )
 _MINDS = listed("want hate like love mind kill hurt die turn upset be")
 _POINTS_AT = listed("that this it these those which none nothing nobody one part bit thing what you u ya we")
+_KEPT = listed(
+    "record file notes notebook book album memory story paper page profile posterity trace hush incognito secret"
+)
 _YOU = frozenset({"you", "u"})
 _I = frozenset({"i", "we", "id"})
 _NOTICES = frozenset({"see", "have", "read", "find", "hear"})
@@ -38,8 +41,8 @@ def may_ask(parsed: Parsed, act: Act) -> bool:
     inside = [word for word in parsed.words if act.start <= word.start < act.end]
     indices = {word.index for word in inside}
     root = next((word for word in inside if word.head == word.index or word.head not in indices), None)
-    if root is None:
-        return True
+    if root is None or not any(word.pos in {"VERB", "AUX"} for word in inside):
+        return any(word.low in _POINTS_AT | _KEPT for word in inside)
     subject = parsed.child(root, "nsubj", "nsubjpass")
     subject = subject if subject is not None and subject.index in indices else None
     helped = {each.low for each in parsed.children(root) if each.dep == "aux"}

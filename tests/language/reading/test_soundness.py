@@ -1,0 +1,48 @@
+"""The statements that leave are parsed once more, and those that are no sentences stay."""
+
+import pytest
+
+from language.reading import soundness
+from language.reading.soundness import unsound
+from language.reading.statements import read
+from tests.language.offline_talk import conversation
+
+
+@pytest.mark.parametrize(("statement", "reason"), [
+    ("Beach ideas for the trip.", "no sentence"),
+    ("The user always has had.", "says too little"),
+    ("The user likes.", "says too little"),
+    ("The user's brother got all the brains the user dropped out of college at 17.", "run-on"),
+    ("The user lives in Leeds. Tom is a nurse.", "broken grammar"),
+    ("The user is vegan.", ""),
+    ("The user's hobby is pottery.", ""),
+    ("The user still lives in the house that the user's father bought.", ""),
+    ("Rosa said \"never mind\" to everybody.", ""),
+])  # fmt: skip
+def test_a_statement_is_one_sentence_with_all_that_its_verb_needs(statement, reason):
+    assert unsound(statement) == reason
+
+
+def test_what_cannot_be_parsed_stays(monkeypatch):
+    monkeypatch.setattr(soundness, "parse", lambda text, names: None)
+    assert unsound("The user keeps bees.") == "not parsed"
+
+
+@pytest.mark.parametrize(("said", "told"), [
+    ("My parents have a small tea shop. They want me to come back. I call them every Sunday.",
+     ["The user's parents have a small tea shop.", "The user's parents want the user to come back.",
+      "The user calls the user's parents every Sunday."]),
+    ("I have two dogs. They are loud.", ["The user has two dogs."]),
+    ("also heads up im type 1 so no cake", ["The user is a type-1 diabetic."]),
+    ("dog's called Pickle, hes a staffy", ["The user's dog is called Pickle."]),
+    ("ollie cant have shellfish", ["Ollie cannot have shellfish."]),
+    ("doc says wear a splint", []),
+    ("saving for a van. been vegan since jan", ["The user is saving for a van.", "The user has been vegan since jan."]),
+    ("I have a flatmate, Lucia. She teach me to make tortilla.", None),
+])  # fmt: skip
+def test_chat_and_learners_english_become_sentences(said, told):
+    found = [one.content for one in read(conversation(said)).statements]
+    if told is None:
+        assert "Lucia teaches the user to make tortilla." in found
+    else:
+        assert found == told
