@@ -31,7 +31,7 @@ from statements.wording import Embedded
 from .models import Memory, Place
 from .policy import writing
 from .policy.bands import Neighbour
-from .querysets import BROUGHT_BY, MemoryQuerySet
+from .querysets import MemoryQuerySet
 from .records import QUOTE_CHARACTERS, NewMemory, Said
 from .surroundings import read_surroundings
 
@@ -224,7 +224,7 @@ def brought_as_they_are(user_id: UUID, import_id: UUID, *, any_state: bool = Fal
 
     With ``any_state`` those that were as well.
     """
-    own = Memory.objects.filter(user_id=user_id, **{f"metadata__{BROUGHT_BY}": str(import_id)})
+    own = Memory.objects.filter(user_id=user_id, brought_by=import_id)
     return own if any_state else own.filter(version=1, reviewed_at__isnull=True, pinned=False)
 
 

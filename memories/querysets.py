@@ -42,10 +42,6 @@ PLACES_CATEGORY = "context"
 """Places have no category of their own: an agent sees them with this one."""
 
 
-BROUGHT_BY = "keepsake_import"
-"""Where in the metadata of a memory stands the import that brought it, if one of memories did."""
-
-
 def _version_at(rev: int) -> models.FilteredRelation:
     """The version that was the current one at a revision."""
     begun = Q(versions__recorded_from_rev__lte=rev)
@@ -97,9 +93,11 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         """Memories that may be said together with others: those in use that nothing sets apart.
 
         Left alone are fields, procedures and insights, what ends by itself or holds only later, what a client
-        has under an id, with metadata of its own or word for word, and, unless ``pinned``, what is pinned.
+        has under an id, with metadata of its own or word for word, and, unless ``pinned``, what is pinned. What an
+        import of memories brought has all of these from elsewhere, and no client that relies on them.
         """
-        rows = self.in_use(principal).filter(field="", external_id="", metadata={}, verbatim=False)
+        no_client_s = Q(external_id="", metadata={}, verbatim=False)
+        rows = self.in_use(principal).filter(no_client_s | Q(brought_by__isnull=False), field="")
         rows = rows.filter(expires_at__isnull=True, valid_to__isnull=True)
         rows = rows.exclude(kind__in=["procedural", "insight"]).exclude(valid_from__gt=timezone.now())
         return rows if pinned else rows.filter(pinned=False)
@@ -112,8 +110,7 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         """Those that an import brought, or that rest on words which it brought."""
         evidence = apps.get_model("memories", "MemoryEvidence").objects
         said = evidence.filter(message__conversation__brought_by=import_id)
-        itself = Q(**{f"metadata__{BROUGHT_BY}": str(import_id)})
-        return self.filter(Q(pk__in=said.values("version__memory")) | itself)
+        return self.filter(Q(pk__in=said.values("version__memory")) | Q(brought_by=import_id))
 
     def resting_on(self, ids: Collection[str]) -> MemoryQuerySet:
         """Insights, in use or waiting, that were made of at least one of these memories."""

@@ -24,7 +24,8 @@ class NewMemory:
     ``category`` may be an alias. ``field`` names one of ``Memory.Field``, which are about the person: ``subject`` is
     empty then. ``external_id`` is the client's own id for it. ``valid_from`` and ``valid_to`` say when it is true,
     ``expires_at`` until when it is to be remembered. ``metadata`` is what the client keeps beside it. ``verbatim``: its
-    content is kept byte for byte, whatever its form and whatever is similar.
+    content is kept byte for byte, whatever its form and whatever is similar. ``brought_by`` is the import of memories
+    that it comes with; no request can name one.
     """
 
     content: str
@@ -44,6 +45,7 @@ class NewMemory:
     valid_to: datetime | None = None
     expires_at: datetime | None = None
     metadata: Mapping[str, Any] = made_by(default_factory=dict)
+    brought_by: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import socket
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from uuid import UUID
@@ -20,6 +21,7 @@ from uuid import UUID
 import httpx2
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from journal.exceptions import Refused
@@ -30,6 +32,7 @@ from .models import Webhook, WebhookDelivery
 LONGEST_URL = 500
 _SECRET = "keepsake.webhook"  # noqa: S105 - what secrets are derived for, not one
 _MOST_TRIED = 3
+_BOTH_SECRETS = timedelta(days=1)
 # Nobody's on the internet either, though some Pythons take them for global: one cloud's metadata is at 192.0.0.192.
 _KEPT = tuple(ip_network(each) for each in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20"))
 Address = IPv4Address | IPv6Address
@@ -39,21 +42,28 @@ Error = WebhookDelivery.Error
 # --- Secrets and signatures -----------------------------------------------------------------------------------------
 
 
-def secret_of(webhook_id: UUID) -> str:
+def secret_of(webhook: Webhook) -> str:
     """The secret as the agent's server gets it. It is derived from the SECRET_KEY, so no table holds it."""
-    return f"whsec_{base64.b64encode(_secrets(webhook_id)[0]).decode()}"
+    return f"whsec_{base64.b64encode(_secrets(webhook)[0]).decode()}"
 
 
-def _secrets(webhook_id: UUID) -> list[bytes]:
-    """That under the current SECRET_KEY and its fallbacks: a receiver knows the one that it was shown."""
+def _secrets(webhook: Webhook) -> list[bytes]:
+    """That under the current SECRET_KEY and its fallbacks: a receiver knows the one that it was shown.
+
+    For a day after it was rotated, the one before counts too.
+    """
+    numbers = [webhook.secret_number]
+    if webhook.rotated_at is not None and timezone.now() - webhook.rotated_at < _BOTH_SECRETS:
+        numbers.append(webhook.secret_number - 1)
+    named = [f"{webhook.pk}:{number}" if number else str(webhook.pk) for number in numbers]
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return [salted_hmac(_SECRET, str(webhook_id), secret=key, algorithm="sha256").digest() for key in keys]
+    return [salted_hmac(_SECRET, name, secret=key, algorithm="sha256").digest() for name in named for key in keys]
 
 
-def signed_headers(webhook_id: UUID, delivery_id: UUID, at: int, body: bytes) -> dict[str, str]:
+def signed_headers(webhook: Webhook, delivery_id: UUID, at: int, body: bytes) -> dict[str, str]:
     """The headers by which a receiver knows who sent the body and when (seconds since 1970)."""
     told = b"%b.%d.%b" % (str(delivery_id).encode(), at, body)
-    macs = [hmac.new(secret, told, hashlib.sha256).digest() for secret in _secrets(webhook_id)]
+    macs = [hmac.new(secret, told, hashlib.sha256).digest() for secret in _secrets(webhook)]
     return {
         "webhook-id": str(delivery_id),
         "webhook-timestamp": str(at),

@@ -52,7 +52,7 @@ def stopped_webhooks(principal: Principal) -> list[Webhook]:
 
 def show_secret(request: PageRequest, principal: Principal, agent: Agent, webhook: Webhook) -> HttpResponse:
     """The page that shows a new webhook's secret."""
-    context = {"principal": principal, "agent": agent, "webhook": webhook, "secret": secret_of(webhook.pk)}
+    context = {"principal": principal, "agent": agent, "webhook": webhook, "secret": secret_of(webhook)}
     return render(request, "desk/agent_webhook.html", context)
 
 

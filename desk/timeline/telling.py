@@ -58,7 +58,7 @@ _OF_KIND = {
     ("agent", "ADD"): gettext_lazy("connected it"),
     ("agent", "GRANT"): gettext_lazy("changed what it may see"),
     ("webhook", "ADD"): gettext_lazy("added a webhook of it"),
-    ("webhook", "UPDATE"): gettext_lazy("switched a webhook of it on or off"),
+    ("webhook", "UPDATE"): gettext_lazy("changed a webhook of it"),
     ("webhook", "DELETE"): gettext_lazy("removed a webhook of it"),
     ("legacy", "ADD"): gettext_lazy("began it"),
     ("legacy", "UPDATE"): gettext_lazy("changed its name or its picture"),

@@ -18,7 +18,6 @@ from assistant.imports.memories import MEMORY_FORMS, MemoryForm
 from conversations.imports.forms import MEM0
 from journal.exceptions import Refused
 from memories.actions import ADDED_AT_ONCE, memories_add
-from memories.querysets import BROUGHT_BY
 from memories.records import Addition, NewMemory
 
 from .doing import CATEGORY
@@ -102,8 +101,7 @@ def bring_over(
     current = [each for each in exported if each.new.expires_at is None or each.new.expires_at > now]
     counts["expired"] = len(exported) - len(current)
     if import_id is not None:
-        mark = {BROUGHT_BY: str(import_id)}
-        current = [replace(each, new=replace(each.new, metadata={**each.new.metadata, **mark})) for each in current]
+        current = [replace(each, new=replace(each.new, brought_by=import_id)) for each in current]
     for part in _parts(current):
         for outcome in memories_add(principal, [Addition(each.new) for each in part]):
             if isinstance(outcome, Refused):

@@ -39,6 +39,7 @@ from .webhooks import (
     webhook_deliver,
     webhook_remove,
     webhook_resume,
+    webhook_rotate,
     webhooks_sweep,
     webhooks_trim,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "webhook_deliver",
     "webhook_remove",
     "webhook_resume",
+    "webhook_rotate",
     "webhooks_sweep",
     "webhooks_trim",
 ]

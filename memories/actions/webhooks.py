@@ -92,6 +92,19 @@ def webhook_resume(principal: Principal, webhook_id: UUID) -> Webhook:
     return webhook
 
 
+def webhook_rotate(principal: Principal, webhook_id: UUID) -> Webhook:
+    """Give it another secret; messages are signed by the one before too for a day. Raises as removing does."""
+    webhook = _find(principal, webhook_id)
+    with ledger_write(principal.actor, webhook.user_id) as write:
+        webhook = Webhook.objects.select_for_update().filter(pk=webhook_id).first() or _gone()
+        webhook.secret_number, webhook.rotated_at = webhook.secret_number + 1, timezone.now()
+        webhook.save(update_fields=["secret_number", "rotated_at"])
+        agent = str(webhook.agent_id)
+        write.change(webhook.user_id, "UPDATE", "webhook", webhook_id, agent=agent, changed=["secret"])
+        write.result("webhook", webhook_id)
+    return webhook
+
+
 def delivery_resend(principal: Principal, webhook_id: UUID, delivery_id: UUID) -> WebhookDelivery:
     """Try a delivery anew that was given up. Raises as removing does, and Conflict (409) for one that was not."""
     webhook = _find(principal, webhook_id)
@@ -180,7 +193,7 @@ def _deliver_next(lease: Lease, webhook_id: UUID) -> bool:
     answer = Answer(None)
     if body is not None:
         at = int(timezone.now().timestamp())
-        answer = send(webhook.url, signed_headers(webhook.pk, delivery.pk, at, body), body)
+        answer = send(webhook.url, signed_headers(webhook, delivery.pk, at, body), body)
         lease.keep()
     return _note(lease, webhook, delivery, answer)
 
@@ -216,25 +229,27 @@ def _note(lease: Lease, webhook: Webhook, delivery: WebhookDelivery, answer: Ans
     """Write down how an attempt ended. Returns whether it came through."""
     now = timezone.now()
     came_through = not answer.error
-    delivery.attempts += 1
-    delivery.status_code, delivery.error = answer.status_code, answer.error
-    if came_through:
-        delivery.state, delivery.ended_at = State.SENT, now
-    elif delivery.attempts >= settings.WEBHOOK_ATTEMPTS:
-        delivery.state, delivery.ended_at = State.DEAD, now
-    else:
-        delivery.not_before = now + _wait(delivery.attempts)
-    since = None if came_through else webhook.failing_since or now
     with transaction.atomic():
         lease.hold()
-        # Somebody may have removed it while it was being sent to.
-        if not Webhook.objects.select_for_update().filter(pk=webhook.pk).exists():
+        # Somebody may have removed or resumed it while it was being sent to: what they did is counted on from.
+        current = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
+        if current is None:
             return False
+        delivery.refresh_from_db()
+        delivery.attempts += 1
+        delivery.status_code, delivery.error = answer.status_code, answer.error
+        if came_through:
+            delivery.state, delivery.ended_at = State.SENT, now
+        elif delivery.attempts >= settings.WEBHOOK_ATTEMPTS:
+            delivery.state, delivery.ended_at = State.DEAD, now
+        else:
+            delivery.not_before = now + _wait(delivery.attempts)
+        since = None if came_through else current.failing_since or now
         delivery.save(update_fields=["attempts", "status_code", "error", "state", "ended_at", "not_before"])
         Webhook.objects.filter(pk=webhook.pk).update(failing_since=since)
     long_ago = now - timedelta(days=settings.WEBHOOK_FAILING_DAYS)
     if since is not None and (answer.status_code == HTTPStatus.GONE or since <= long_ago):
-        _switch_off(webhook, now)
+        _switch_off(webhook, now, since)
     return came_through
 
 
@@ -244,10 +259,14 @@ def _wait(attempts: int) -> timedelta:
     return timedelta(seconds=min(seconds, settings.WEBHOOK_LONGEST_RETRY_SECONDS))
 
 
-def _switch_off(webhook: Webhook, now: datetime) -> None:
-    """Send no more to it, and say so in the person's log. The pages show it until it is resumed or removed."""
+def _switch_off(webhook: Webhook, now: datetime, since: datetime) -> None:
+    """Send no more to it, and say so in the person's log. The pages show it until it is resumed or removed.
+
+    One that was resumed a moment ago is not failing ``since`` then any more, and stays on.
+    """
     with acting_as(principal_for_job(webhook.user_id)) as job, ledger_write(job.actor, webhook.user_id) as write:
-        if Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=True).update(disabled_at=now):
+        failing = Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=True, failing_since=since)
+        if failing.update(disabled_at=now):
             agent = str(webhook.agent_id)
             write.change(webhook.user_id, "UPDATE", "webhook", webhook.pk, agent=agent, changed=["disabled"])
 

@@ -19,7 +19,7 @@ from .single import (
     MemoryRestore,
     MemoryRevert,
 )
-from .webhooks import DeliveryResend, WebhookDeliveries, WebhookDetail, WebhookResume, Webhooks
+from .webhooks import DeliveryResend, WebhookDeliveries, WebhookDetail, WebhookResume, WebhookRotate, Webhooks
 from .whole import MemoryContext, MemoryDocument, UndoChanges
 
 
@@ -72,6 +72,7 @@ urlpatterns = [
     path("changes/undo/", UndoChanges.as_view(), name="changes-undo"),
     path("webhooks/", Webhooks.as_view(), name="webhooks"),
     path("webhooks/<uuid:webhook_id>/", WebhookDetail.as_view(), name="webhook"),
+    path("webhooks/<uuid:webhook_id>/rotate/", WebhookRotate.as_view(), name="webhook-rotate"),
     path("webhooks/<uuid:webhook_id>/resume/", WebhookResume.as_view(), name="webhook-resume"),
     path("webhooks/<uuid:webhook_id>/deliveries/", WebhookDeliveries.as_view(), name="webhook-deliveries"),
     path(

@@ -57,12 +57,12 @@ class Webhooks(WritesOnce[Principal], ListAPIView):
             raise ValidationError({"agent": ["Name one of your agents."]})
         key, _ = claimed_by(request._request) if principal.kind == "agent" else ("", "")
         webhook = actions.webhook_create(principal, agent_id, body.validated_data["url"], key=key)
-        return Response(shown_webhook(webhook, secret_of(webhook.pk)), status=201)
+        return Response(shown_webhook(webhook, secret_of(webhook)), status=201)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """The webhook as it is now: whoever repeats the request has not seen the secret."""
         webhook = _find(principal_of(request), UUID(record.object_ids[0]))
-        return Response(shown_webhook(webhook, secret_of(webhook.pk)), status=201)
+        return Response(shown_webhook(webhook, secret_of(webhook)), status=201)
 
 
 class WebhookDetail(APIView):
@@ -78,6 +78,23 @@ class WebhookDetail(APIView):
         """Send nothing to it any more, and forget it."""
         actions.webhook_remove(principal_of(request), webhook_id)
         return Response(status=204)
+
+
+class WebhookRotate(WritesOnce[Principal]):
+    """Another secret."""
+
+    @extend_schema(request=None, responses=RegisteredWebhookSerializer)
+    def post(self, request: Request, webhook_id: UUID) -> Response:
+        """Give it another `secret`, which is shown this once. For a day messages are signed by the one before too."""
+        principal = self.caller(request)
+        read_nothing(request)
+        webhook = actions.webhook_rotate(principal, webhook_id)
+        return Response(shown_webhook(webhook, secret_of(webhook)))
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> dict[str, object]:
+        """The webhook as it is now: whoever repeats the request has not seen the secret."""
+        webhook = _find(principal, UUID(object_ids[0]))
+        return shown_webhook(webhook, secret_of(webhook))
 
 
 class WebhookResume(WritesOnce[Principal]):

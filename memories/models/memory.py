@@ -115,7 +115,10 @@ class Memory(Worded, Statement):
     in_block = models.BooleanField(default=False, editable=False)
     importance = models.PositiveSmallIntegerField(default=2)
     pinned = models.BooleanField(default=False)
-    verbatim = models.BooleanField(default=False, db_default=False)  # Kept byte for byte, and never merged.
+    # Kept byte for byte, and never merged unless an import brought it.
+    verbatim = models.BooleanField(default=False, db_default=False)
+    # The import of memories that it came with, if any; only an import writes it, and it outlives that import's row.
+    brought_by = models.UUIDField(null=True, editable=False)
     state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
     needs_check = models.BooleanField(default=False)  # Perhaps the same as another: consolidation looks at it.
     active_rev = models.BigIntegerField(null=True)

@@ -60,8 +60,9 @@ class Webhook(models.Model):
     """An address to which the changes of a person are sent that one agent may see.
 
     ``reached`` is the person's revision up to which changes were put into deliveries. One that a ``key`` registered
-    ends with that key. Its secret is derived, not stored. ``failing_since`` is when the first delivery failed since the
-    last that came through; after days of that it is switched off, ``disabled_at``.
+    ends with that key. Its secret is derived, not stored: ``secret_number`` says how often it was rotated.
+    ``failing_since`` is when the first delivery failed since the last that came through; after days of that it is
+    switched off, ``disabled_at``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -70,6 +71,8 @@ class Webhook(models.Model):
     key = models.ForeignKey(AgentKey, on_delete=models.CASCADE, null=True, related_name="+")
     url = models.CharField(max_length=500)
     reached = models.BigIntegerField()
+    secret_number = models.PositiveIntegerField(default=0, db_default=0)
+    rotated_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

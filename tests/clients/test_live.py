@@ -95,6 +95,41 @@ def test_the_npm_client_does_what_its_page_says_and_knows_the_schema(agent):
     assert re.findall(r"```text\n(.*?)```", text, re.DOTALL) == [printed]
 
 
+REPEATING = """
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { keepsake } from "keepsake";
+
+const seen = [];
+const server = createServer((asked, answer) => {
+  asked.on("data", () => {});
+  asked.on("end", () => {
+    seen.push([asked.method, asked.headers["idempotency-key"]]);
+    if (seen.length === 1) return asked.socket.destroy();
+    answer.writeHead(seen.length === 2 ? 503 : 200, { "Content-Type": "application/json", "Retry-After": "0" });
+    answer.end('{"outcome": "created"}');
+  });
+}).listen(0, "127.0.0.1", async () => {
+  const memory = keepsake({ url: `http://127.0.0.1:${server.address().port}`, key: "ks_a.b" });
+  const body = { content: "The user keeps hens.", category: "interests" };
+  const { data } = await memory.POST("/api/v1/memories/", { body });
+  assert.equal(data.outcome, "created");
+  assert.equal(seen.length, 3);
+  assert.equal(new Set(seen.map(([, key]) => key)).size, 1);
+  assert.ok(seen[0][1]);
+  seen.length = 0;
+  await assert.rejects(memory.DELETE("/api/v1/memories/{memory_id}/", { params: { path: { memory_id: "a" } } }));
+  assert.equal(seen.length, 1);
+  server.close();
+});
+"""
+
+
+def test_the_npm_client_repeats_what_happens_once_and_nothing_else(agent):
+    (ENVIRONMENTS / "typescript/repeating.mjs").write_text(REPEATING)
+    node("typescript", "http://127.0.0.1:9", agent.credential, "repeating.mjs")
+
+
 QUICKSTARTS = {
     "python": "langgraph",
     "langgraph": "langgraph",

@@ -87,7 +87,7 @@ class TestWebhooks:
         made = client.post(page(agent, "webhooks/"), {"url": self.ADDRESS})
         secret = re.search(r"whsec_[A-Za-z0-9+/=]+", text(made))
         hook = Webhook.objects.get()
-        assert (hook.url, hook.agent, secret[0]) == (self.ADDRESS, agent, secret_of(hook.pk))
+        assert (hook.url, hook.agent, secret[0]) == (self.ADDRESS, agent, secret_of(hook))
         shown = client.get(page(agent))
         assert self.ADDRESS in text(shown)
         assert secret[0] not in text(shown)

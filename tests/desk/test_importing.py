@@ -294,7 +294,7 @@ class TestMemoriesOfMem0:
         assert not upload.parts.exists()
         memory = Memory.objects.get(content="I keep  hens")
         assert (memory.user, memory.verbatim, memory.category) == (owner, True, "interests")
-        assert memory.metadata == {"a": 1, "keepsake_import": str(upload.pk)}
+        assert (memory.metadata, memory.brought_by) == ({"a": 1}, upload.pk)
 
     def test_what_it_brought_is_listed(self, bring, visit, owner):
         MemoryFactory(user=owner, content="The user hates fog.")

@@ -1,7 +1,9 @@
 """Issue 18, 3: metadata that clients keep beside memories, and filters with AND, OR, NOT and operators."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -345,3 +347,15 @@ def test_every_field_can_be_filtered_by_on_memories_and_versions(owner):
         read = memory_condition(me, {"OR": [{name: "*"}, {"NOT": [{name: "*"}]}]})
         assert Memory.objects.filter(q_of(read)).count() == 1
         assert MemoryVersion.objects.filter(q_of(read, versions=True)).count() == 1
+
+
+def test_what_an_import_brought_is_merged_and_no_client_can_say_that_of_its_own(api, agent, owner):
+    import_id = uuid4()
+    brought = NewMemory("Likes  tea", "context", external_id="mem0:1", metadata={"a": 1}, verbatim=True)
+    actions.memory_add(principal_for_person(owner.pk), replace(brought, brought_by=import_id))
+    body = {"content": "Likes coffee.", "category": "context"}
+    for own in ({"metadata": {"keepsake_import": str(import_id)}}, {"brought_by": str(import_id)}):
+        api(agent).post(URL, body | own)
+    me = principal_for_person(owner.pk)
+    assert [each.content for each in Memory.objects.visible_to(me).mergeable(me)] == ["Likes  tea"]
+    assert [each.content for each in Memory.objects.visible_to(me).brought_by(import_id)] == ["Likes  tea"]

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import keepsake.webhooks
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -21,6 +22,7 @@ from memories.actions import (
     webhook_create,
     webhook_deliver,
     webhook_remove,
+    webhook_resume,
     webhooks_sweep,
     webhooks_trim,
 )
@@ -163,11 +165,11 @@ class TestRegistering:
         assert not Webhook.objects.exists()
 
     def test_no_table_holds_the_secret(self, hook):
-        secret = secret_of(hook.pk).removeprefix("whsec_")
+        secret = secret_of(hook).removeprefix("whsec_")
         with connection.cursor() as cursor:
             cursor.execute("SELECT to_jsonb(w)::text FROM memories_webhook w")
             assert secret not in cursor.fetchone()[0]
-        assert secret_of(uuid4()) != secret_of(hook.pk)
+        assert secret_of(Webhook()) != secret_of(hook)
 
 
 class TestDelivering:
@@ -187,7 +189,7 @@ class TestDelivering:
         )
         assert b"wasps" not in body
         assert memory.content.encode() not in body
-        verification()(secret_of(hook.pk), {name.lower(): value for name, value in headers.items()}, body)
+        verification()(secret_of(hook), {name.lower(): value for name, value in headers.items()}, body)
         delivery = WebhookDelivery.objects.get()
         assert (delivery.state, delivery.attempts, delivery.status_code) == ("sent", 1, 204)
         run()
@@ -275,6 +277,61 @@ class TestDelivering:
         for after, not_before in ((1, soon), (2, timezone.now())):
             WebhookDelivery.objects.create(webhook=hook, after=after, upto=after + 1, not_before=not_before)
         assert (webhooks_sweep(), queued) == (0, [])
+
+    def test_a_rotated_secret_signs_beside_the_one_before_for_a_day(self, api, owner, agent, hook, receiver, run):
+        shown = secret_of(hook)
+        address = f"{URL}{hook.pk}/rotate/"
+        first, again = (api(agent).post(address, headers={"Idempotency-Key": "1"}).json() for _ in range(2))
+        assert first == again
+        rotated = first["secret"]
+        assert rotated not in {shown, ""}
+        log = Change.objects.of_owner(owner.pk).filter(object_type="webhook").last()
+        assert (log.event, log.meta) == ("UPDATE", {"agent": str(agent.pk), "changed": ["secret"]})
+        run()
+        Webhook.objects.update(rotated_at=timezone.now() - timedelta(hours=25))
+        archived(owner)
+        run()
+        verify = verification()
+        within, after = (
+            ({name.lower(): value for name, value in headers.items()}, body) for _, headers, body in receiver.took
+        )
+        for secret, message in ((shown, within), (rotated, within), (rotated, after)):
+            verify(secret, *message)
+            keepsake.webhooks.verify(secret, *message)
+        for check in (verify, keepsake.webhooks.verify):
+            with pytest.raises(ValueError, match="not signed"):
+                check(shown, *after)
+
+    def test_one_that_is_resumed_while_it_is_being_sent_to_stays_on(self, owner, hook, queued, monkeypatch):
+        def send(*_):
+            webhook_resume(principal_for_person(owner.pk), hook.pk)
+            return Answer(500, "status")
+
+        monkeypatch.setattr("memories.actions.webhooks.send", send)
+        archived(owner)
+        webhooks_sweep()
+        Webhook.objects.update(failing_since=timezone.now() - timedelta(days=40))
+        webhook_deliver(queued[0])
+        resumed, delivery = Webhook.objects.get(), WebhookDelivery.objects.get()
+        assert resumed.disabled_at is None
+        assert timezone.now() - resumed.failing_since < timedelta(minutes=1)
+        assert (delivery.state, delivery.attempts) == ("waiting", 1)
+
+    def test_what_is_tried_the_last_time_while_it_is_resumed_is_not_given_up(
+        self, owner, hook, receiver, run, monkeypatch, settings
+    ):
+        receiver.answers = [500]
+        archived(owner)
+        run()
+        WebhookDelivery.objects.update(attempts=settings.WEBHOOK_ATTEMPTS - 1, not_before=timezone.now())
+
+        def send(*_):
+            webhook_resume(principal_for_person(owner.pk), hook.pk)
+            return Answer(500, "status")
+
+        monkeypatch.setattr("memories.actions.webhooks.send", send)
+        run()
+        assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().attempts) == ("waiting", 1)
 
     def test_it_may_be_removed_while_it_is_being_sent_to(self, owner, hook, queued, monkeypatch):
         def send(*_):
@@ -462,7 +519,7 @@ def test_the_documented_code_refuses_what_is_not_ours(hook, owner, receiver, run
     run()
     ((_, headers, body),) = receiver.took
     headers = {name.lower(): value for name, value in headers.items()}
-    verify, secret = verification(), secret_of(hook.pk)
+    verify, secret = verification(), secret_of(hook)
     verify(secret, headers, body)
     for changed in (
         {"webhook-timestamp": str(int(time.time()) - 301)},
@@ -476,17 +533,17 @@ def test_the_documented_code_refuses_what_is_not_ours(hook, owner, receiver, run
     with pytest.raises(ValueError, match="not signed"):
         verify(secret, headers, body.replace(b"DELETE", b"UPDATE"))
     with pytest.raises(ValueError, match="not signed"):
-        verify(secret_of(uuid4()), headers, body)
+        verify(secret_of(Webhook()), headers, body)
 
 
 def test_a_secret_that_was_shown_before_the_secret_key_changed_still_verifies(hook, owner, receiver, run, settings):
-    shown = secret_of(hook.pk)
+    shown = secret_of(hook)
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another-secret-key-of-more-than-32-characters-0123"
-    assert secret_of(hook.pk) != shown
+    assert secret_of(hook) != shown
     archived(owner)
     run()
     ((_, headers, body),) = receiver.took
     headers = {name.lower(): value for name, value in headers.items()}
-    for secret in (shown, secret_of(hook.pk)):
+    for secret in (shown, secret_of(hook)):
         verification()(secret, headers, body)

@@ -255,6 +255,7 @@ def walk_webhooks(ask):
     assert made.secret.startswith("whsec_")
     assert ask("webhooks_list").results[0].id == made.id
     assert ask("webhooks_retrieve", **of).disabled_at is None
+    assert ask("webhooks_rotate_create", **of).secret != made.secret
     assert ask("webhooks_resume_create", **of).id == made.id
     dead = factories.DeliveryFactory(webhook_id=made.id, state="dead")
     assert ask("webhooks_deliveries_list", **of, state="dead").results[0].attempts == dead.attempts

@@ -9,6 +9,8 @@ export interface Access {
   url?: string;
   key?: string;
   user?: string;
+  /** How often a request is sent again that failed for a reason which passes: 3 unless said otherwise. */
+  retries?: number;
 }
 
 /** An answer of 400 or more: `body` is all that it says, `code` names what is wrong. */
@@ -37,7 +39,7 @@ export function keepsake(access: Access = {}): Client<paths> {
   if (!told.key) throw new TypeError("Give a key, or set KEEPSAKE_KEY.");
   const headers: Record<string, string> = { Authorization: `Bearer ${told.key}` };
   if (told.user) headers["X-Keepsake-User"] = inBytes(told.user);
-  const client = createClient<paths>({ baseUrl: (told.url || "http://127.0.0.1:8000").replace(/\/+$/, ""), headers });
+  const client = createClient<paths>({ baseUrl: (told.url || "http://127.0.0.1:8000").replace(/\/+$/, ""), headers, fetch: repeating(told.retries ?? 3) });
   client.use({
     async onResponse({ response }) {
       if (response.ok) return undefined;
@@ -46,6 +48,37 @@ export function keepsake(access: Access = {}): Client<paths> {
     },
   });
   return client;
+}
+
+const LOST = new Set([502, 503, 504]);
+const LONGEST_WAIT = 60_000;
+
+/**
+ * A fetch that sends a request again when the connection broke or the answer was 429, 502, 503 or 504.
+ *
+ * A POST carries an Idempotency-Key, so it happens once; another write is sent again after a 429 alone.
+ */
+function repeating(retries: number): (request: Request) => Promise<Response> {
+  return async (request) => {
+    if (request.method === "POST" && !request.headers.has("Idempotency-Key")) {
+      request.headers.set("Idempotency-Key", crypto.randomUUID());
+    }
+    const repeatable = request.method === "GET" || request.method === "POST";
+    for (let tried = 0; ; tried += 1) {
+      let wait = 200 * 2 ** Math.min(tried, 6) * (0.75 + Math.random() / 2);
+      try {
+        const answer = await fetch(request.clone());
+        if (answer.status !== 429 && !(LOST.has(answer.status) && repeatable)) return answer;
+        const told = answer.headers.get("Retry-After") ?? "";
+        if (/^\d+$/.test(told)) wait = Number(told) * 1000;
+        if (tried >= retries || wait > LONGEST_WAIT) return answer;
+        await answer.body?.cancel();
+      } catch (error) {
+        if (request.signal.aborted || !repeatable || tried >= retries) throw error;
+      }
+      await new Promise((resume) => setTimeout(resume, wait));
+    }
+  };
 }
 
 function fromEnvironment(): Access {

@@ -270,6 +270,44 @@ class AsyncKeepsake:
         """Call a memory tool with the arguments that a model gave."""
         return await self.request("POST", f"tools/{segment(name)}/", body={"arguments": arguments, **said})
 
+    # --- Webhooks ---
+
+    def webhooks(self) -> AsyncIterator[shapes.Webhook]:
+        """Where changes are sent."""
+        return self._pages("webhooks/", {"per_page": 100})
+
+    async def create_webhook(self, url: str, *, agent: str | None = None) -> shapes.RegisteredWebhook:
+        """Have changes sent to an address; keep the ``secret`` for ``verify``. A person names one of their agents."""
+        body = {"url": url} if agent is None else {"url": url, "agent": agent}
+        return await self.request("POST", "webhooks/", body=body)
+
+    async def webhook(self, webhook_id: str) -> shapes.Webhook:
+        """A webhook, without its secret."""
+        return await self.request("GET", f"webhooks/{segment(webhook_id)}/")
+
+    async def remove_webhook(self, webhook_id: str) -> None:
+        """Send nothing to it any more."""
+        await self.request("DELETE", f"webhooks/{segment(webhook_id)}/")
+
+    async def rotate_secret(self, webhook_id: str) -> shapes.RegisteredWebhook:
+        """Give a webhook another ``secret``; for a day messages are signed by the one before too."""
+        return await self.request("POST", f"webhooks/{segment(webhook_id)}/rotate/")
+
+    async def resume_webhook(self, webhook_id: str) -> shapes.Webhook:
+        """Switch a webhook on again; what happened meanwhile is sent."""
+        return await self.request("POST", f"webhooks/{segment(webhook_id)}/resume/")
+
+    def deliveries(self, webhook_id: str, state: str | None = "dead") -> AsyncIterator[shapes.Delivery]:
+        """What was given up, the latest first; ``waiting`` or ``sent`` instead, or all with None."""
+        return self._pages(f"webhooks/{segment(webhook_id)}/deliveries/", {"per_page": 100, "state": state})
+
+    async def resend(self, webhook_id: str, delivery_id: str) -> shapes.Delivery:
+        """Try a delivery anew that was given up."""
+        path = f"webhooks/{segment(webhook_id)}/deliveries/{segment(delivery_id)}/resend/"
+        return await self.request("POST", path)
+
+    # --- Commands and states ---
+
     async def command(self, text: str) -> shapes.CommandAnswer:
         """Carry out what somebody typed, such as ``/memory list``."""
         return await self.request("POST", "command/", body={"text": text})

@@ -383,6 +383,27 @@ class ConversationRequest(TypedDict):
     private: NotRequired[bool]
 
 
+DeliveryStateEnum = Literal["waiting", "sent", "dead"]
+
+
+ErrorEnum = Literal["status", "timed_out", "unreachable", "private_address"]
+
+
+class Delivery(TypedDict):
+    """A delivery: the changes after a revision, up to another; how often it was tried and how that ended last."""
+
+    id: str
+    after: int
+    upto: int
+    state: DeliveryStateEnum
+    attempts: int
+    not_before: str
+    status_code: int | None
+    error: ErrorEnum | BlankEnum
+    created_at: str
+    ended_at: str | None
+
+
 class FeedChange(TypedDict):
     """One change: what happened to which object. It holds no text; ask for the object to see how it reads now."""
 
@@ -646,6 +667,19 @@ QueryRequest = TypedDict(
 )
 
 
+class RegisteredWebhook(TypedDict):
+    """A webhook with its secret, which is shown this once."""
+
+    id: str
+    agent: str
+    url: str
+    reached: int
+    failing_since: str | None
+    disabled_at: str | None
+    created_at: str
+    secret: str
+
+
 class Remembered(TypedDict):
     """What became of something to be remembered, and the memory that holds it."""
 
@@ -869,6 +903,18 @@ class Undone(TypedDict):
     left: list[Left]
     first: int
     last: int
+
+
+class Webhook(TypedDict):
+    """A webhook. ``reached`` is the revision up to which changes were put into deliveries."""
+
+    id: str
+    agent: str
+    url: str
+    reached: int
+    failing_since: str | None
+    disabled_at: str | None
+    created_at: str
 
 
 class NewMemoryRest(TypedDict):
