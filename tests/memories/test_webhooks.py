@@ -287,6 +287,7 @@ class TestDelivering:
         assert rotated not in {shown, ""}
         log = Change.objects.of_owner(owner.pk).filter(object_type="webhook").last()
         assert (log.event, log.meta) == ("UPDATE", {"agent": str(agent.pk), "changed": ["secret"]})
+        archived(owner)
         run()
         Webhook.objects.update(rotated_at=timezone.now() - timedelta(hours=25))
         archived(owner)
@@ -344,6 +345,24 @@ class TestDelivering:
         webhook_deliver(queued[0])
         assert JobRun.objects.get().state == "done"
         assert not WebhookDelivery.objects.exists()
+
+
+    def test_fifty_of_one_person_are_all_told_once(self, owner, receiver, run):
+        me = principal_for_person(owner.pk)
+        agents = factories.AgentFactory.create_batch(10, owner=owner)
+        hooks = [webhook_create(me, each.pk, f"{receiver.url}/{n}") for each in agents for n in range(5)]
+        run()
+        receiver.took.clear()
+        gone = archived(owner)
+        began = time.perf_counter()
+        run()
+        print(f"50 webhooks: {time.perf_counter() - began:.2f} s")
+        sent = [json.loads(body) for _, _, body in receiver.took]
+        assert {each["webhook"] for each in sent} == {str(each.pk) for each in hooks}
+        assert len(sent) == 50
+        assert {change["object"] for each in sent for change in each["results"]} == {gone.pk}
+        run()
+        assert len(receiver.took) == 50
 
 
 class TestFailing:
