@@ -346,7 +346,6 @@ class TestDelivering:
         assert JobRun.objects.get().state == "done"
         assert not WebhookDelivery.objects.exists()
 
-
     def test_fifty_of_one_person_are_all_told_once(self, owner, receiver, run):
         me = principal_for_person(owner.pk)
         agents = factories.AgentFactory.create_batch(10, owner=owner)
