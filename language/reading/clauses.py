@@ -187,6 +187,11 @@ def governor(clause: Clause, word: Word) -> int:
     return word.index
 
 
+def subject_index(clause: Clause) -> int:
+    """Where its subject stands, -1 where it has none."""
+    return clause.subject.index if clause.subject is not None else -1
+
+
 _AT_ENDS = frozenset({"though", "tho", "too", "also", "now", "sorry"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from language.reading.clauses import SAY, Clause, governor, subject_of, trimmed
+from language.reading.clauses import SAY, Clause, governor, subject_index, subject_of, trimmed
 from language.reading.kin import before_name
 from language.reading.normalise import MASK, Mended
 from language.reading.parse import Word
@@ -15,9 +15,11 @@ from language.reading.words import KIN, listed
 _POINTERS = listed("it its this that these those them they their theirs there here ones")
 _NOUNS = frozenset({"NOUN", "PROPN"})
 _SPELT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
+_SPELT_APART = {"n't": "not", "ca": "can", "wo": "will"}
 _THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re": "is", "'ve": "has"}
 _SAME_PAST = listed("quit put cut hit hurt set let read cost shut spread bet split beat")
 _PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
+_BEFALLS = listed("bury call name marry diagnose adopt educate train base divorce widow raise promote section fire")
 _NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
 
 
@@ -62,7 +64,7 @@ class Wording:
             helped = any(word.dep in {"aux", "auxpass"} for word in clause.children())
             if clause.head.low == "been" and not helped:
                 parts.append("has ")
-            elif clause.head.tag in {"VBN", "VBG"} and not helped:
+            elif clause.head.tag in {"VBN", "VBG"} and not helped and not _did(clause.head):
                 parts.append("is " if clause.head.tag == "VBG" and person.role == "user" else "was ")
         skipped = self._before_names(words)
         for position, word in enumerate(words):
@@ -236,7 +238,7 @@ class Wording:
             objects = (
                 word.dep in {"dobj", "dative", "pobj"}
                 and person.role != "user"
-                and person in {self.who.get(_subject_index(clause)), self.elided}
+                and person in {self.who.get(subject_index(clause)), self.elided}
             )
             # "Didn't stop her playing": what did not stop her is not she.
             if (
@@ -261,11 +263,7 @@ class Wording:
 
     def _mention(self, clause: Clause, word: Word, words: list[Word], person: Person, skipped: set[int]) -> str:
         """Somebody by name or kin. Of the legacy the whole phrase becomes the name."""
-        if (
-            word.dep in {"dobj", "dative"}
-            and self.who.get(_subject_index(clause)) is person
-            and _same_act(clause, word)
-        ):
+        if word.dep in {"dobj", "dative"} and self.who.get(subject_index(clause)) is person and _same_act(clause, word):
             raise Unclear(word)
         after = {each.index for each in words if each.index > word.index}
         first = person not in self.shown
@@ -324,12 +322,8 @@ class Wording:
         """A verb that agrees with "the user", and contractions in full."""
         low = word.low
         following = words[position + 1] if position + 1 < len(words) else None
-        if low == "n't":
-            return "not"
-        if low == "ca":
-            return "can"
-        if low == "wo":
-            return "will"
+        if low in _SPELT_APART:
+            return _SPELT_APART[low]
         if low == "'s":
             if word.pos == "PART":
                 return word.text
@@ -377,8 +371,9 @@ class Wording:
         return "not" if low == "not" and following is not None else word.text
 
 
-def _subject_index(clause: Clause) -> int:
-    return clause.subject.index if clause.subject is not None else -1
+def _did(head: Word) -> bool:
+    """Whether a participle without a subject tells what somebody did, "failed twice", rather than what befell them."""
+    return head.tag == "VBN" and head.low.endswith("ed") and head.lemma not in _BEFALLS
 
 
 def _same_act(clause: Clause, word: Word) -> bool:

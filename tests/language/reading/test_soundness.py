@@ -37,6 +37,7 @@ def test_what_cannot_be_parsed_stays(monkeypatch):
     ("dog's called Pickle, hes a staffy", ["The user's dog is called Pickle."]),
     ("ollie cant have shellfish", ["Ollie cannot have shellfish."]),
     ("doc says wear a splint", []),
+    ("cant drive yet. failed my test twice", ["The user cannot drive yet.", "The user failed the user's test twice."]),
     ("saving for a van. been vegan since jan", ["The user is saving for a van.", "The user has been vegan since jan."]),
     ("I have a flatmate, Lucia. She teach me to make tortilla.", None),
 ])  # fmt: skip
