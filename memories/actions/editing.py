@@ -67,7 +67,7 @@ def memory_update(
     kind, verbatim_now = queries.kind_of(rows, memory_id)
     verbatim = verbatim or verbatim_now
     content = writing.admitted(content, kind, own_word=own_word, verbatim=verbatim)
-    metadata = None if metadata is None else writing.clean_metadata(metadata)
+    metadata = None if metadata is None else writing.clean_metadata(metadata, own_word=own_word)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
@@ -174,7 +174,7 @@ def memory_amend(
         writing.check_expiry(expires_at, timezone.now())
         filing["expires_at"] = expires_at
     if metadata is not None:
-        filing["metadata"] = writing.clean_metadata(metadata)
+        filing["metadata"] = writing.clean_metadata(metadata, own_word=own_word)
     rows = Memory.objects.visible_to(principal)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory

@@ -266,9 +266,9 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
     suppressed = Suppression.objects.against(MEMORY, user_id, texts)
     return [
         draft
-        for draft, is_suppressed in zip(drafts, suppressed, strict=True)
+        for draft, text, is_suppressed in zip(drafts, texts, suppressed, strict=True)
         # What a person is called or where they live stays a memory that they decide about by itself.
-        if not is_suppressed and not field_of(draft.group.content)
+        if not is_suppressed and not field_of(draft.group.content, meaning=text.meaning)
     ]
 
 

@@ -228,7 +228,7 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
         filing["expires_at"] = moment(values["expires_at"])
         writing.check_expiry(filing["expires_at"], timezone.now())
     if "metadata" in values:
-        filing["metadata"] = writing.clean_metadata(values["metadata"])
+        filing["metadata"] = writing.clean_metadata(values["metadata"], own_word=own_word)
     return _Patch(
         content=writing.admitted(values["content"], kind, own_word=own_word, verbatim=values["verbatim"])
         if "content" in values

@@ -204,7 +204,7 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
         kind=bound(new.kind, category),
         subject=clean_subject(new.subject, own_word=own_word),
         topics=clean_topics(new.topics, own_word=own_word),
-        metadata=clean_metadata(new.metadata),
+        metadata=clean_metadata(new.metadata, own_word=own_word),
     )
 
 
@@ -252,13 +252,14 @@ def clean_topics(topics: Sequence[str], *, own_word: bool) -> tuple[str, ...]:
     return kept
 
 
-def clean_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def clean_metadata(metadata: Mapping[str, Any], *, own_word: bool) -> dict[str, Any]:
     """What a client keeps beside a memory, as it is: at most 4,096 bytes as JSON, nested at most 8 deep.
 
-    No prompt holds it, so that it may say what it likes, but for secrets. Raises Refused (400 ``bad_metadata``), Gated
-    (422).
+    A template of the client's may put it in a prompt, so its names and texts pass the gates of a subject. Raises
+    Refused (400 ``bad_metadata``), Gated (422).
     """
-    texts = list(_texts(metadata))
+    entries = list(_entries(metadata))
+    texts = [text for entry in entries for text in entry if text]
     if any("\0" in text for text in texts):
         raise Refused(_("The metadata holds a NUL, which can't be stored."), code="bad_metadata")
     try:
@@ -272,31 +273,29 @@ def clean_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
             code="bad_metadata",
         )
     if texts:
-        policy.check_sensitive("\n".join(texts))
+        # Together, as a reader would take them: of "password: …" neither half says anything.
+        policy.check_sensitive("\n".join(": ".join(filter(None, entry)) for entry in entries))
+        # Apart, since "system: crm" is no turn of a chat.
+        reason = "" if own_word else next(filter(None, map(find_instructions, texts)), "")
+        if reason:
+            told = _("The %(name)s was refused because it %(reason)s.")
+            raise Gated(told % {"name": "metadata", "reason": _(reason)})
     return dict(metadata)
 
 
-def _texts(value: Any, depth: int = 1) -> Iterator[str]:
-    """The texts in a JSON value. Raises Refused for one that is nested too deep."""
-    if isinstance(value, str):
-        yield value
-        return
+def _entries(value: Any, name: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
+    """The names and texts in a JSON value, each where it has one. Raises Refused for one that is nested too deep."""
     if not isinstance(value, Mapping | list):
+        yield name, value if isinstance(value, str) else ""
         return
     if depth > DEEPEST_METADATA:
         raise Refused(
             _("Metadata is nested at most %(deepest_metadata)s deep.") % {"deepest_metadata": DEEPEST_METADATA},
             code="bad_metadata",
         )
-    if isinstance(value, Mapping):
-        for name, each in value.items():
-            # Together, as a reader would take them: of "password: …" neither half says anything.
-            yield f"{name}: {each}" if isinstance(each, str) else str(name)
-            if not isinstance(each, str):
-                yield from _texts(each, depth + 1)
-    else:
-        for each in value:
-            yield from _texts(each, depth + 1)
+    yield name, ""
+    for key, each in value.items() if isinstance(value, Mapping) else (("", each) for each in value):
+        yield from _entries(each, str(key), depth + 1)
 
 
 def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:

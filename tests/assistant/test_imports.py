@@ -584,6 +584,17 @@ class TestTakingBack:
         upload.refresh_from_db()
         assert upload.state == "done"
 
+    @pytest.mark.parametrize(
+        "content", ["The preferred name of the user is Bobby.", "The user's pronouns are they/them."]
+    )
+    def test_fields_of_the_person_that_a_model_finds_in_it_wait_for_them(self, bring, model, content):
+        """An import is no consent, whatever is said in it."""
+        from memories.models import Memory
+
+        model.calls([add(content, quote="kept bees")])
+        bring([chatgpt_talk(*BEES)], run=True)
+        assert Memory.objects.values_list("content", "state").get() == (content, "proposed")
+
     def test_what_was_remembered_from_it_goes_too(self, bring, owner, legacy, model):
         from memories.models import Memory
 

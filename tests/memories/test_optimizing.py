@@ -14,7 +14,9 @@ from accounts.queries import principal_for_person
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, Refused, TooMany
 from journal.leases import cancel_job, fail_job
 from journal.models import JobRun, OperationEvent
+from language.backends import embedder_replaced
 from language.base import ModelUnavailable
+from language.embedders.e5.embedder import BundledEmbedder
 from memories import actions, strategies
 from memories.actions import optimizing
 from memories.models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
@@ -86,6 +88,18 @@ class TestMaking:
     def test_a_plan_of_nothing_is_a_plan(self, plan, way):
         made = plan()
         assert (made.state, items(made), way.shown) == ("preview", [], [])
+
+    @pytest.mark.parametrize(
+        "content", ["The preferred name of the user is Bobby.", "The user put down roots in Halifax."]
+    )
+    def test_no_merge_says_what_a_person_is_called_or_where_they_live(self, pair, way, plan, content):
+        """They decide about that by itself, also in words that no rule knows."""
+        with embedder_replaced(BundledEmbedder()):
+            way.say(content, *pair)
+            assert items(plan()) == []
+            way.groups.clear()
+            way.say(BOTH, *pair)
+            assert [item.content for item in items(plan())] == [BOTH]
 
     def test_what_is_set_apart_is_not_looked_at(self, owner, me, bot, add, way, plan):
         soon = timezone.now() + timedelta(days=1)
