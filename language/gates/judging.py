@@ -17,8 +17,8 @@ WEIGHTS = Path(__file__).with_name("judging.npz")
 KINDS = ("", "order", "secret")
 FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
-_LEAST = {"order": -2.0, "secret": -1.0}
-_LEAST_OF_A_FIELD = 1.0
+_LEAST = {"order": -1.5, "secret": -1.0}
+_LEAST_OF_A_FIELD = 2.0
 
 
 class Meaning(NamedTuple):
