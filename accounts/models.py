@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime, timedelta
 from typing import ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -285,6 +287,11 @@ class LegacyEnding(models.Model):
 
     def __str__(self) -> str:
         return f"end of {self.legacy_id}"
+
+    @property
+    def until(self) -> datetime:
+        """The moment up to which it can be brought back."""
+        return self.ended_at + timedelta(days=settings.ARCHIVE_DAYS)
 
 
 class LegacyPicture(models.Model):

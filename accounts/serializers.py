@@ -9,7 +9,7 @@ from rest_framework import serializers
 from web.json import ExactSerializer
 
 from . import policy
-from .models import Agent, AgentKey, Grant, Invitation, InvitationBlock, Legacy, Member, Preferences
+from .models import Agent, AgentKey, Grant, Invitation, InvitationBlock, Legacy, LegacyEnding, Member, Preferences
 from .principals import SCOPES, SOURCES
 
 
@@ -22,6 +22,24 @@ class LegacySerializer(ExactSerializer, serializers.ModelSerializer[Legacy]):
         model = Legacy
         fields = ["id", "name", "role", "created_at"]
         read_only_fields = ["created_at"]
+
+
+class EndedLegacySerializer(serializers.ModelSerializer[LegacyEnding]):
+    """A legacy that the person ended, and the moment up to which they can bring it back."""
+
+    id = serializers.UUIDField(source="legacy_id", read_only=True)
+    name = serializers.CharField(source="legacy.name", read_only=True)
+    until = serializers.DateTimeField(read_only=True)
+
+    class Meta:
+        model = LegacyEnding
+        fields = ["id", "name", "ended_at", "until"]
+
+
+class PictureSerializer(ExactSerializer):
+    """A photograph of whom a legacy is about."""
+
+    picture = serializers.FileField(help_text="JPEG, PNG or WebP.")
 
 
 class NewLegacySerializer(ExactSerializer):

@@ -1,4 +1,4 @@
-"""REST for facts: list and add, read and edit, share, approve, reject, delete, restore; and leaving a legacy."""
+"""REST for facts: list, add, edit, share, approve, reject, delete, restore; leaving, ending and restoring a legacy."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import path
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework.generics import ListAPIView
+from rest_framework.generics import ListAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api import MemberDetail
 from accounts.authentication import principal_of
-from accounts.models import Legacy
+from accounts.models import Legacy, LegacyEnding
 from accounts.principals import Principal
+from accounts.querysets import LegacyEndingQuerySet
+from accounts.serializers import EndedLegacySerializer, LegacySerializer
 from conversations.serializers import AlsoSaidSerializer
 from journal.exceptions import NotFound
 from statements.models import Refusal
@@ -213,6 +216,60 @@ class LeaveLegacy(MemberDetail):
         return Response(status=204)
 
 
+class EndedLegacies(ListAPIView):
+    """List the legacies that the person ended and can bring back."""
+
+    serializer_class = EndedLegacySerializer
+    queryset = LegacyEnding.objects.none()
+
+    def get_queryset(self) -> LegacyEndingQuerySet:
+        """The latest first; nothing to a key without the scope admin."""
+        endings = LegacyEnding.objects.visible_to(principal_of(self.request)).undoable(timezone.now())
+        return endings.select_related("legacy").order_by("-ended_at", "legacy_id")
+
+
+class EndLegacy(WritesOnce[Principal]):
+    """Ending a legacy."""
+
+    @extend_schema(request=None, responses=EndedLegacySerializer)
+    def post(self, request: Request, legacy_id: UUID) -> Response:
+        """End a legacy: all memberships end, each keeps their own facts, and what was shared is private again.
+
+        Its owners may, with a session or a key with the scope admin. Whoever ended it can bring it back until
+        `until`. 409 `members_changed` when somebody joined meanwhile.
+        """
+        principal = self.caller(request)
+        read_nothing(request)
+        actions.legacy_end(principal, legacy_id)
+        return Response(self.render_result(principal, [str(legacy_id)]))
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The legacy that was ended, while it is."""
+        endings = LegacyEnding.objects.visible_to(principal).select_related("legacy")
+        return EndedLegacySerializer(get_object_or_404(endings, pk=object_ids[0])).data
+
+
+class RestoreLegacy(WritesOnce[Principal]):
+    """Bringing a legacy back."""
+
+    @extend_schema(request=None, responses=LegacySerializer)
+    def post(self, request: Request, legacy_id: UUID) -> Response:
+        """Bring back a legacy that the person ended: its members, their roles, and what they shared.
+
+        Who blocked it, or the person, since then stays out, and what its author has changed since stays private.
+        Needs a session or a key with the scope admin.
+        """
+        principal = self.caller(request)
+        read_nothing(request)
+        actions.legacy_bring_back(principal, legacy_id)
+        return Response(self.render_result(principal, [str(legacy_id)]))
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The legacy, as the person sees it."""
+        legacies = Legacy.objects.visible_to(principal).with_role(principal)
+        return LegacySerializer(get_object_or_404(legacies, pk=object_ids[0])).data
+
+
 def _show(principal: Principal, fact_id: UUID, *, added: bool = False) -> Any:
     """One fact; also one that waits for the person, to the agent that has just added it."""
     fact = LegacyFact.objects.visible_to(principal).shown_to(principal).filter(pk=fact_id).first()
@@ -231,6 +288,9 @@ def _answer(principal: Principal, fact_id: UUID, status: int = 200, *, added: bo
 urlpatterns = [
     path("legacies/<uuid:legacy_id>/facts/", LegacyFacts.as_view(), name="facts"),
     path("legacies/<uuid:legacy_id>/members/<uuid:member_id>/", LeaveLegacy.as_view(), name="member"),
+    path("legacies/ended/", EndedLegacies.as_view(), name="legacies-ended"),
+    path("legacies/<uuid:legacy_id>/end/", EndLegacy.as_view(), name="legacies-end"),
+    path("legacies/<uuid:legacy_id>/restore/", RestoreLegacy.as_view(), name="legacies-restore"),
     path("facts/<uuid:fact_id>/", FactDetail.as_view(), name="fact"),
     path("facts/<uuid:fact_id>/visibility/", FactVisibility.as_view(), name="fact-visibility"),
     path("facts/<uuid:fact_id>/approve/", FactApprove.as_view(), name="fact-approve"),

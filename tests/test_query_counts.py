@@ -4,6 +4,7 @@
 counts is then seen in its diff. What must not grow with the number of rows, tests of the rooms say.
 """
 
+import io
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver
+from PIL import Image
 
 from accounts.actions import member_invite
 from accounts.models import InvitationBlock, LegacyPicture
@@ -37,10 +39,17 @@ def upload(*talks):
     return {"file": SimpleUploadedFile("conversations.json", json.dumps(talks).encode(), "application/json")}
 
 
+def picture():
+    drawn = io.BytesIO()
+    Image.new("RGB", (40, 30), "teal").save(drawn, "PNG")
+    return {"picture": SimpleUploadedFile("rosa.png", drawn.getvalue(), "image/png")}
+
+
 # What is sent, by method and route. Where a route is not here, it takes no body.
 BODIES = {
     "POST legacies": {"name": "Uncle Jo"},
     "PATCH legacy": {"name": "Grandma Rosa"},
+    "PUT legacies-picture": picture,
     "POST members": {"name": "somebody"},
     "PATCH member": {"role": "owner"},
     "PATCH preferences": {"review": "before"},
@@ -86,6 +95,7 @@ BODIES = {
 TRIED_ON = {
     "memory-restore": {"memory_id": "archived"},
     "place-restore": {"place_id": "removed_place"},
+    "legacies-restore": {"legacy_id": "ended_legacy"},
     "fact-restore": {"fact_id": "archived_fact"},
     "memory-plan-revert": {"plan_id": "applied_plan"},
     "api-export-file": {"job_id": "export"},
@@ -135,6 +145,8 @@ def rows(api, owner, member, stranger, legacy, agent):
     waiting = factories.MemoryFactory(user=owner, agent=agent, content="The user hates fog.")
     client.patch(f"{API}me/preferences/", {"review": "after"}, format="json")
     asked = member_invite(principal_for_person(stranger.pk), factories.LegacyFactory(owner=stranger).pk, "owner")
+    ended = factories.LegacyFactory(owner=owner)
+    made(f"legacies/{ended.pk}/end/")
     LegacyPicture.objects.create(legacy=legacy, added_by=owner, content=b"")
     client.put(f"{API}checkpoints/t1/", {"state": {"step": 1}}, format="json")
     blob = {"type": "json", "base64": "e30="}
@@ -144,6 +156,7 @@ def rows(api, owner, member, stranger, legacy, agent):
     return {
         "thread": "t1",
         "legacy_id": legacy.pk,
+        "ended_legacy": ended.pk,
         "invitation_id": member_invite(principal_for_person(owner.pk), legacy.pk, "nobody").invitation.pk,
         "code": asked.code,
         "block_id": InvitationBlock.objects.create(user=owner, inviter=member).pk,

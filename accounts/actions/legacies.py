@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Min
+from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,7 +21,7 @@ from journal.exceptions import Conflict, NotAllowed, NotFound, TooMany
 from journal.models import Change
 
 from .. import policy
-from ..models import Invitation, Legacy, LegacyEnding, Member, User
+from ..models import Invitation, InvitationBlock, Legacy, LegacyEnding, Member, User
 from ..principals import Principal
 
 _DAY = timedelta(days=1)
@@ -107,12 +107,17 @@ def legacy_reopen(write: LedgerWrite, ending: LegacyEnding, members: Sequence[Me
 
 
 def members_before(ending: LegacyEnding) -> list[Member]:
-    """The members that a legacy had when it was ended, of those who are here still; not stored."""
+    """The members that a legacy had when it was ended, of those who are here still; not stored.
+
+    Those are left out who blocked it since then, or the person who ended it: they are not to be asked again.
+    """
     log = Change.objects.of_owner(ending.legacy_id)
     ended = log.filter(event="DELETE", object_type="legacy").last()
     rows = log.filter(event="LEAVE", object_type="member", rev__gt=ended.rev) if ended else log.none()
     left = {UUID(each.meta["user"]): each for each in rows if "joined" in each.meta}
-    here = User.objects.filter(pk__in=left, is_active=True).values_list("pk", flat=True)
+    blocks = InvitationBlock.objects.filter(Q(legacy_id=ending.legacy_id) | Q(inviter_id=ending.ended_by_id))
+    blocked = blocks.filter(user=OuterRef("pk"), created_at__gte=ending.ended_at)
+    here = User.objects.filter(~Exists(blocked), pk__in=left, is_active=True).values_list("pk", flat=True)
     return [
         Member(
             pk=UUID(left[user_id].object_id),

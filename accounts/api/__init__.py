@@ -46,6 +46,7 @@ from .legacies import (
     LegacyDetail,
     LegacyInvitationDetail,
     LegacyInvitations,
+    LegacyPictureDetail,
     MemberDetail,
     Members,
 )
@@ -178,6 +179,7 @@ urlpatterns = [
         LegacyInvitationDetail.as_view(),
         name="legacy-invitation",
     ),
+    path("legacies/<uuid:legacy_id>/picture/", LegacyPictureDetail.as_view(), name="legacies-picture"),
     path("invitations/", Invitations.as_view(), name="invitations"),
     path("invitations/blocks/", InvitationBlocks.as_view(), name="invitation-blocks"),
     path("invitations/blocks/<int:block_id>/", InvitationBlockDetail.as_view(), name="invitation-unblock"),

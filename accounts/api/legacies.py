@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -20,7 +23,7 @@ from web.json import read_nothing
 
 from .. import actions
 from ..authentication import principal_of
-from ..models import Invitation, InvitationBlock, Legacy, Member
+from ..models import Invitation, InvitationBlock, Legacy, LegacyPicture, Member
 from ..principals import Principal
 from ..querysets import InvitationBlockQuerySet, InvitationQuerySet, LegacyQuerySet, MemberQuerySet
 from ..serializers import (
@@ -34,6 +37,7 @@ from ..serializers import (
     MemberSerializer,
     NewLegacySerializer,
     NewMemberSerializer,
+    PictureSerializer,
     SentInvitationSerializer,
     WaitingInvitationSerializer,
 )
@@ -84,6 +88,37 @@ class LegacyDetail(APIView):
         body.is_valid(raise_exception=True)
         actions.legacy_rename(principal, legacy_id, body.validated_data["name"])
         return Response(_show_legacy(principal, legacy_id))
+
+
+class LegacyPictureDetail(APIView):
+    """The picture of a legacy."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(responses={(200, "image/webp"): OpenApiResponse(OpenApiTypes.BINARY, "The picture, as WebP.")})
+    def get(self, request: Request, legacy_id: UUID) -> HttpResponse:
+        """Fetch the picture. 404 when there is none."""
+        picture = get_object_or_404(LegacyPicture.objects.visible_to(principal_of(request)), pk=legacy_id)
+        return HttpResponse(bytes(picture.content), content_type="image/webp")
+
+    @extend_schema(request={"multipart/form-data": PictureSerializer}, responses={204: None})
+    def put(self, request: Request, legacy_id: UUID) -> Response:
+        """Give the legacy a picture, in place of the one before. Its owners may.
+
+        It is drawn anew as WebP and small; nothing else of the file is kept. 400 `bad_picture` for what is no
+        picture, or too large.
+        """
+        body = PictureSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        file = body.validated_data["picture"]
+        actions.legacy_picture_set(principal_of(request), legacy_id, file, file.size)
+        return Response(status=204)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, legacy_id: UUID) -> Response:
+        """Delete the picture. Its owners may."""
+        actions.legacy_picture_remove(principal_of(request), legacy_id)
+        return Response(status=204)
 
 
 class Members(WritesOnce[Principal], ListAPIView):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import cast
 from uuid import UUID
 
@@ -119,10 +118,9 @@ def bring_back(request: PageRequest, principal: Principal, legacy_id: UUID) -> H
     return redirect("legacy-page", legacy_id)
 
 
-def ended_legacies(principal: Principal) -> list[tuple[LegacyEnding, datetime]]:
-    """Legacies that the person can bring back, each with the moment up to which they can."""
-    found = LegacyEnding.objects.visible_to(principal).undoable(timezone.now()).select_related("legacy")
-    return [(ending, ending.ended_at + timedelta(days=settings.ARCHIVE_DAYS)) for ending in found]
+def ended_legacies(principal: Principal) -> list[LegacyEnding]:
+    """Legacies that the person can bring back."""
+    return list(LegacyEnding.objects.visible_to(principal).undoable(timezone.now()).select_related("legacy"))
 
 
 urlpatterns = [

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from accounts.actions import legacy_close, legacy_reopen, members_before, must_own
+from accounts.actions import legacy_close, legacy_reopen, members_before
 from accounts.models import Legacy, LegacyEnding, Member
 from accounts.policy import must_decide
 from accounts.principals import Principal
@@ -26,11 +26,12 @@ def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
     ``ARCHIVE_DAYS``. Raises NotYoursToDecide, NotFound, NotAllowed (403) for a member who is no owner, Conflict (409
     ``members_changed``).
     """
-    must_decide(principal)
-    must_own(principal, legacy_id)  # Before the locks, so that a stranger takes nobody's.
-    people = Member.objects.filter(legacy_id=legacy_id).values_list("user_id", flat=True)
+    user_id = must_decide(principal)
+    roles = dict(Member.objects.filter(legacy_id=legacy_id).values_list("user_id", "role"))
+    # Whoever may not end it takes nobody's lock but their own, under which a repeated request is found.
+    held = [*roles, legacy_id] if roles.get(user_id) == Member.Role.OWNER else [user_id]
     now = timezone.now()
-    with ledger_write(principal.actor, *people, legacy_id) as write:
+    with ledger_write(principal.actor, *held) as write:
         members = legacy_close(write, principal, legacy_id, now)
         shared = LegacyFact.objects.filter(legacy_id=legacy_id, visibility=Visibility.SHARED)
         shared = shared.filter(user__in=[member.user_id for member in members])
@@ -39,23 +40,24 @@ def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
         for user_id, fact_id, version in facts:
             for ledger_id in (user_id, legacy_id):
                 write.change(ledger_id, "UNSHARE", "fact", fact_id, old_version=version, new_version=version)
+        write.result("legacy", legacy_id)
     return LegacyEnding.objects.get(pk=legacy_id)
 
 
 def legacy_bring_back(principal: Principal, legacy_id: UUID) -> Legacy:
     """Bring a legacy back as it was when the person ended it: its members, their roles, and what they shared.
 
-    What its author has changed since stays private. Raises NotYoursToDecide, NotFound when the days for it are over.
+    Who blocked it or the person since then stays out, and what its author has changed since stays private.
+
+    Raises NotYoursToDecide, NotFound when the days for it are over.
     """
-    must_decide(principal)
+    user_id = must_decide(principal)
     endings = LegacyEnding.objects.visible_to(principal).undoable(timezone.now())
     known = endings.filter(pk=legacy_id).first()
-    if known is None:
-        raise NotFound("There is no such legacy.")
-    people = [member.user_id for member in members_before(known)]
-    with ledger_write(principal.actor, *people, legacy_id) as write:
+    held = [*(member.user_id for member in members_before(known)), legacy_id] if known else [user_id]
+    with ledger_write(principal.actor, *held) as write:
         ending = endings.filter(pk=legacy_id).first()
-        if ending is None:
+        if known is None or ending is None:
             raise NotFound("There is no such legacy.")
         members = members_before(ending)
         hidden = LegacyFact.objects.filter(legacy_id=legacy_id, user__in=[member.user_id for member in members])
@@ -68,6 +70,7 @@ def legacy_bring_back(principal: Principal, legacy_id: UUID) -> Legacy:
         for user_id, fact_id, version in facts:
             for ledger_id in (user_id, legacy_id):
                 write.change(ledger_id, "SHARE", "fact", fact_id, old_version=version, new_version=version)
+        write.result("legacy", legacy_id)
     return Legacy.objects.get(pk=legacy_id)
 
 

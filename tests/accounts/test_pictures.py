@@ -148,3 +148,44 @@ def test_the_page_removes_it(client, owner, legacy):
     client.force_login(owner)
     client.post(f"/legacies/{legacy.pk}/picture/set/", {"remove": "yes"})
     assert not LegacyPicture.objects.exists()
+
+
+class TestOverREST:
+    @pytest.fixture
+    def there(self, legacy):
+        return f"/api/v1/legacies/{legacy.pk}/picture/"
+
+    def put(self, client, there, data):
+        return client.put(there, {"picture": SimpleUploadedFile("rosa.jpg", data)}, format="multipart")
+
+    def test_it_is_set_fetched_and_removed(self, api, owner, member, agent, there):
+        client = api(owner)
+        assert client.get(there).status_code == 404
+        for _ in range(2):
+            assert self.put(client, there, a_picture()).status_code == 204
+        for caller in (owner, member, agent):
+            answer = api(caller).get(there)
+            assert (answer.status_code, answer["Content-Type"]) == (200, "image/webp")
+            with Image.open(io.BytesIO(answer.content)) as picture:
+                assert picture.size == (640, 427)
+        assert client.delete(there).status_code == 204
+        assert client.delete(there).status_code == 404
+        assert client.get(there).status_code == 404
+
+    @pytest.mark.parametrize(("who", "status"), [("member", 403), ("stranger", 404), ("other_agent", 404), (None, 401)])
+    def test_others_change_nothing(self, api, request, owner, there, who, status):
+        assert self.put(api(owner), there, a_picture()).status_code == 204
+        before = LegacyPicture.objects.values_list("added_at").get()
+        client = api(request.getfixturevalue(who) if who else None)
+        assert self.put(client, there, a_picture()).status_code == status
+        assert client.delete(there).status_code == status
+        assert LegacyPicture.objects.values_list("added_at").get() == before
+
+    def test_what_is_no_picture_is_a_400(self, api, owner, there):
+        client = api(owner)
+        answer = self.put(client, there, b"<svg/>")
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_picture")
+        assert self.put(client, there, b"").status_code == 400
+        assert client.put(there, {}, format="multipart").status_code == 400
+        assert client.put(there, {"picture": "text"}, format="json").status_code == 415
+        assert not LegacyPicture.objects.exists()

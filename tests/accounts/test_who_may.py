@@ -18,6 +18,8 @@ TABLE = [
     ("POST", "legacies/", {"name": "Rosa", "members": ["member"]}, [201, 201, 201, 201, 403, 403, 401]),
     ("GET", "legacies/{legacy}/", None, [200, 200, 404, 404, 200, 404, 401]),
     ("PATCH", "legacies/{legacy}/", {"name": "Rosa"}, [200, 403, 404, 404, 200, 404, 401]),
+    ("GET", "legacies/{legacy}/picture/", None, [404, 404, 404, 404, 404, 404, 401]),
+    ("DELETE", "legacies/{legacy}/picture/", None, [404, 403, 404, 404, 404, 404, 401]),
     ("GET", "legacies/{legacy}/members/", None, [200, 200, 404, 404, 200, 404, 401]),
     ("POST", "legacies/{legacy}/members/", {"name": "newcomer"}, [202, 403, 404, 404, 403, 403, 401]),
     ("GET", "legacies/{legacy}/invitations/", None, [200, 200, 404, 404, 200, 404, 401]),

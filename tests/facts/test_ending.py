@@ -1,20 +1,20 @@
 """A legacy is ended: the facts of each stay theirs, nothing is shared any more; and brought back as it was."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 import time_machine
 from django.utils import timezone
 
 from accounts.actions import invitation_accept, member_detach, member_invite, member_set_role
-from accounts.models import Invitation, Legacy, LegacyEnding, Member
+from accounts.models import Invitation, InvitationBlock, Legacy, LegacyEnding, Member
 from accounts.queries import principal_for_person
 from facts import actions
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide
 from journal.models import Change
-from tests.factories import LegacyFactory, agent_principal
+from tests.factories import LegacyFactory, MemberFactory, agent_principal
 
 from .conftest import now
 
@@ -76,6 +76,63 @@ def test_it_ends_and_comes_back_twice(said, me, legacy):
         actions.legacy_bring_back(me, legacy.pk)
     assert visibilities(said) == ["private", "shared", "private", "shared"]
     assert Member.objects.filter(legacy=legacy).count() == 2
+
+
+def blocked(user, **by):
+    """What a member keeps who declines for good, after the legacy was ended."""
+    return InvitationBlock.objects.create(user=user, **by)
+
+
+def test_who_blocked_it_or_its_owner_since_stays_out(said, me, owner, member, stranger, legacy):
+    MemberFactory(legacy=legacy, user=stranger)
+    actions.legacy_end(me, legacy.pk)
+    blocked(member, legacy=legacy)
+    blocked(stranger, inviter=owner)
+    actions.legacy_bring_back(me, legacy.pk)
+    assert list(Member.objects.filter(legacy=legacy).values_list("user_id", flat=True)) == [owner.pk]
+    assert visibilities(said) == ["private", "shared", "private", "private"]
+    assert not Change.objects.of_owner(member.pk).filter(event="RESTORE").exists()
+
+
+def test_a_block_of_before_or_of_something_else_keeps_nobody_out(said, me, owner, member, stranger, legacy):
+    with time_machine.travel(timezone.now() - timedelta(days=1)):
+        blocked(member, inviter=owner)
+    actions.legacy_end(me, legacy.pk)
+    blocked(member, inviter=stranger, legacy=LegacyFactory(owner=stranger))
+    actions.legacy_bring_back(me, legacy.pk)
+    assert set(Member.objects.filter(legacy=legacy).values_list("user_id", flat=True)) == {owner.pk, member.pk}
+
+
+class TestOverREST:
+    def test_it_is_ended_listed_and_brought_back(self, api, said, owner, member, legacy):
+        client, there = api(owner), f"/api/v1/legacies/{legacy.pk}/"
+        ended = client.post(f"{there}end/").json()
+        assert (ended["id"], ended["name"]) == (str(legacy.pk), legacy.name)
+        assert datetime.fromisoformat(ended["until"]) == LegacyEnding.objects.get().ended_at + timedelta(days=30)
+        assert client.get("/api/v1/legacies/ended/").json()["results"] == [ended]
+        assert api(member).get("/api/v1/legacies/ended/").json()["count"] == 0
+        assert client.get(there).status_code == 404
+        assert client.post(f"{there}end/").status_code == 404
+        assert api(member).post(f"{there}restore/").status_code == 404
+        back = client.post(f"{there}restore/")
+        assert (back.status_code, back.json()) == (200, client.get(there).json())
+        assert visibilities(said) == ["private", "shared", "private", "shared"]
+        assert client.post(f"{there}restore/").status_code == 404
+
+    def test_a_repeated_request_ends_it_once(self, api, owner, legacy):
+        client, key = api(owner), {"headers": {"Idempotency-Key": "once"}}
+        first, again = (client.post(f"/api/v1/legacies/{legacy.pk}/end/", **key) for _ in range(2))
+        assert (again.status_code, again.json()) == (200, first.json())
+        assert Change.objects.of_owner(legacy.pk).filter(event="DELETE", object_type="legacy").count() == 1
+        key = {"headers": {"Idempotency-Key": "back"}}
+        first, again = (client.post(f"/api/v1/legacies/{legacy.pk}/restore/", **key) for _ in range(2))
+        assert (again.status_code, again.json()) == (200, first.json())
+
+    @pytest.mark.parametrize("what", ["end", "restore"])
+    def test_a_body_is_refused(self, api, owner, legacy, what):
+        answer = api(owner).post(f"/api/v1/legacies/{legacy.pk}/{what}/", {"confirm": True})
+        assert answer.status_code == 400
+        assert Member.objects.filter(legacy=legacy, user=owner).exists()
 
 
 def test_only_owners_end_it_and_only_who_did_brings_it_back(said, me, owner, member, stranger, agent, legacy):

@@ -23,6 +23,9 @@ PRIVATE = [
     ("PATCH", "{legacy}/members/{member}/", {"role": "owner"}, [200, 403, 404, 404, 403, 403, 401]),
     ("DELETE", "{legacy}/members/{member}/", None, [204, 204, 404, 404, 403, 403, 401]),
     ("DELETE", "{legacy}/members/{first}/", None, [409, 403, 404, 404, 403, 403, 401]),
+    ("GET", "ended/", None, [200, 200, 200, 200, 200, 200, 401]),
+    ("POST", "{legacy}/end/", None, [200, 403, 404, 404, 403, 403, 401]),
+    ("POST", "{legacy}/restore/", None, [404, 404, 404, 404, 403, 403, 401]),
 ]
 # Sharing lets other members read, and nothing else.
 SHARED = [

@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from django.core.management import call_command
+from PIL import Image
 
 from assistant.takeout.export_actions import run_export
 from conversations.models import Message
@@ -179,7 +180,21 @@ def walk_a_legacy(ask, member):
     assert [each.number for each in ask("facts_history_list", **of).versions] == [1, 2]
     assert ask("facts_retrieve", **of).content == "Rosa kept forty bees."
     ask("facts_destroy", **of)
+    walk_a_picture(ask, legacy)
+    ended = ask("legacies_end_create", legacy_id=legacy.id)
+    assert ask("legacies_ended_list").results == [ended]
+    assert ask("legacies_restore_create", legacy_id=legacy.id).name == ended.name
     return legacy
+
+
+def walk_a_picture(ask, legacy):
+    types, models = (importlib.import_module(f"{ask.root}.{name}") for name in ("types", "models"))
+    drawn = io.BytesIO()
+    Image.new("RGB", (40, 30), "teal").save(drawn, "PNG")
+    file = types.File(payload=io.BytesIO(drawn.getvalue()), file_name="rosa.png", mime_type="image/png")
+    ask("legacies_picture_update", models.PictureRequest(picture=file), legacy_id=legacy.id)
+    assert ask("legacies_picture_retrieve", legacy_id=legacy.id).payload.read(4) == b"RIFF"
+    ask("legacies_picture_destroy", legacy_id=legacy.id)
 
 
 def walk_a_conversation(ask, legacy):
