@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext
 
 from facts.models import LegacyFact
 from language.second_person import second_person
@@ -87,8 +87,8 @@ DECISIONS = {
     "unshare": gettext_noop("Unshare"),
     "reject": gettext_noop("Reject"),
     "dont_keep": gettext_noop("Don’t keep"),
-    "delete": gettext_noop("Delete"),
-    "archive": gettext_noop("Archive"),
+    "delete": gettext_noop("Put away"),
+    "archive": gettext_noop("Put away"),
     "restore": gettext_noop("Restore"),
     "pin": gettext_noop("Pin"),
     "unpin": gettext_noop("Unpin"),
@@ -241,7 +241,9 @@ class Card:
 
 def decisions_in_words(names: Iterable[str]) -> list[tuple[str, str]]:
     """Decisions with what their buttons say."""
-    return [(name, _(DECISIONS[name])) for name in names]
+    # What is to be done and what was done read alike in English only.
+    away = pgettext("button", "Put away")
+    return [(name, away if name in {"delete", "archive"} else _(DECISIONS[name])) for name in names]
 
 
 def last_day(expires_at: datetime | None) -> date | None:

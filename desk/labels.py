@@ -71,7 +71,7 @@ def in_words(choices: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
 
 def label(name: object) -> str:
     """The label of a column's value in the language of the page."""
-    return _(str(name))
+    return _("Put away") if name == "Archived" else _(str(name))
 
 
 def category_label(name: str) -> str:

@@ -40,7 +40,7 @@ WHY_LEFT = {
     "budget": gettext_noop("too large for what every prompt carries"),
     "not_a_member": gettext_noop("about a legacy that you have left"),
     "rejected_before": gettext_noop("something that you rejected since"),
-    "cause_left": gettext_noop("archived for something that stays"),
+    "cause_left": gettext_noop("put away for something that stays"),
 }
 
 

@@ -77,11 +77,6 @@
     item.scrollIntoView({ block: "nearest" });
     return words;
   };
-  // In the language of the page (desk/templatetags/scripts.py).
-  const inWords = (text, filled = {}) => {
-    const texts = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
-    return (texts[text] ?? text).replace(/{(\w+)}/g, (_, name) => filled[name]);
-  };
   const near = () => innerHeight + scrollY > document.documentElement.scrollHeight - 200;
 
   // Events as they come: (name, data, id). Returns the last id when the stream ends, however it does.

@@ -92,10 +92,10 @@ def open_adding(page: Any) -> None:
 
 
 def tick_two_memories(page: Any) -> None:
-    """Choose the first two memories of a list, and ask what archiving them comes to."""
+    """Choose the first two memories of a list, and ask what putting them away comes to."""
     for box in page.locator(".pick input").all()[:2]:
         box.check()
-    page.get_by_role("button", name="Archive …").click()
+    page.get_by_role("button", name="Put away …").click()
 
 
 def plan_tidying(page: Any) -> None:

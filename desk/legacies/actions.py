@@ -135,6 +135,6 @@ _DECISIONS: dict[str, tuple[_Decide, str, str]] = {
         gettext_noop("Rejected as not true: it is in no prompt and is not learned again."),
     ),
     "dont_keep": (_dont_keep, gettext_noop("Not kept"), KEPT_OUT),
-    "delete": (_delete, gettext_noop("Deleted"), gettext_noop("Deleted. It can be restored for %(days)s days.")),
+    "delete": (_delete, gettext_noop("Put away"), gettext_noop("Put away. It can be restored for %(days)s days.")),
     "restore": (_restore, gettext_noop("Restored"), gettext_noop("Restored. Only you see it.")),
 }

@@ -28,7 +28,7 @@ State = LegacyFact.State
 Visibility = LegacyFact.Visibility
 
 _STATES = {
-    State.ARCHIVED: gettext_noop("Deleted"),
+    State.ARCHIVED: gettext_noop("Put away"),
     State.REJECTED: gettext_noop("Rejected"),
     State.HIDDEN: gettext_noop("Hidden by a moderator"),
     State.QUARANTINED: gettext_noop("Held back"),

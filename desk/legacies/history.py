@@ -19,7 +19,7 @@ _SAID = {
     "UPDATE": gettext_noop("changed it"),
     "APPROVE": gettext_noop("approved it"),
     "REJECT": gettext_noop("rejected it"),
-    "DELETE": gettext_noop("deleted it"),
+    "DELETE": gettext_noop("put it away"),
     "SHARE": gettext_noop("shared it with the other members"),
     "UNSHARE": gettext_noop("stopped sharing it"),
     "HIDE": gettext_noop("hid it from everybody but you"),

@@ -33,18 +33,18 @@ _SAID = {
     ),
     "dont_keep": (gettext_noop("Not kept"), KEPT_OUT),
     "archive": (
-        gettext_noop("Archived"),
-        gettext_noop("Archived: it is in no prompt and is not learned again. It can be restored for %(days)s days."),
+        gettext_noop("Put away"),
+        gettext_noop("Put away: it is in no prompt and is not learned again. It can be restored for %(days)s days."),
     ),
     "restore": (gettext_noop("Restored"), gettext_noop("Restored.")),
-    "pin": (gettext_noop("Pinned"), gettext_noop("Pinned: it is never archived to make room for others.")),
+    "pin": (gettext_noop("Pinned"), gettext_noop("Pinned: it is never put away to make room for others.")),
     "unpin": (gettext_noop("Unpinned"), gettext_noop("Not pinned any more.")),
 }
 _WHY_NOT = {
     "changed": (gettext_noop("It was reworded after you saw it."), "version_conflict"),
     "wrong_state": (gettext_noop("Its state has changed, so this can't be done."), "wrong_state"),
     "similar_exists": (gettext_noop("You have the same memory already."), "similar_exists"),
-    "field_exists": (gettext_noop("Another memory has this field now. Archive that one first."), "field_exists"),
+    "field_exists": (gettext_noop("Another memory has this field now. Put that one away first."), "field_exists"),
 }
 
 
@@ -115,8 +115,8 @@ def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
     if not room:
         return memory, Done(_("Remembered"), _("Remembered."))
     made = ngettext(
-        "Remembered. %(count)s older memory was archived to make room.",
-        "Remembered. %(count)s older memories were archived to make room.",
+        "Remembered. %(count)s older memory was put away to make room.",
+        "Remembered. %(count)s older memories were put away to make room.",
         room,
     )
     return memory, Done(_("Remembered"), made % {"count": room})

@@ -31,15 +31,15 @@ GONE = {State.ARCHIVED, State.REJECTED}
 STATE_WORDS = {
     State.PROPOSED: gettext_noop("proposed"),
     State.QUARANTINED: gettext_noop("quarantined"),
-    State.ARCHIVED: gettext_noop("archived"),
+    State.ARCHIVED: gettext_noop("put away"),
     State.REJECTED: gettext_noop("rejected"),
 }
 _GONE_BECAUSE = {
-    Why.PERSON: gettext_noop("Archived by you"),
-    Why.AGENT: gettext_noop("Archived by an agent"),
+    Why.PERSON: gettext_noop("Put away by you"),
+    Why.AGENT: gettext_noop("Put away by an agent"),
     Why.REJECTED: gettext_noop("Rejected"),
     Why.TTL: gettext_noop("Expired"),
-    Why.EVICTED: gettext_noop("Archived to make room for newer ones"),
+    Why.EVICTED: gettext_noop("Put away to make room for newer ones"),
     Why.REPLACED: gettext_noop("Replaced by another"),
     Why.MERGED: gettext_noop("Merged into another"),
     Why.STAFF: gettext_noop("Refused by a moderator"),

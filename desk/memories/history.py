@@ -19,10 +19,10 @@ _SAID = {
     "PROPOSE": gettext_noop("proposed it"),
     "REJECT": gettext_noop("rejected it"),
     "QUARANTINE": gettext_noop("held it back"),
-    "TTL": gettext_noop("archived it when it expired"),
-    "EVICT": gettext_noop("archived it to make room for newer ones"),
+    "TTL": gettext_noop("put it away when it expired"),
+    "EVICT": gettext_noop("put it away to make room for newer ones"),
     "OPEN": gettext_noop("opened it"),
-    "DELETE": gettext_noop("archived it"),
+    "DELETE": gettext_noop("put it away"),
     "MERGE": gettext_noop("merged it with others"),
 }
 _ARCHIVED = {

@@ -23,7 +23,7 @@ STATES = {
     "active": gettext_noop("Remembered"),
     "proposed": gettext_noop("To approve"),
     "quarantined": gettext_noop("Held back"),
-    "archived": gettext_noop("Archived"),
+    "archived": gettext_noop("Put away"),
     "rejected": gettext_noop("Rejected"),
 }
 SORTS = {

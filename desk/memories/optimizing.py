@@ -26,12 +26,12 @@ Reason = MemoryPlanItem.Reason
 LATEST = 5
 _SKIPPED = {
     Reason.CHANGED: gettext_noop("Left as they are: one of them was changed after the plan was made."),
-    Reason.GONE: gettext_noop("Left as they are: one of them was archived after the plan was made."),
+    Reason.GONE: gettext_noop("Left as they are: one of them was put away after the plan was made."),
     Reason.SIMILAR_EXISTS: gettext_noop("Left as they are: this is remembered elsewhere by now."),
     Reason.REJECTED_BEFORE: gettext_noop("Left as they are: you have rejected this."),
 }
 _KEPT = {
-    Reason.MERGED_CHANGED: gettext_noop("Stays merged: it was changed or archived since."),
+    Reason.MERGED_CHANGED: gettext_noop("Stays merged: it was changed or put away since."),
     Reason.GONE: gettext_noop("Stays merged: one of those that it was made of was deleted for good."),
     Reason.CHANGED: gettext_noop("Stays merged: one of those that it was made of was restored or changed since."),
     Reason.SIMILAR_EXISTS: gettext_noop("Stays merged: one of those that it was made of is remembered again."),

@@ -26,7 +26,7 @@ Kind = Proposal.Kind
 
 _APPROVED = {
     Kind.UPDATE: gettext_noop("Approved: the memory was changed."),
-    Kind.ARCHIVE: gettext_noop("Approved: it is archived, and can be restored for %(days)s days."),
+    Kind.ARCHIVE: gettext_noop("Approved: it is put away, and can be restored for %(days)s days."),
     Kind.PLACE: gettext_noop("Approved: the place was saved."),
 }
 _REJECTED = {
@@ -38,7 +38,7 @@ _TOO_LATE = {
     "approved": gettext_noop("This was approved meanwhile, so there is nothing left to decide."),
     "rejected": gettext_noop("This was rejected meanwhile, so there is nothing left to decide."),
     "lapsed": gettext_noop("This was not decided within %(days)s days, so it has expired."),
-    "archived": gettext_noop("This memory was archived meanwhile. You can restore it from its page."),
+    "archived": gettext_noop("This memory was put away meanwhile. You can restore it from its page."),
     "active": gettext_noop("This was approved meanwhile, so there is nothing left to decide."),
     "quarantined": gettext_noop("A moderator held this memory back meanwhile."),
 }

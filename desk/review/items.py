@@ -181,7 +181,7 @@ def _change(
         card,
         content=content,
         tags=[
-            Tag(_("Change to a memory") if update else _("Memory to archive"), "strong"),
+            Tag(_("Change to a memory") if update else _("Memory to put away"), "strong"),
             *_filed_under(category, subject),
             _lapses(proposal),
         ],

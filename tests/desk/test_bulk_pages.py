@@ -128,7 +128,7 @@ def test_carrying_out_what_is_no_decision_is_told(visit, owner, facts):
     assert answer.url == "/nowhere/"
     assert "A decision about many facts is one of" in words(client.get(LIST))
     client.post("/facts/bulk/carry-out/", {"decision": "delete", "chosen": "", "next": LIST})
-    assert "Deleted 0 facts." in words(client.get(LIST))
+    assert "Put away 0 facts." in words(client.get(LIST))
 
 
 def test_an_address_that_is_no_list_means_all(visit, owner, facts):

@@ -85,9 +85,9 @@ def test_everything_works_without_javascript(browse, owner, memories):
     expect(page.locator(".tags")).to_contain_text("health")
     page.get_by_role("link", name="All memories").click()
     page.locator(".pick input").first.check()
-    page.get_by_role("button", name="Archive …").click()
-    page.get_by_role("button", name="Archive 1 memory").click()
-    expect(page.get_by_role("status").get_by_text("Archived 1 memory.")).to_be_visible()
+    page.get_by_role("button", name="Put away …").click()
+    page.get_by_role("button", name="Put away 1 memory").click()
+    expect(page.get_by_role("status").get_by_text("Put away 1 memory.")).to_be_visible()
 
 
 def test_nothing_moves_when_a_memory_is_swapped(browse, owner, memories):

@@ -85,7 +85,7 @@ def test_everything_that_matches_means_all_pages_and_nothing_else(visit, owner, 
         MemoryFactory(user=owner, content=f"Olga has {number} boats.", category="tasks")
     client = visit(owner)
     page = ask(client, "archive", f"{LIST}&search=boats", all="yes")
-    assert "Archive 25 memories?" in words(page)
+    assert "Put away 25 memories?" in words(page)
     confirm(client, page)
     assert states(memories) == ["active"] * 3
     assert Memory.objects.filter(state="archived").count() == 25

@@ -236,7 +236,7 @@ def test_the_list_is_narrowed_by_its_address(visit, owner, staff, agent, me, que
     assert len(claims(page)) == len(found)
     tabs = text(page).split('id="tabs"')[1].split("</nav>")[0]
     tabs = dict(re.findall(r"(\w[\w ]*) <span class=\"count\">(\d+)</span></a>", tabs))
-    assert tabs == {"Remembered": "3", "To approve": "1", "Held back": "1", "Archived": "1", "Rejected": "1"}
+    assert tabs == {"Remembered": "3", "To approve": "1", "Held back": "1", "Put away": "1", "Rejected": "1"}
     assert ("Nothing found here." in words(page)) == (not found)
 
 
@@ -315,8 +315,8 @@ def test_states_are_told_in_words(visit, owner, agent, me, staff):
     actions.memory_reject(me, refused.pk)
     client = visit(owner)
     gone = words(client.get(f"{LIST}?state=archived"))
-    assert "Archived by you" in gone
-    assert "Archived by an agent" in gone
+    assert "Put away by you" in gone
+    assert "Put away by an agent" in gone
     assert "Deleted for good on" in words(opened(client, deleted, f"{LIST}?state=archived"))
     assert "Olga lives in Lisbon. Not used until you approve agent" in words(client.get(f"{LIST}?state=proposed"))
     assert "Olga has been to Malta. Held back" in words(client.get(f"{LIST}?state=quarantined"))
@@ -333,7 +333,7 @@ def test_how_full_the_block_is_stands_on_top(visit, owner, settings):
     assert f'<meter min="0" max="1200" high="1080" value="{tokens}"' in text(page)
     assert "make room" not in words(page)
     settings.MEMORY_BLOCK_TOKENS = tokens
-    assert "The oldest memories that are not pinned are archived to make room for new ones." in words(
+    assert "The oldest memories that are not pinned are put away to make room for new ones." in words(
         visit(owner).get(LIST)
     )
 
@@ -374,7 +374,7 @@ def test_a_field_is_set_by_hand_and_takes_the_place_of_its_value(visit, owner):
     assert now(old).deleted_why == "replaced"
     page = words(visit(owner).get(answer.url))
     assert "City" in page
-    assert "Replaces: I live in Lisbon. Archived What changed: I live in removed: Lisbonadded: Porto." in page
+    assert "Replaces: I live in Lisbon. Put away What changed: I live in removed: Lisbonadded: Porto." in page
     assert "Replaced by: I live in Porto." in words(visit(owner).get(page_of(old)))
 
 
@@ -384,11 +384,11 @@ def test_those_that_made_room_are_counted(visit, owner, settings):
     settings.MEMORY_BLOCK_TOKENS = Ledger.objects.get(pk=owner.pk).block_tokens
     client = visit(owner)
     page = client.get(add(client, content="I keep bees.").url)
-    assert "Remembered. 1 older memory was archived to make room." in words(page)
+    assert "Remembered. 1 older memory was put away to make room." in words(page)
     # Longer by more than ids differ in tokens.
     hives = "I keep three dozen bee hives in the orchard behind the house, by the mill and along the river."
     page = client.get(add(client, content=hives).url)
-    assert "Remembered. 2 older memories were archived to make room." in words(page)
+    assert "Remembered. 2 older memories were put away to make room." in words(page)
 
 
 @pytest.mark.parametrize(
@@ -425,7 +425,7 @@ def test_what_can_t_be_remembered_is_refused_with_what_was_typed(visit, owner, t
         ("reject", "Rejected as not true: it is in no prompt"),
         ("dont_keep", "Not kept: it is in no prompt"),
         ("archive", "Archived: it is in no prompt"),
-        ("pin", "Pinned: it is never archived to make room for others."),
+        ("pin", "Pinned: it is never put away to make room for others."),
     ],
 )
 def test_a_decision_is_told_and_undone_without_javascript(visit, owner, memory, back, decision, told):
@@ -466,7 +466,7 @@ def test_with_htmx_the_row_alone_is_answered_with_the_counts(visit, owner, memor
     assert 'id="rail" aria-label="Categories" hx-swap-oob="true"' in text(part)
     assert rail(part) == {"All": 1, "Interests": 1}
     assert "Remembered 1" in words(part)
-    assert "Archived 1" in words(part)
+    assert "Put away 1" in words(part)
     assert 'id="block" hx-swap-oob="true"' in text(part)
     back = client.post(undo_on(part), {"next": LIST})
     assert "Undone: it is as it was before." in words(back)
@@ -670,7 +670,7 @@ def test_everything_that_happened_is_told(visit, owner, agent, staff, me):
         "You undid the last decision",
         "You rejected it",
         "You restored it",
-        "agent archived it",
+        "agent put it away",
         "You approved it in other words Olga rows removed: on Tuesdaysadded: every Tuesday.",
         "A moderator let it be used again Reason: It is none",
         "A moderator held it back Reason: An order",
@@ -696,11 +696,11 @@ def test_what_keepsake_did_is_told_as_that(visit, owner, agent, me, settings, sa
     assert history(visit(owner).get(page_of(row)))[0] == "agent found it said again"
     settings.MEMORY_BLOCK_TOKENS = 40
     MemoryFactory(user=owner, content="I keep three dozen bee hives now.")
-    assert history(visit(owner).get(page_of(row)))[0] == "Keepsake archived it to make room for newer ones"
+    assert history(visit(owner).get(page_of(row)))[0] == "Keepsake put it away to make room for newer ones"
     short = MemoryFactory(user=owner, content="I am away.", expires_at=timezone.now() + timedelta(days=1))
     Memory.objects.filter(pk=short.pk).update(expires_at=timezone.now())
     actions.memories_expire()
-    assert history(visit(owner).get(page_of(short)))[0] == "Keepsake archived it when it expired"
+    assert history(visit(owner).get(page_of(short)))[0] == "Keepsake put it away when it expired"
 
 
 def test_an_earlier_wording_is_brought_back_and_that_is_undone(visit, owner, memory, me):

@@ -161,4 +161,4 @@ def test_what_is_kept_how_and_what_is_put_away_stands_there(visit, owner, legacy
     page = words(visit(owner).get("/data/"))
     for told in ("Off: nothing is remembered", "Used once you have approved them", "Europe/Lisbon", "Português"):
         assert told in page
-    assert "1 archived" in page
+    assert "1 put away" in page

@@ -211,7 +211,7 @@ def test_states_are_told_in_words(visit, owner, staff, legacy):
     assert "Hidden by a moderator" in page
     assert "Reason: Too private." in words(opened(client, hidden, fact_list(legacy)))
     gone = words(client.get(fact_list(legacy, "gone")))
-    assert ("Rejected You" in gone, "Deleted You" in gone) == (True, True)
+    assert ("Rejected You" in gone, "Put away You" in gone) == (True, True)
     assert "Reason: Not true." in words(opened(client, rejected, fact_list(legacy, "gone")))
     assert "Deleted for good on" in words(opened(client, deleted, fact_list(legacy, "gone")))
     LegacyFact.objects.filter(pk=waits.pk).update(state="quarantined", quarantined_at=timezone.now())

@@ -231,7 +231,7 @@ def test_a_change_of_how_it_is_filed(visit, owner, me, cautious, add):
 def test_what_would_be_forgotten(visit, owner, me, cautious, add):
     actions.memory_archive(cautious, add(me).pk)
     page = visit(owner).get("/review/")
-    assert "Memory to archive" in words(page)
+    assert "Memory to put away" in words(page)
     assert "to be removed: You keep bees behind the house." in words(page)
     assert "deleted for good after 30 days" in words(page)
     assert re.findall(r'data-key="(\w)"', text(page)) == ["k", "j", "a", "r"]
@@ -564,7 +564,7 @@ def test_what_its_change_was_about_is_gone(visit, owner, me, update):
     assert re.findall(r'data-key="(\w)"', text(page)) == ["k", "j", "r"]
     answer = decide(client, update, "approve", version=1)
     assert answer.status_code == 409
-    assert "archived meanwhile" in words(answer)
+    assert "put away meanwhile" in words(answer)
     decide(client, update, "reject")
     assert now(update).state == "rejected"
 

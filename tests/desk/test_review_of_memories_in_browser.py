@@ -79,7 +79,7 @@ def test_each_kind_is_decided_by_keyboard_alone(tab, owner, waiting):
     tab.keyboard.press("r")
     next_is(3, "Rejected: it is unchanged")
     tab.keyboard.press("a")
-    next_is(4, "Approved: it is archived")
+    next_is(4, "Approved: it is put away")
     tab.keyboard.press("u")
     next_is(3, "Undone: it is as it was before. 4 of 8.")
     tab.keyboard.press("r")

@@ -106,5 +106,5 @@ def test_several_are_ticked_with_shift_and_the_bar_comes_with_the_first(browse, 
     boxes.nth(2).click()
     expect(bar).to_be_hidden()
     boxes.nth(0).click()
-    page.get_by_role("button", name="Archive …").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Archive 1 memory?")
+    page.get_by_role("button", name="Put away …").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Put away 1 memory?")

@@ -146,7 +146,7 @@ def test_what_could_not_be_merged_says_why(visit, owner, me, plan, memories):
     [
         (
             lambda me, old: actions.memory_archive(agent_principal(AgentFactory(owner_id=me.user_id)), old),
-            "one of them was archived",
+            "one of them was put away",
         ),
         (lambda me, old: factories.MemoryFactory(principal=me, content=BOTH), "is remembered elsewhere by now"),
         (
@@ -171,7 +171,7 @@ def test_what_stays_merged_says_why(visit, owner, me, plan, memories):
     actions.memory_update(me, Memory.objects.get(content=BOTH).pk, "The user keeps wasps.")
     client.post(of(plan, "undo/"))
     page = words(client.get(of(plan)))
-    assert "Stays merged: it was changed or archived since." in page
+    assert "Stays merged: it was changed or put away since." in page
     assert "2 memories are restored in place of 1." in page
 
 

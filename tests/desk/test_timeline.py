@@ -98,7 +98,7 @@ def test_what_was_done_together_is_one_entry_and_undone_together(visit, owner, m
     actions.memories_delete(me, [each.pk for each in memories])
     client = visit(owner)
     page = words(client.get("/timeline/"))
-    assert page.count("You archived it") == 1
+    assert page.count("You put it away") == 1
     assert "and 2 more" in page
     (address, *_) = undos(client)
     client.post(address, {"next": "/timeline/"})

@@ -1,0 +1,250 @@
+"""The API's documentation: pages of its operations, written from the OpenAPI schema. They work without scripts.
+
+They are in English like the schema, whatever language the person reads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import override
+from drf_spectacular.generators import SchemaGenerator
+
+Node = Mapping[str, Any]
+_EXAMPLES: dict[str, Any] = {"integer": 1, "number": 0.5, "boolean": True, "array": [], "object": {}}
+_PREFIX = "#/components/schemas/"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A parameter, or a field of a body or an answer; ``where`` is what carries a parameter."""
+
+    name: str
+    kind: str
+    says: SafeString
+    required: bool = False
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a status means, and the shape of its body; empty where it has none."""
+
+    status: str
+    says: SafeString
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An object of a body or an answer, or the values that a word may have."""
+
+    name: str
+    says: SafeString
+    fields: list[Field]
+    values: list[str]
+
+
+class Operation:
+    """One operation of the schema, as its page shows it."""
+
+    def __init__(self, path: str, method: str, node: Node, shapes: Mapping[str, Node]) -> None:
+        self.path, self.method, self._node, self._shapes = path, method.upper(), node, shapes
+        self.name: str = node["operationId"]
+        self.tag: str = node["tags"][0]
+        self.summary: str = node.get("summary") or self.name
+
+    def is_about(self, words: list[str]) -> bool:
+        """Whether all words, in small letters, stand in its address or its description."""
+        text = f"{self.method} {self.path} {self.summary} {self._node.get('description', '')}".lower()
+        return all(word in text for word in words)
+
+    @property
+    def description(self) -> SafeString:
+        """What it does, as paragraphs."""
+        return prose(self._node.get("description", ""))
+
+    @property
+    def parameters(self) -> list[Field]:
+        """What goes along in its path, query and headers."""
+        return [
+            Field(
+                each["name"],
+                kind_of(each["schema"]),
+                prose(each.get("description", "")),
+                each.get("required", False),
+                each["in"],
+            )
+            for each in self._node.get("parameters", ())
+        ]
+
+    @cached_property
+    def body(self) -> Node:
+        """The schema of what is sent; empty where nothing is."""
+        content = self._node.get("requestBody", {}).get("content", {})
+        return next((each["schema"] for each in content.values()), {})
+
+    @property
+    def body_kind(self) -> str:
+        """What is sent, in words; empty where nothing is."""
+        return kind_of(self.body) if self.body else ""
+
+    @property
+    def answers(self) -> list[Answer]:
+        """What it answers, by status."""
+        return [
+            Answer(status, prose(each.get("description", "")), kind_of(_content(each)) if _content(each) else "")
+            for status, each in sorted(self._node["responses"].items())
+        ]
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """What is sent and answered, and all that is inside, each once."""
+        found: dict[str, None] = {}
+        waiting = [self.body, *(_content(each) for each in self._node["responses"].values())]
+        while waiting:
+            for name in _refs(waiting.pop(0)):
+                if name not in found and name in self._shapes:
+                    found[name] = None
+                    waiting.append(self._shapes[name])
+        return [_shape(name, self._shapes[name]) for name in found]
+
+    def curl(self, address: str) -> str:
+        """A command that calls it on the server at ``address``; what is to be filled in stands as shell variables."""
+        path = re.sub(r"\{(\w+)\}", lambda each: f"${{{each[1].upper()}}}", self.path)
+        asked = [
+            f"{each['name']}=${{{each['name'].upper()}}}"
+            for each in self._node.get("parameters", ())
+            if each["in"] == "query" and each.get("required")
+        ]
+        lines = [f'curl "{address}{path}{"?" if asked else ""}{"&".join(asked)}"', '-H "Authorization: Bearer $KEY"']
+        if self.method != "GET":
+            lines[0] = lines[0].replace("curl ", f"curl -X {self.method} ", 1)
+        if "multipart/form-data" in self._node.get("requestBody", {}).get("content", {}):
+            lines += [f"-F {name}=@FILE" for name in self._resolved(self.body).get("required", ())]
+        elif self.body:
+            sent = json.dumps(self._example(self.body), ensure_ascii=False).replace("'", "’")
+            lines += ['-H "Content-Type: application/json"', f"-d '{sent}'"]
+        return " \\\n  ".join(lines)
+
+    def _resolved(self, node: Node) -> Node:
+        return self._shapes.get(node.get("$ref", "").removeprefix(_PREFIX), node)
+
+    def _example(self, node: Node, depth: int = 0) -> Any:
+        node = self._resolved(node)
+        for several in ("oneOf", "anyOf", "allOf"):
+            if node.get(several):
+                return self._example(node[several][0], depth)
+        if "enum" in node:
+            return node["enum"][0]
+        kind = node.get("type", "string")
+        kind = kind[0] if isinstance(kind, list) else kind
+        if kind == "object" and "properties" in node and depth < 4:
+            fields = node["properties"]
+            names = node.get("required") or list(fields)[:2]
+            return {name: self._example(fields[name], depth + 1) for name in names if name in fields}
+        if kind == "array" and depth < 4:
+            return [self._example(node.get("items", {}), depth + 1)]
+        return _EXAMPLES.get(kind, "…")
+
+
+def _content(answer: Node) -> Node:
+    return next((each.get("schema", {}) for each in answer.get("content", {}).values()), {})
+
+
+def _refs(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"].removeprefix(_PREFIX)
+        for each in node.values():
+            yield from _refs(each)
+    elif isinstance(node, list):
+        for each in node:
+            yield from _refs(each)
+
+
+def _shape(name: str, node: Node) -> Shape:
+    required = node.get("required", ())
+    fields = [
+        Field(each, kind_of(inner), prose(inner.get("description", "")), each in required)
+        for each, inner in node.get("properties", {}).items()
+    ]
+    return Shape(name, prose(node.get("description", "")), fields, [str(each) for each in node.get("enum", ())])
+
+
+def kind_of(node: Node) -> str:
+    """What values a schema takes, in words: "list of Memory", "integer, 1 to 100", "string or nothing"."""
+    if "$ref" in node:
+        return str(node["$ref"]).removeprefix(_PREFIX)
+    for several in ("oneOf", "anyOf", "allOf"):
+        if several in node:
+            return " or ".join(dict.fromkeys(kind_of(each) for each in node[several]))
+    if "enum" in node:
+        return "one of " + ", ".join(json.dumps(each) for each in node["enum"])
+    kinds = node.get("type", "anything")
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    said = " or ".join("nothing" if each == "null" else each for each in kinds)
+    if "array" in kinds:
+        said = said.replace("array", f"list of {kind_of(node.get('items', {}))}")
+    if "format" in node:
+        said += f" ({node['format']})"
+    return said + _bounds(node)
+
+
+def _bounds(node: Node) -> str:
+    for least, most, unit in (("minimum", "maximum", ""), ("minLength", "maxLength", " characters")):
+        low, high = node.get(least), node.get(most)
+        if high is not None:
+            return f", {low} to {high}{unit}" if low is not None else f", at most {high}{unit}"
+        if low is not None:
+            return f", at least {low}{unit}"
+    return ""
+
+
+def prose(text: str) -> SafeString:
+    """A description as paragraphs, with what stands in backticks as code."""
+    paragraphs = [each for each in re.split(r"\n\s*\n", text.strip()) if each]
+    coded = [re.sub(r"(`{1,2})(.+?)\1", r"<code>\2</code>", escape(each)) for each in paragraphs]
+    return mark_safe("".join(f"<p>{each}</p>" for each in coded))  # noqa: S308 -- escaped above
+
+
+@cache
+def operations() -> dict[str, Operation]:
+    """All operations by their ids, in the order of the schema."""
+    with override("en"):
+        schema = SchemaGenerator().get_schema(request=None, public=True)
+    shapes = schema["components"]["schemas"]
+    found = (
+        Operation(path, method, node, shapes)
+        for path, methods in schema["paths"].items()
+        for method, node in methods.items()
+    )
+    return {each.name: each for each in found}
+
+
+def index(request: HttpRequest) -> HttpResponse:
+    """All operations by what they are about, or those that hold the words of ``search``."""
+    search = " ".join(request.GET.get("search", "").split())[:200]
+    groups: dict[str, list[Operation]] = {}
+    for each in operations().values():
+        if each.is_about(search.lower().split()):
+            groups.setdefault(each.tag, []).append(each)
+    return render(request, "reference/index.html", {"groups": sorted(groups.items()), "search": search})
+
+
+def operation(request: HttpRequest, name: str) -> HttpResponse:
+    """One operation: what it does, what it takes and answers, and a command that calls it."""
+    found = operations().get(name)
+    if found is None:
+        raise Http404
+    address = request.build_absolute_uri("/").rstrip("/")
+    return render(request, "reference/operation.html", {"operation": found, "curl": found.curl(address)})
