@@ -35,11 +35,15 @@ def confirm(client, page, **fields):
     return client.post("/facts/bulk/carry-out/", {**hidden, "next": hidden["next"].replace("&amp;", "&"), **fields})
 
 
-@pytest.mark.parametrize("decision", ["reject", "share", "delete"])
-def test_those_ticked_are_decided_about_after_asking(visit, owner, member, facts, decision):
+@pytest.mark.parametrize(
+    ("decision", "asked", "done"),
+    [("reject", "Reject", "Rejected"), ("share", "Share", "Shared"), ("delete", "Put away", "Put away")],
+)
+def test_those_ticked_are_decided_about_after_asking(visit, owner, member, facts, decision, asked, done):
     client, before = visit(owner), rev_of(owner)
     page = ask(client, decision, fact=chosen(facts[:2]))
-    assert f"{decision.capitalize()} 2 facts?" in words(page)
+    assert f"{asked} 2 facts?" in words(page)
+    assert ("Put away, it is in no prompt, and can be restored" in words(page)) == (decision == "delete")
     assert ("They will be seen by Mira Member too." in words(page)) == (decision == "share")
     assert facts[0].content in words(page)
     assert rev_of(owner) == before
@@ -51,7 +55,7 @@ def test_those_ticked_are_decided_about_after_asking(visit, owner, member, facts
     assert now(facts[0]).state_reason == ("Not true" if decision == "reject" else "")
     assert now(facts[2]).state == "active"
     shown = client.get(LIST)
-    assert "ed 2 facts." in words(shown)
+    assert f"{done} 2 facts." in words(shown)
     (undo,) = re.findall(r'action="(/undo/\d+/\d+/)"', text(shown))
     assert undo in text(client.get("/review/"))
     assert client.post(undo, {"next": LIST}).url == LIST
@@ -132,7 +136,7 @@ def test_carrying_out_what_is_no_decision_is_told(visit, owner, facts):
 
 
 def test_an_address_that_is_no_list_means_all(visit, owner, facts):
-    assert "Delete 4 facts?" in words(ask(visit(owner), "delete", "/nowhere/", all="yes"))
+    assert "Put away 4 facts?" in words(ask(visit(owner), "delete", "/nowhere/", all="yes"))
 
 
 @pytest.mark.parametrize("who", ["member", "stranger", "staff"])
@@ -140,7 +144,7 @@ def test_facts_of_others_are_left_alone(request, visit, owner, legacy, facts, wh
     actions.facts_decide(principal_for_person(owner.pk), {fact.pk: None for fact in facts}, "share")
     last, client = rev_of(owner), visit(request.getfixturevalue(who))
     page = ask(client, "delete", fact=chosen(facts))
-    assert "Nothing to delete" in words(page)
+    assert "Nothing to put away" in words(page)
     client.post("/facts/bulk/carry-out/", {"decision": "delete", "chosen": " ".join(chosen(facts)), "next": LIST})
     assert client.post(f"/undo/{last + 1}/{last + 9}/").status_code == 404
     assert rev_of(owner) == last

@@ -82,7 +82,7 @@ def test_restoring_undoing_and_linking_are_told(visit, owner, legacy, fact):
     result = actions.facts_decide(principal, {fact.pk: None}, "share")
     undo(principal, result.first_rev, result.last_rev)
     told = " | ".join(history(visit(owner).get(page_of(fact))))
-    for words_said in ("deleted it", "restored it", "put it back for review", "undid the last decision"):
+    for words_said in ("put it away", "restored it", "put it back for review", "undid the last decision"):
         assert words_said in told
 
 

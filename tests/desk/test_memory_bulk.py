@@ -40,19 +40,19 @@ def confirm(client, page, **fields):
 
 
 @pytest.mark.parametrize(
-    ("decision", "word", "state"),
+    ("decision", "asked", "word", "state"),
     [
-        ("approve", "Approved", "active"),
-        ("reject", "Rejected", "rejected"),
-        ("archive", "Archived", "archived"),
-        ("pin", "Pinned", "active"),
+        ("approve", "Approve", "Approved", "active"),
+        ("reject", "Reject", "Rejected", "rejected"),
+        ("archive", "Put away", "Put away", "archived"),
+        ("pin", "Pin", "Pinned", "active"),
     ],
 )
-def test_those_ticked_are_decided_about_after_asking(visit, owner, memories, decision, word, state):
+def test_those_ticked_are_decided_about_after_asking(visit, owner, memories, decision, asked, word, state):
     client, before = visit(owner), rev_of(owner)
     rows = list(Memory.objects.order_by("pk").values("pk", "state", "reviewed_at", "pinned"))
     page = ask(client, decision, memory=chosen(memories[:2]))
-    assert f"{decision.capitalize()} 2 memories?" in words(page)
+    assert f"{asked} 2 memories?" in words(page)
     assert memories[0].content in words(page)
     assert rev_of(owner) == before
     answer = confirm(client, page)
@@ -136,7 +136,7 @@ def test_memories_of_others_are_left_alone(request, visit, owner, memories, who)
     wanted = {memory.pk: None for memory in memories}
     result = actions.memories_decide(principal_for_person(owner.pk), wanted, "pin")
     client = visit(request.getfixturevalue(who))
-    assert "Nothing to archive" in words(ask(client, "archive", memory=chosen(memories)))
+    assert "Nothing to put away" in words(ask(client, "archive", memory=chosen(memories)))
     carried = {"decision": "archive", "chosen": " ".join(chosen(memories)), "next": LIST}
     client.post("/memories/bulk/carry-out/", carried)
     assert client.post(f"/undo/{result.first_rev}/{result.last_rev}/").status_code == 404

@@ -424,7 +424,7 @@ def test_what_can_t_be_remembered_is_refused_with_what_was_typed(visit, owner, t
         ("approve", "Approved."),
         ("reject", "Rejected as not true: it is in no prompt"),
         ("dont_keep", "Not kept: it is in no prompt"),
-        ("archive", "Archived: it is in no prompt"),
+        ("archive", "Put away: it is in no prompt"),
         ("pin", "Pinned: it is never put away to make room for others."),
     ],
 )
