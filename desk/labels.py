@@ -48,6 +48,7 @@ CATEGORIES = {
 }
 STATES = (
     *(gettext_noop("active"), gettext_noop("hidden"), gettext_noop("waiting"), gettext_noop("approved")),
+    gettext_noop("archived"),
     *(gettext_noop("lapsed"), gettext_noop("making"), gettext_noop("preview"), gettext_noop("applied")),
     *(gettext_noop("reverted"), gettext_noop("discarded"), gettext_noop("title"), gettext_noop("topic")),
 )

@@ -246,7 +246,7 @@ def test_the_list_is_narrowed_by_its_address(visit, owner, staff, agent, me, que
         ("active", "Nothing is remembered about you yet."),
         ("proposed", "Nothing waits for your approval."),
         ("quarantined", "Nothing is held back."),
-        ("archived", "Nothing was archived"),
+        ("archived", "Nothing was put away"),
         ("rejected", "Nothing was rejected"),
     ],
 )
