@@ -1,4 +1,4 @@
-"""Asking before something is remembered: scenarios 1 to 6 of source 001, with a model over HTTP and without one."""
+"""Scenarios 1 to 6 of source 001, with a model over HTTP and without one, and the agent tests of source 000."""
 
 import pytest
 
@@ -221,3 +221,52 @@ class TestWithAModel:
         server.answers(spoken("Give him my regards."))
         tell("Alec is my boss by the way")
         assert remembered() == [BOSS]
+
+
+class TestTheDocumentOfSource000:
+    """Its agent tests: a model behind the Messages API manages the document of memories by one tool."""
+
+    @pytest.fixture(autouse=True)
+    def _model_behind_the_api(self, settings, server):
+        behind(settings, server)
+
+    def manage(self, operation, **arguments):
+        return spoken(calls=[("toolu_1", "manage_user_memory", {"operation": operation, **arguments})])
+
+    def asked(self, server):
+        """The requests for answers, without those of the model that reads."""
+        bodies = [request.body for request in server.requests]
+        return [each for each in bodies if "manage_user_memory" in {tool["name"] for tool in each.get("tools", ())}]
+
+    def test_agent_stores_facts_when_the_user_shares_information(self, tell, server):
+        server.answers(self.manage("add_fact", content="The user prefers morning workouts."), spoken("Noted."))
+        assert tell("Remember that I prefer morning workouts.") == "Noted."
+        assert remembered() == ["The user prefers morning workouts."]
+        assert len(self.asked(server)) == 2
+
+    def test_agent_retrieves_and_references_stored_memories(self, tell, owner, server):
+        factories.MemoryFactory(user=owner, content="The user prefers morning workouts.")
+        server.answers(self.manage("get_memory"), spoken("In the morning."))
+        assert tell("When do I like to work out?") == "In the morning."
+        first, second = self.asked(server)
+        assert "The user prefers morning workouts." in first["system"][0]["text"]
+        result = second["messages"][-1]["content"][0]
+        assert (result["type"], result["tool_use_id"]) == ("tool_result", "toolu_1")
+        assert "The user prefers morning workouts." in str(result["content"])
+
+    def test_agent_deactivates_outdated_facts(self, tell, owner, server):
+        old = factories.MemoryFactory(user=owner, content="The user works in Seattle.")
+        server.answers(self.manage("deactivate_fact", fact_id=old.pk), spoken("I have taken that out."))
+        tell("I don't work in Seattle any more.")
+        old.refresh_from_db()
+        assert (old.state, remembered()) == ("archived", [])
+
+    def test_memories_persist_across_conversations(self, tell, owner, talk, server):
+        server.answers(
+            self.manage("add_fact", content="The user prefers morning workouts."),
+            spoken("Noted."),
+            spoken("In the morning."),
+        )
+        tell("Remember that I prefer morning workouts.")
+        tell("When do I like to work out?", talk(owner))
+        assert "The user prefers morning workouts." in self.asked(server)[-1]["system"][0]["text"]
