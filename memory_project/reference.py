@@ -241,9 +241,9 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "reference/index.html", {"groups": sorted(groups.items()), "search": search})
 
 
-def operation(request: HttpRequest, name: str) -> HttpResponse:
+def operation(request: HttpRequest, operation_id: str) -> HttpResponse:
     """One operation: what it does, what it takes and answers, and a command that calls it."""
-    found = operations().get(name)
+    found = operations().get(operation_id)
     if found is None:
         raise Http404
     address = request.build_absolute_uri("/").rstrip("/")

@@ -20,7 +20,7 @@ urlpatterns = [
     path("", include("interop.mcp.http")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", reference.index, name="docs"),
-    path("api/docs/<slug:name>/", reference.operation, name="docs-operation"),
+    path("api/docs/<slug:operation_id>/", reference.operation, name="docs-operation"),
     path("health/live", health.live, name="live"),
     path("health/ready", health.ready, name="ready"),
     path("metrics", metrics.metrics, name="metrics"),

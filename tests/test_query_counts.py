@@ -185,6 +185,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "answered": factories.ReplyFactory(message=messages[0], answer_index=1, state="done").answer_index + 1,
         "reply_id": factories.ReplyFactory(message=messages[-1]).pk,
         "name": "add_to_memory",
+        "operation_id": "memories_create",
         "key": f"memory-{waiting.pk}",
         "webhook_id": hook.pk,
         "delivery_id": factories.DeliveryFactory(webhook=hook, state="dead").pk,
