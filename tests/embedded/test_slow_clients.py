@@ -140,7 +140,7 @@ def test_slow_clients_and_many_streams_keep_nobody_waiting(var, port, record_pro
         assert figures["stream_ms"] < 1_000 * busy_machine, figures
         # Nothing waits on a thread of its own, and nobody was killed meanwhile.
         assert figures["threads"] < 60, figures
-        assert workers_of(var) == workers
+        assert set(workers) <= set(workers_of(var))
         # Who has not said what they want by then is not waited for.
         assert half_sent[0].recv(4096).startswith(b"HTTP/1.1 408")
         assert half_sent[1].recv(4096) == b""
