@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -134,13 +135,16 @@ class Measuring:
         return self.result
 
     def _race(self, size: int, work: str, systems: Sequence[Measured]) -> dict[str, Spread]:
-        """One kind of work, round by round, and in each round every system, beginning with another one each time."""
+        """One kind of work, round by round, and in each round every system, in an order drawn anew.
+
+        Whoever comes after a system that reads the same tables finds them warm: nobody always comes after the same one.
+        """
         seconds: dict[str, list[float]] = {system.name: [] for system in systems}
         before = 1 if work == "add_many" else self._rounds.warm_up
         turns = self._turns(size, work, before + self._rounds.of(work))
+        order = random.Random(f"{size} {work}")
         for number, turn in enumerate(turns):
-            first = number % len(systems)
-            for place, system in enumerate((*systems[first:], *systems[:first])):
+            for place, system in enumerate(order.sample(systems, len(systems))):
                 person, said = turn(place)
                 timed = system.call(work, person.name, *said)
                 if number >= before:
