@@ -36,7 +36,7 @@ from tests.assistant.deployment import Deployment, unstarted_deployment
 from .channel import Remote, peers_process
 from .copying import building
 from .kept import KEPT, Kept, kept_in, migrations
-from .measuring import Local, Measured, Measuring, Rounds
+from .measuring import Local, Measured, Measuring, Replayed, Rounds
 from .plan import MEMORIES, Plan
 from .report import render, render_growth
 from .system import ADDING, MANY, WORK
@@ -213,7 +213,8 @@ def own_systems(deployment: Deployment, plan: Plan) -> tuple[list[Measured], Any
     own = InProcess(people)
     bare = BareSql(own, deployment.environment["DATABASE_URL"])
     earlier = EarlierSql(own, deployment.environment["DATABASE_URL"])
-    return [Local(each) for each in (own, OverHttp(people, deployment), bare, earlier)], bare.share_found
+    systems = [Local(own), Local(OverHttp(people, deployment)), Replayed(bare), Replayed(earlier)]
+    return list(systems), bare.share_found
 
 
 def judge(measuring: Measuring, size: int, share_found: Any) -> None:

@@ -44,18 +44,21 @@ class BareSql:
         self._aside = ThreadPoolExecutor(1)
 
     def prepare(self, work: str, *arguments: Any) -> None:
+        """Nothing but what was noted."""
+
+    def note(self, work: str, *arguments: Any) -> None:
         """Let Keepsake do it once, and note its statements."""
         self._aside.submit(self._note_all, work, *arguments).result()
 
     def _note_all(self, work: str, *arguments: Any) -> None:
         self._keepsake.prepare(work, *arguments)
         self._noted = []
-        with connection.execute_wrapper(self._note), transaction.atomic():
+        with connection.execute_wrapper(self._keep), transaction.atomic():
             self._answer = getattr(self._keepsake, work)(*arguments)
             if work in ADDING:
                 transaction.set_rollback(True)
 
-    def _note(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+    def _keep(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not sql.startswith(_OF_DJANGO):
             numbered = isinstance(context["cursor"].cursor, psycopg.RawCursor)
             self._noted.append((sql, params, psycopg.RawCursor if numbered else psycopg.Cursor))
@@ -99,7 +102,7 @@ class BareSql:
 
     def share_found(self, person: str, text: str) -> float:
         """Which part of the rows that a question's statements find without any index, they find with indexes too."""
-        self.prepare("search", person, text)
+        self.note("search", person, text)
         right = Counter(_replay(self._plain, self._noted))
         found = Counter(_replay(self._connection, self._noted))
         return (right & found).total() / max(right.total(), 1)

@@ -174,9 +174,9 @@ class EarlierSql(BareSql):
         before = _search_before(rows)
         return before.text, [named[name] for name in before.parameters], kind
 
-    def prepare(self, work: str, *arguments: Any) -> None:
+    def note(self, work: str, *arguments: Any) -> None:
         """Fill the earlier statements with what Keepsake would send."""
-        super().prepare(work, *arguments)
+        super().note(work, *arguments)
         if work == "search":
             self._noted = [self._as_it_was(each, arguments[0]) for each in self._noted]
             return

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from . import figures
 from .figures import Spread, spread
 from .plan import Person, Plan
-from .system import ADDING, LISTED, MANY, TOP, WORK, System, Timed, Vectors, call
+from .system import ADDING, LISTED, MANY, TOP, WORK, Replaying, System, Timed, Vectors, call
 
 Turn = tuple[Person, tuple[Any, ...]]
 """Whom a call is about, and what it says beside that."""
@@ -24,6 +24,9 @@ class Measured(Protocol):
 
     name: str
     lacks: Any
+
+    def note(self, work: str, *arguments: Any) -> None:
+        """Whatever needs a call of its own before one: done for every system before the first of a round is timed."""
 
     def call(self, work: str, *arguments: Any) -> Timed:
         """Do one piece of work and time it."""
@@ -41,9 +44,20 @@ class Local:
         self.contents = system.contents
         self._system = system
 
+    def note(self, work: str, *arguments: Any) -> None:
+        """Nothing needs a call of its own."""
+
     def call(self, work: str, *arguments: Any) -> Timed:
         """Do one piece of work and time it."""
         return call(self._system, work, *arguments)
+
+
+class Replayed(Local):
+    """Statements that another system's call is noted for."""
+
+    def __init__(self, system: Replaying) -> None:
+        super().__init__(system)
+        self.note = system.note  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +151,18 @@ class Measuring:
     def _race(self, size: int, work: str, systems: Sequence[Measured]) -> dict[str, Spread]:
         """One kind of work, round by round, and in each round every system, in an order drawn anew.
 
-        Whoever comes after a system that reads the same tables finds them warm: nobody always comes after the same one.
+        Whoever comes after a system that reads the same rows finds them warm: nobody always comes after the same one,
+        and what is replayed is noted before the first is timed.
         """
         seconds: dict[str, list[float]] = {system.name: [] for system in systems}
         before = 1 if work == "add_many" else self._rounds.warm_up
         turns = self._turns(size, work, before + self._rounds.of(work))
         order = random.Random(f"{size} {work}")
         for number, turn in enumerate(turns):
-            for place, system in enumerate(order.sample(systems, len(systems))):
-                person, said = turn(place)
+            drawn = [(system, *turn(place)) for place, system in enumerate(order.sample(systems, len(systems)))]
+            for system, person, said in drawn:
+                system.note(work, person.name, *said)
+            for system, person, said in drawn:
                 timed = system.call(work, person.name, *said)
                 if number >= before:
                     seconds[system.name].append(timed.seconds)

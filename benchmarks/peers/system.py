@@ -97,6 +97,13 @@ class System(Protocol):
         """What memories say, in the order of the ids; not timed, to check what was added."""
 
 
+class Replaying(System, Protocol):
+    """One that sends again what another system's call has sent."""
+
+    def note(self, work: str, *arguments: Any) -> None:
+        """Let the other do it once, and note what it sends; not timed."""
+
+
 def call(system: System, work: str, *arguments: Any) -> Timed:
     """Do one piece of work and time it."""
     system.prepare(work, *arguments)

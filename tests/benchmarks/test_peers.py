@@ -364,10 +364,14 @@ class FromMemory:
     def __init__(self, name, plan, vectors, lacks=(), mistake=""):
         self.name, self.lacks = name, dict.fromkeys(lacks, "it has none")
         self.plan, self.vectors, self.mistake = plan, vectors, mistake
-        self.embedder, self.added, self.calls = HashingEmbedder(), {}, []
+        self.embedder, self.added, self.calls, self.log = HashingEmbedder(), {}, [], []
+
+    def note(self, work, person, *said):
+        self.log.append((self.name, "noted", work))
 
     def call(self, work, person, *said):
         self.calls.append((work, person))
+        self.log.append((self.name, "timed", work))
         return Timed(0.001 * (len(self.name)), getattr(self, work)(person, *said))
 
     def person(self, name):
@@ -430,6 +434,17 @@ def test_all_systems_do_the_same_work_and_take_turns_to_begin(plan, vectors):
         assert works["search"] == {"a": Spread(1.0, 1.0, 4), "bb": Spread(2.0, 2.0, 4)}
         assert list(works["block"]) == ["a"]
         assert works["add_many"]["a"].count == 1
+
+
+def test_what_is_replayed_is_noted_before_the_first_is_timed_and_who_is_first_is_drawn(plan, vectors):
+    systems = [FromMemory(name, plan, vectors) for name in ("a", "bb", "ccc")]
+    for system in systems:
+        system.log = systems[0].log
+    race(plan, vectors, *systems, sizes=[10], works=["search"])
+    log = systems[0].log
+    rounds = [log[at : at + 6] for at in range(0, len(log), 6)]
+    assert all([done for _, done, _ in each] == ["noted"] * 3 + ["timed"] * 3 for each in rounds)
+    assert len({tuple(name for name, _, _ in each[3:]) for each in rounds}) > 2
 
 
 def test_a_race_can_be_narrowed_down(plan, vectors):
