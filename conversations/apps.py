@@ -10,8 +10,8 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell undo how words are taken out and given back."""
-        from journal.undo import undoable  # noqa: PLC0415 - models are there only now
+        from journal.undo import register_undo  # noqa: PLC0415 - models are there only now
 
         from .actions.withholding import messages_put_back  # noqa: PLC0415
 
-        undoable("message", messages_put_back)
+        register_undo("message", messages_put_back)

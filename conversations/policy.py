@@ -11,10 +11,9 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from accounts.policy import check_sensitive
+from accounts.policy import check_instructions, check_sensitive
 from accounts.principals import Principal
 from journal.exceptions import Gated, Refused
-from language.gates import find_instructions
 
 from .models import Conversation, Message
 
@@ -50,9 +49,8 @@ def check_message(role: str, content: str, speaker: str = "") -> None:
 def check_title(title: str, *, own_word: bool) -> None:
     """Raise Gated (422) for a title with sensitive data, or, but in the person's own words, one aimed at a model."""
     check_sensitive(title)
-    reason = "" if own_word else find_instructions(title)
-    if reason:
-        raise Gated(_("The title was refused because it %(reason)s.") % {"reason": _(reason)})
+    if not own_word:
+        check_instructions(title, _("The title was refused because it %(reason)s."))
 
 
 def passing_title(title: str) -> str:

@@ -39,7 +39,7 @@ from .memories.cards import make_memory_cards
 from .memories.detail_views import show_memory
 from .memories.listing import MemoryView
 from .memories.views import around_memories, show_memories
-from .outcomes import Done, Refusal, Typed, attempt, undoable
+from .outcomes import Done, Refusal, Typed, attempt, with_undo
 from .page import PageRequest, came_from, for_person, origin_of
 from .review.queue import Item
 from .review.session import ReviewSession
@@ -187,7 +187,7 @@ def _change(
         return kind.decide(principal, row, decision, typed)
 
     def noted() -> Done:
-        done = undoable(principal, change)
+        done = with_undo(principal, change)
         if decision == "dont_keep":
             done = with_also_said(principal, done, kind.noun, pk)
         ReviewSession(request.session).note(done, item=Item(kind.noun, pk), queue=queue_of(request))

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts import categories
+from statements.policy import HELD_BACK
 
 OF_COLUMNS = {
     # Categories of facts.
@@ -62,9 +63,6 @@ ROLES = {
 }
 
 
-_HELD_BACK = "Held back because it "
-
-
 def in_words(choices: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
     """Choices of a column with their labels in the language of the page."""
     return [(value, label(name)) for value, name in choices]
@@ -88,9 +86,9 @@ def category_in_text(name: str) -> str:
 
 def reason_in_words(text: str) -> str:
     """Why something is as it is: a gate's reason is stored in English, other reasons are people's."""
-    if not text.startswith(_HELD_BACK):
+    if not text.startswith(HELD_BACK):
         return text
-    why = text.removeprefix(_HELD_BACK).removesuffix(".")
+    why = text.removeprefix(HELD_BACK).removesuffix(".")
     return _("Held back because it %(reason)s.") % {"reason": _(why)}
 
 

@@ -75,7 +75,7 @@ class Refusal:
     seen: str = ""
 
 
-def undoable(principal: Principal, change: Callable[[], Done]) -> Done:
+def with_undo(principal: Principal, change: Callable[[], Done]) -> Done:
     """Do something, and say at which address it is undone: none where nothing was changed."""
     with revisions_of(principal.user_id) as taken:
         done = change()

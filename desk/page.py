@@ -22,7 +22,7 @@ from accounts.authentication import principal_of
 from accounts.principals import Principal
 from journal.exceptions import NotFound
 
-from .translation import speak
+from .translation import use_language
 
 Rest = ParamSpec("Rest")
 View = TypeVar("View", bound=Callable[..., Any])
@@ -71,7 +71,7 @@ def for_person(
         if not request.user.is_authenticated:
             return _to_sign_in(request)
         principal = principal_of(request)
-        speak(principal.language)
+        use_language(principal.language)
         with timezone.override(principal.time_zone):
             try:
                 return view(request, principal, *args, **kwargs)

@@ -31,7 +31,7 @@ class PageLanguage:
         return answer
 
 
-def speak(language: str) -> None:
+def use_language(language: str) -> None:
     """Go on in a person's language; in the browser's where they chose none, or one without a catalogue."""
     try:
         translation.activate(translation.get_supported_language_variant(language))

@@ -15,7 +15,7 @@ class FactsConfig(AppConfig):
             follows_withholding,
         )
         from conversations.echoes import says_again  # noqa: PLC0415
-        from journal.undo import undoable  # noqa: PLC0415
+        from journal.undo import register_undo  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
         from .actions.transitions import (  # noqa: PLC0415
@@ -30,4 +30,4 @@ class FactsConfig(AppConfig):
         says_again(facts_say_again)
         follows_withholding(facts_follow_withholding)
         doubted_by("fact", facts_resting_on)
-        undoable("fact", facts_put_back, ledgers=legacies_of_facts)
+        register_undo("fact", facts_put_back, ledgers=legacies_of_facts)

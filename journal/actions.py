@@ -101,7 +101,9 @@ class LedgerWrite:
         yield
         self.touched = touched
 
-    def undoable(self, ledger_id: uuid.UUID, object_type: str, object_id: object, before: Mapping[str, Any]) -> None:
+    def keep_undo_step(
+        self, ledger_id: uuid.UUID, object_type: str, object_id: object, before: Mapping[str, Any]
+    ) -> None:
         """Keep how an object stood before it was changed. Not what staff decide, nor what has a way back of its own.
 
         ``undoes`` holds by object the first revision that this transaction undoes, for later undos to pass over.

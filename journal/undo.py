@@ -1,6 +1,7 @@
 """Undo: one function for whatever was changed, by the revisions that it took.
 
-Rooms say with ``undoable`` how an object of theirs is put back; ``revertible`` is for what keeps a way back of its own.
+Rooms say with ``register_undo`` how an object of theirs is put back; ``revertible`` is for what keeps a way back of its
+own.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class _Revert:
 _reverts: dict[str, _Revert] = {}
 
 
-def undoable(
+def register_undo(
     object_type: str, put_back: PutBack, *, ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]] = lambda ids: ()
 ) -> None:
     """Say how objects of a type are put back. Types are put back in the order in which they were told."""

@@ -12,7 +12,7 @@ class MemoriesConfig(AppConfig):
         """Tell undo how what this room keeps is put back."""
         from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are there only now
         from conversations.echoes import says_again  # noqa: PLC0415
-        from journal.undo import revertible, undoable  # noqa: PLC0415
+        from journal.undo import register_undo, revertible  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
         from .actions.undoing import memories_put_back  # noqa: PLC0415
@@ -28,7 +28,7 @@ class MemoriesConfig(AppConfig):
         follows_withholding(memories_follow_withholding)
         follows_refusals(memories_follow_refusal)
         doubted_by("memory", memories_resting_on)
-        undoable("memory", memories_put_back)
-        undoable("place", places_put_back)
-        undoable("proposal", proposals_put_back)
+        register_undo("memory", memories_put_back)
+        register_undo("place", places_put_back)
+        register_undo("proposal", proposals_put_back)
         revertible("plan", plan_take_back)

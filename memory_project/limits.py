@@ -80,9 +80,11 @@ FACTS_BLOCK_TOKENS = 4_000
 # A longer difference has a conversation pinned anew: its block's bytes change once, and prompts are short again.
 DIFFERENCE_MAX_LINES = 12
 DIFFERENCE_MAX_TOKENS = 600
+# How many of each a turn recalls; of memories also how many are related to those: QUERY_RELATED.
 RECALLED_CHUNKS = 3
 RECALLED_TURNS = 8
 RECALLED_FACTS = 8
+RECALLED_MEMORIES = 8
 # So much of what was said right before and after a recalled turn goes with it.
 RECALLED_NEIGHBOUR_TOKENS = 120
 # A turn looks once more where nothing that it found scores this, in deviations from what the person's rows score on
@@ -93,7 +95,6 @@ RECALLED_AGAIN = 3
 RECALLED_AGAIN_TOKENS = 512
 # Weights of the search that differ from those of retrieval/weights.py, by name.
 SEARCH_WEIGHTS = env.dict("SEARCH_WEIGHTS", cast={"value": float}, default={})
-RECALLED_MEMORIES = 8
 # What an answer of memory.query holds unless it is told otherwise, and the most that may be asked for.
 QUERY_TOP_K = 10
 QUERY_MOST_RESULTS = 100
@@ -212,7 +213,7 @@ OPTIMIZE_SLICE_SECONDS = 30
 # Memories that nobody used for so long, and that weigh less than this, are archived; categories.yaml may say otherwise.
 UNUSED_DAYS = env.int("UNUSED_DAYS", default=60)
 UNUSED_BELOW = env.int("UNUSED_BELOW", default=3)
-# What weighs this much and made room in the block is kept longer than the rest of it, and announced before it goes.
+# The one exception from ARCHIVE_DAYS: what weighs this much and made room in the block, which is announced before.
 IMPORTANT = 4
 EVICTED_IMPORTANT_DAYS = 60
 ANNOUNCE_DAYS = 14

@@ -3,7 +3,14 @@
 import re
 from pathlib import Path
 
+from journal.models import Change
+
 ROOT = Path(__file__).parent.parent
+
+
+def test_every_event_of_the_change_feed_is_explained():
+    told = (ROOT / "docs/webhooks.md").read_text(encoding="utf-8")
+    assert not {event for event in Change.Event.values if f"`{event}`" not in told}
 
 
 def documents():

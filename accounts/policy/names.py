@@ -133,10 +133,15 @@ def clean_shown_name(name: str) -> str:
     """The name of a legacy in its stored form. Raise Refused, or Gated (422) whoever gives it: others read it too."""
     name = clean_name(name, 200)
     check_sensitive(name)
-    reason = find_instructions(name)
-    if reason:
-        raise Gated(_("The name was refused because it %(reason)s.") % {"reason": _(reason)})
+    check_instructions(name, _("The name was refused because it %(reason)s."))
     return name
+
+
+def check_instructions(text: str, refusal: str, **named: str) -> None:
+    """Raise Gated (422) for a text aimed at a model. ``refusal`` has room for the ``reason`` and for what is named."""
+    reason = find_instructions(text)
+    if reason:
+        raise Gated(refusal % {"reason": _(reason), **named})
 
 
 def check_sensitive(text: str) -> None:

@@ -305,7 +305,7 @@ class Texts:
         index = self.messages[message_id].index
         write.change(self.user_id, event, "message", message_id, conversation_id=where, index=index)
         stood = {"withheld": [list(each) for each in sorted(before)]}
-        write.undoable(self.user_id, "message", message_id, stood)
+        write.keep_undo_step(self.user_id, "message", message_id, stood)
 
     def hide_chunks(self, ids: Collection[UUID]) -> None:
         """Let nobody read what sums the messages up until it is written anew."""

@@ -25,7 +25,7 @@ from assistant.demo import demo_sign_ins
 from journal.exceptions import Conflict, NotFound, Refused
 
 from ..page import THEME_COOKIE, THEMES, PageRequest, for_person, page_of
-from ..translation import speak
+from ..translation import use_language
 
 DETECTED = gettext_noop("Detected from what I write")
 # Each in its own language, as its speakers look for it.
@@ -154,7 +154,7 @@ def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
     except Refused as error:
         form.add_error(error.extra.get("field"), error.detail)
         return _show(request, principal, form, 400)
-    speak(values["language"])
+    use_language(values["language"])
     if principal.has_memory and not values["has_memory"]:
         messages.success(request, _("Saved. Memory is switched off: from now on no agent sees or adds any."))
     else:

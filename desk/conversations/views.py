@@ -21,7 +21,7 @@ from conversations.models import Conversation, Message
 from journal.exceptions import NotFound, Refused
 from journal.models import Erasure
 
-from ..outcomes import undoable
+from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import message_address, shorten
 from .actions import MOST_WITHHELD, Removal, dont_keep, erase, goes_along
@@ -102,7 +102,7 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
         return _show_removal(request, principal, removal, back)
     try:
         if request.POST.get("decision") == "dont_keep" and removal.can_be_withheld:
-            done = undoable(principal, lambda: dont_keep(principal, removal))
+            done = with_undo(principal, lambda: dont_keep(principal, removal))
             messages.success(request, done.text, extra_tags=done.undo)
             return redirect(back)
         if request.POST.get("decision") == "erase":

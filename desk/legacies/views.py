@@ -30,7 +30,7 @@ from statements.policy import LONGEST
 from ..cards import Card, decisions_in_words
 from ..labels import in_words, label
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
-from ..outcomes import Done, Refusal, undoable
+from ..outcomes import Done, Refusal, with_undo
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as fact_decisions
 from .cards import make_cards, make_fact_card
@@ -69,7 +69,7 @@ def add(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResp
         return done
 
     try:
-        done = undoable(principal, change)
+        done = with_undo(principal, change)
     except NotFound:
         raise
     except Refused as error:

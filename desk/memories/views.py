@@ -32,7 +32,7 @@ from memories.searching import Narrowing, present_shape
 from ..cards import Card, decisions_in_words
 from ..labels import category_label, in_words, memory_categories
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
-from ..outcomes import Done, Refusal, undoable
+from ..outcomes import Done, Refusal, with_undo
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as memory_decisions
 from .cards import make_memory_cards
@@ -90,7 +90,7 @@ def add(request: PageRequest, principal: Principal) -> HttpResponse:
         return done
 
     try:
-        done = undoable(principal, change)
+        done = with_undo(principal, change)
     except Refused as error:
         return show_memories(
             request, principal, MemoryView(), refused=Refusal("add", error.detail, error.status, typed)

@@ -29,7 +29,7 @@ from memories.querysets import PLACES_CATEGORY, PlaceQuerySet
 
 from ..listing import Tab
 from ..memories.audience import who_sees
-from ..outcomes import Done, seen_version, undoable
+from ..outcomes import Done, seen_version, with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import make_passages, messages_behind, quote
 from ..review.queue import Item, waiting_proposals
@@ -74,7 +74,7 @@ def places(request: PageRequest, principal: Principal) -> HttpResponse:
             form.add_error("name", _("You have a place of this name already."))
         else:
             try:
-                done = undoable(principal, lambda: _add(principal, name, notes))
+                done = with_undo(principal, lambda: _add(principal, name, notes))
             except Refused as error:
                 form.add_error("notes" if error.code == "bad_notes" else "name", error.detail)
             else:
@@ -110,7 +110,7 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
         return Done(_("Saved"), _("Saved."))
 
     try:
-        done = undoable(principal, change)
+        done = with_undo(principal, change)
     except NotFound:
         raise
     except Refused as error:
@@ -161,7 +161,7 @@ def _done(
         return done
 
     try:
-        told = undoable(principal, changed)
+        told = with_undo(principal, changed)
     except NotFound:
         raise
     except Refused as error:

@@ -22,7 +22,7 @@ from journal.exceptions import Conflict, NotFound
 from memories.models import MemoryVersion
 
 from ..labels import in_words, memory_categories
-from ..outcomes import Done, Refusal, attempt, undoable
+from ..outcomes import Done, Refusal, attempt, with_undo
 from ..page import PageRequest, came_from, for_person
 from ..withheld.views import with_also_said
 from . import actions
@@ -180,7 +180,7 @@ def decide(request: PageRequest, principal: Principal, key: str, decision: str) 
 
     def change(item: Item) -> Done:
         typed = request.POST.dict()
-        done = undoable(principal, lambda: actions.decide_item(principal, item, decision, typed))
+        done = with_undo(principal, lambda: actions.decide_item(principal, item, decision, typed))
         if decision == "dont_keep" and item.kind == "memory":
             done = with_also_said(principal, done, item.kind, item.pk)
         ReviewSession(request.session).note(done, item=item, queue=queue_of(request))

@@ -27,7 +27,7 @@ from memories import queries as memories
 from memories.actions import memory_reject, place_withhold
 from statements.models import Refusal
 
-from ..outcomes import AlsoSaid, Done, undoable
+from ..outcomes import AlsoSaid, Done, with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 
 PER_PAGE = 24
@@ -60,7 +60,7 @@ def withheld(request: PageRequest, principal: Principal) -> HttpResponse:
 @for_person
 def give_back(request: PageRequest, principal: Principal, withheld_id: UUID) -> HttpResponse:
     """Put words back, with all that went with them."""
-    done = undoable(principal, lambda: _give_back(principal, withheld_id))
+    done = with_undo(principal, lambda: _give_back(principal, withheld_id))
     messages.success(request, done.text, extra_tags=done.undo)
     return redirect("withheld-list")
 
@@ -91,7 +91,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
                     refuse(principal, each)
         return Done(_("Withheld"), _("Withheld in %(found)s more.") % {"found": _places(len(found))})
 
-    done = undoable(principal, change)
+    done = with_undo(principal, change)
     messages.success(request, done.text, extra_tags=done.undo)
     return redirect(back)
 

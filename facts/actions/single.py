@@ -180,7 +180,7 @@ def insert(
     change.add_version(change.log("ADD", conversation_id=fact.source_conversation_id))
     if held_back:
         change.log("QUARANTINE", conversation_id=fact.source_conversation_id)
-    write.undoable(fact.user_id, "fact", fact.pk, {"created": True})
+    write.keep_undo_step(fact.user_id, "fact", fact.pk, {"created": True})
     change.settle(Standing())
     return change
 

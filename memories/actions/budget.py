@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
+from statements.actions.single import archived_until
 
 from ..models import Memory
 from ..querysets import statement
@@ -39,7 +40,7 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
         "keep": list(keep),
         "excess": excess,
         "now": now,
-        "purge_at": now + timedelta(days=settings.ARCHIVE_DAYS),
+        "purge_at": archived_until(now),
         "important": settings.IMPORTANT,
         "purge_later": now + timedelta(days=settings.EVICTED_IMPORTANT_DAYS),
     }
@@ -51,7 +52,7 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
         raise over_budget(settings.MEMORY_BLOCK_TOKENS + excess - freed)
     for memory_id, version, _tokens, _length in evicted:
         write.change(user_id, "EVICT", "memory", memory_id, old_version=version, new_version=version)
-        write.undoable(user_id, "memory", memory_id, {"state": "active"})
+        write.keep_undo_step(user_id, "memory", memory_id, {"state": "active"})
     terms = sum(length for _pk, _version, _tokens, length in evicted)
     write.count(user_id, memories=-len(evicted), memory_terms=-terms, block_tokens=-freed)
     ids = [memory_id for memory_id, _version, _tokens, _length in evicted]

@@ -22,7 +22,7 @@ from ..policy.writing import State
 from ..records import Candidate, Outcome
 from ..surroundings import Reading, Surroundings, read_surroundings
 from .budget import evictable_tokens, over_budget
-from .deciding import Here
+from .deciding import CandidateDecision
 from .inserting import NewRow, memories_insert
 from .proposing import propose_creates, signal_agrees
 
@@ -88,7 +88,7 @@ class Recording:
 
     def try_one(self, candidate: Candidate, around: Surroundings) -> Outcome | Refused:
         """What becomes of a candidate, or why it is refused."""
-        here = Here(self, candidate, around, signal_agrees(self.principal, self.user_id, candidate))
+        here = CandidateDecision(self, candidate, around, signal_agrees(self.principal, self.user_id, candidate))
         try:
             if not around.against.words:
                 outcome = here.decide()

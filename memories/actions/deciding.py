@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class CandidateDecision:
     """One candidate among what there is around it, stored or new in the same call.
 
     ``agreed``: it gives a tone or a goal that another conversation gave before.

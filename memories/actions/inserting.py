@@ -85,7 +85,7 @@ class NewRow:
             conversation_id=memory.source_conversation_id,
             **self.initial.meta,
         )
-        write.undoable(memory.user_id, "memory", memory.pk, {"created": True})
+        write.keep_undo_step(memory.user_id, "memory", memory.pk, {"created": True})
         memory.active_rev = self.rev if memory.state == State.ACTIVE else None
         Standing.of(memory).count(write, memory.user_id)
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
 from statements.actions import suppression_add, suppression_remove
+from statements.actions.single import archived_until
 from statements.models import Suppression
 from statements.wording import Embedded
 
@@ -74,7 +73,7 @@ def store_place(
         conversation_id=conversation_id,
         **meta,
     )
-    write.undoable(
+    write.keep_undo_step(
         user_id, "place", place.pk, {"version": before, "present": not restored} if before else {"created": True}
     )
     cost = 0 if restored else place.tokens
@@ -94,10 +93,10 @@ def store_place(
 def take_away(write: LedgerWrite, place: Place, **meta: Any) -> None:
     """Remove a place until it is purged or restored."""
     write.change(place.user_id, "DELETE", "place", place.pk, old_version=place.version, **meta)
-    write.undoable(place.user_id, "place", place.pk, {"version": place.version, "present": True})
+    write.keep_undo_step(place.user_id, "place", place.pk, {"version": place.version, "present": True})
     place.active_rev = None
     place.deleted_at = place.updated_at = timezone.now()
-    place.purge_at = place.deleted_at + timedelta(days=settings.ARCHIVE_DAYS)
+    place.purge_at = archived_until(place.deleted_at)
     _settle(write, place, place.tokens)
 
 

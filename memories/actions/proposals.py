@@ -122,7 +122,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refus
             if proposal.kind == Proposal.Kind.PLACE:
                 place_refuse(write, proposal)
             log_proposal(write, "REJECT", proposal)
-            write.undoable(proposal.user_id, "proposal", proposal.pk, {"state": proposal.state})
+            write.keep_undo_step(proposal.user_id, "proposal", proposal.pk, {"state": proposal.state})
             end(proposal, Proposal.State.REJECTED, timezone.now())
             if refusal == Refusal.DONT_KEEP:
                 said = as_said(ProposalEvidence.objects.filter(proposal=proposal))

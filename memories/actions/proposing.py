@@ -164,7 +164,7 @@ def _propose(
     )
     if made:
         log_proposal(write, "PROPOSE", proposal, conversation_id=conversation_id)
-        write.undoable(proposal.user_id, "proposal", proposal.pk, {"created": True})
+        write.keep_undo_step(proposal.user_id, "proposal", proposal.pk, {"created": True})
     return proposal
 
 
@@ -191,7 +191,7 @@ def propose_archives(
     )
     for proposal in made:
         log_proposal(write, "PROPOSE", proposal)
-        write.undoable(proposal.user_id, "proposal", proposal.pk, {"created": True})
+        write.keep_undo_step(proposal.user_id, "proposal", proposal.pk, {"created": True})
     return made
 
 

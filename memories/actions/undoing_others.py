@@ -56,7 +56,7 @@ def places_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[W
         if write.touched:
             # It stood so already, but not what it had touched beside it.
             write.change(user_id, "UPDATE", "place", place.pk, old_version=place.version, undo=True)
-            write.undoable(user_id, "place", place.pk, {"version": place.version, "present": stands})
+            write.keep_undo_step(user_id, "place", place.pk, {"version": place.version, "present": stands})
     return left
 
 
@@ -81,7 +81,7 @@ def proposals_put_back(write: LedgerWrite, principal: Principal, wanted: Sequenc
         proposal.decided_at = None if state == Proposal.State.WAITING else now
         proposal.save(update_fields=["state", "decided_at"])
         log_proposal(write, "RESTORE" if state == Proposal.State.WAITING else "REJECT", proposal)
-        write.undoable(proposal.user_id, "proposal", proposal.pk, {"state": stood})
+        write.keep_undo_step(proposal.user_id, "proposal", proposal.pk, {"state": stood})
     return left
 
 

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 from accounts import categories, policy
 from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
-from language.gates import find_instructions
 from language.gates.judging import Meaning
 from retrieval.text import list_words
 from statements.policy import admit, check_extracted, check_statement, check_steps
@@ -276,10 +275,8 @@ def clean_metadata(metadata: Mapping[str, Any], *, own_word: bool) -> dict[str, 
         # Together, as a reader would take them: of "password: …" neither half says anything.
         policy.check_sensitive("\n".join(": ".join(filter(None, entry)) for entry in entries))
         # Apart, since "system: crm" is no turn of a chat.
-        reason = "" if own_word else next(filter(None, map(find_instructions, texts)), "")
-        if reason:
-            told = _("The %(name)s was refused because it %(reason)s.")
-            raise Gated(told % {"name": "metadata", "reason": _(reason)})
+        for text in () if own_word else texts:
+            _check_instructions("metadata", text)
     return dict(metadata)
 
 
@@ -307,10 +304,13 @@ def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:
     _check_length(name, text, longest)
     if text:
         policy.check_sensitive(text)
-        reason = "" if own_word else find_instructions(text)
-        if reason:
-            raise Gated(_("The %(name)s was refused because it %(reason)s.") % {"name": _(name), "reason": _(reason)})
+        if not own_word:
+            _check_instructions(_(name), text)
     return text
+
+
+def _check_instructions(name: str, text: str) -> None:
+    policy.check_instructions(text, _("The %(name)s was refused because it %(reason)s."), name=name)
 
 
 def _check_length(name: str, text: str, longest: int) -> None:

@@ -129,7 +129,7 @@ def move_many(
     was = rewrite(kind.model, leaving) | rewrite(kind.model, others)
     for move in moves:
         before = {name: value for name, value in was[move.row.pk].items() if name not in kind.worked_out}
-        write.undoable(user_id, kind.name, move.row.pk, {**before, **move.before})
+        write.keep_undo_step(user_id, kind.name, move.row.pk, {**before, **move.before})
 
 
 def check_decision(kind: StatementKind[Row], wanted: Collection[Any], decision: str, decisions: Iterable[str]) -> None:

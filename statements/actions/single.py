@@ -120,7 +120,7 @@ def changing(change: Change) -> Iterator[Change]:
     changed = [name for name in names if name in vars(row) and vars(row)[name] != was.get(name, _UNREAD)]
     if set(changed) - kind.upkeep:
         kept = {name: was[name] for name in changed if name in was and name not in kind.worked_out}
-        change.write.undoable(row.user_id, kind.name, row.pk, kept)
+        change.write.keep_undo_step(row.user_id, kind.name, row.pk, kept)
         row.updated_at = change.now
         changed.append("updated_at")
     if changed:
@@ -136,8 +136,12 @@ def _columns(kind: StatementKind[Any]) -> list[str]:
 
 def going(state: str, now: datetime, reason: str, **more: Any) -> dict[str, Any]:
     """The columns of a statement that is archived or rejected."""
-    purge_at = now + timedelta(days=settings.ARCHIVE_DAYS)
-    return {"state": state, "state_reason": reason, "deleted_at": now, "purge_at": purge_at, **more}
+    return {"state": state, "state_reason": reason, "deleted_at": now, "purge_at": archived_until(now), **more}
+
+
+def archived_until(now: datetime) -> datetime:
+    """When what is put away now is purged, unless it is restored before."""
+    return now + timedelta(days=settings.ARCHIVE_DAYS)
 
 
 def coming(state: str, reason: str = "", **more: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from .form import (
 from .urgency import urgency
 
 __all__ = [
+    "HELD_BACK",
     "LONGEST",
     "LONGEST_EXTRACTED",
     "SHORTEST",
@@ -39,6 +40,10 @@ __all__ = [
     "steps_of",
     "urgency",
 ]
+
+
+HELD_BACK = "Held back because it "
+"""How a stored reason begins that a gate gave, in English. Pages know it by this, and translate it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool =
 def reason_to_hold_back(content: str) -> str:
     """Why a text is kept out of prompts, as a sentence for its author; empty when it need not be."""
     reason = find_instructions(content)
-    return f"Held back because it {reason}." if reason else ""
+    return f"{HELD_BACK}{reason}." if reason else ""
 
 
 def clean_reason(reason: str) -> str:
