@@ -103,8 +103,8 @@ def one_at_a_time(owner, name):
 COUNTED_CASES = 2
 """Of a test that runs with many values, so many count for the coverage: the others take mostly the same branches.
 
-Counting them makes a test take twice as long on Python 3.11. Browser tests and slow ones don't count either: what they
-ask for, other tests ask for as well. What a process does that a test starts isn't counted at all.
+Counting them makes a test take twice as long on Python 3.11. Browser tests, slow ones and whole corpora don't count
+either: what they ask for, other tests ask for as well. What a process does that a test starts isn't counted at all.
 """
 UNCOUNTED = pytest.StashKey[bool]()
 
@@ -115,9 +115,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         test = item.nodeid.partition("[")[0]
         cases[test] += 1
-        browser, slow = (item.get_closest_marker(name) is not None for name in ("browser", "slow"))
-        item.stash[UNCOUNTED] = browser or slow or cases[test] > COUNTED_CASES
-        if browser and not chromium:
+        marked = [mark for mark in ("browser", "slow", "corpus") if item.get_closest_marker(mark)]
+        item.stash[UNCOUNTED] = bool(marked) or cases[test] > COUNTED_CASES
+        if "browser" in marked and not chromium:
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
 
 

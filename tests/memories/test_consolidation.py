@@ -1,6 +1,7 @@
 """Consolidation: what was noted twice becomes one memory, nothing else does, and one press takes it back."""
 
 from datetime import timedelta
+from functools import lru_cache
 
 import pytest
 import time_machine
@@ -12,6 +13,7 @@ from assistant.recall.turn import prepare_turn
 from conversations.actions import conversation_create
 from journal.models import JobRun, ModelUse, OperationEvent
 from language.base import Compared, ModelUnavailable, Usage
+from language.reading import parse as parsing
 from memories import actions
 from memories.consolidation import candidate_pairs
 from memories.models import ComparedPair, Memory, MemoryPlan
@@ -63,6 +65,14 @@ def model(monkeypatch):
     return made
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _parsed_once():
+    """The corpora ask several rules about each text, in both directions: it is parsed for the first of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_read", lru_cache(maxsize=None)(parsing._read))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _near(settings):
     settings.MEMORY_FALLBACK_LOW_SIMILARITY = 0.5
@@ -91,6 +101,7 @@ def contents(person):
 # --- 003, 4: what may be one --------------------------------------------------------------------------------------
 
 
+@pytest.mark.corpus
 def test_no_pair_that_differs_in_a_particular_is_merged_whatever_a_model_says():
     """209 pairs: a number, a date, a name, a denial, a unit, a person."""
     assert len(APARTS) >= 200
@@ -98,18 +109,21 @@ def test_no_pair_that_differs_in_a_particular_is_merged_whatever_a_model_says():
     assert wrong == []
 
 
+@pytest.mark.corpus
 def test_of_true_duplicates_four_in_five_are_merged_offline():
     assert len(DUPLICATES) >= 100
     found = [pair for pair in DUPLICATES if says_the_same(*pair)]
     assert len(found) >= 0.8 * len(DUPLICATES)
 
 
+@pytest.mark.corpus
 def test_of_true_duplicates_95_in_100_are_merged_with_a_model():
     """One that knows them: no filter before it, and no rule after it, stands in the way of more than 5 in 100."""
     asked = [pair for pair in DUPLICATES if is_worth_asking(*pair) and may_be_one(*pair)]
     assert len(asked) >= 0.95 * len(DUPLICATES)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("duplicates", "apart", "merged", "left"),
     [
@@ -129,6 +143,7 @@ def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates
     assert len(asked) >= 0.95 * len(duplicates)
 
 
+@pytest.mark.corpus
 def test_what_takes_nearly_the_same_words_and_is_two_stays_two_by_the_rules():
     """Swapped roles, another tense, words that are near: none of them may be one for the sake of other wordings."""
     differ = [pair for pairs in DEVELOPED_APART.values() for pair in pairs if pair[0] != pair[1]]
