@@ -62,15 +62,18 @@ def passing_title(title: str) -> str:
     return title
 
 
-def reads_each(principal: Principal, conversation: Conversation, *, answers: bool = False) -> bool:
+def reads_each(
+    principal: Principal, conversation: Conversation, *, answers: bool = False, corrects: bool = False
+) -> bool:
     """Whether what the person says there is read at once, message by message, for what to remember.
 
-    The person's preference decides; without one the channel does, and whether our own assistant ``answers`` it.
+    The person's preference decides; without one the channel does, whether our own assistant ``answers`` it, and whether
+    it ``corrects`` something, which later prompts would go on saying.
     """
     if conversation.private or not principal.has_memory:
         return False
     if principal.extract_each_message is None:
-        return answers or conversation.channel == ASSISTANT_CHANNEL
+        return answers or corrects or conversation.channel == ASSISTANT_CHANNEL
     return principal.extract_each_message
 
 

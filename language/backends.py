@@ -47,6 +47,11 @@ def get_model_named(name: str) -> LanguageModel:
     return cast(LanguageModel, import_string(MESSAGES_API)(name))
 
 
+def get_rules() -> LanguageModel:
+    """Return the rules that need no model, whatever the deployment uses."""
+    return cast(LanguageModel, _shared(MODELS["offline"]))
+
+
 def get_embedder() -> Embedder:
     """Return this process's embedder, as ``KEEPSAKE_EMBEDDER`` says; one of our own loads its weights on first use.
 

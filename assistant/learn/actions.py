@@ -38,8 +38,9 @@ from journal.leases import (
 )
 from journal.models import JobRun
 from journal.queue import enqueue
-from language.backends import get_model, get_model_named
-from language.base import ExtractionRequest, LanguageModel, MemoryCandidate
+from language.backends import get_model, get_model_named, get_rules
+from language.base import ExtractionRequest, LanguageModel, MemoryCandidate, ModelUnavailable
+from language.reading.corrections import corrections_in
 from memories.actions import memories_decline
 from statements.actions import suppression_add
 from statements.policy import check_form
@@ -50,7 +51,7 @@ from .learning import Found, Part, find_memories, learns_memories, note_refusals
 from .mentioning import mention_places
 from .updates import telling
 from .waiting import candidates_write
-from .writing import PlanWriter
+from .writing import PlanWriter, ReadyRemoval, ReadyRewording
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +63,7 @@ def extract_messages(conversation_id: UUID) -> int:
     """Read the messages of a conversation that are to be read by themselves, in order. Returns how many were read.
 
     Only one worker at a time reads a conversation; the others return 0. A failure leaves the messages for a later try
-    and shows on the job.
+    and shows on the job. With the model away, messages that put right what is remembered are read by the rules.
     """
     conversation = Conversation.objects.filter(pk=conversation_id).first()
     if conversation is None:
@@ -130,8 +131,12 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
         return
     model = _model_for(conversation, part.said)
     with telling(conversation, len(part.said)) as told:
-        candidates = partial(_candidates, principal, model, part)
-        found = find_memories(principal, model, part, candidates=candidates, keep=lease.keep)
+        try:
+            found = _found(lease, principal, model, part)
+        except ModelUnavailable:
+            found = _found(lease, principal, get_rules(), part) if _corrects(part) else Found("")
+            if not any(isinstance(each, ReadyRewording | ReadyRemoval) for each in found.ready):
+                raise  # It can wait: no prompt says what is wrong.
         counts = _write(lease, principal, conversation, reading, found)
         told.update(counts)
     note_refusals(conversation, found)
@@ -150,6 +155,16 @@ def _model_for(conversation: Conversation, indices: Collection[int]) -> Language
     replies = Reply.objects.filter(conversation=conversation, message_index__in=indices, mode=Reply.Mode.COUNCIL)
     first = replies.order_by("message_index").values_list("model", flat=True).first()
     return get_model() if first is None else get_model_named(first)
+
+
+def _found(lease: Lease, principal: Principal, model: LanguageModel, part: Part) -> Found:
+    candidates = partial(_candidates, principal, model, part)
+    return find_memories(principal, model, part, candidates=candidates, keep=lease.keep)
+
+
+def _corrects(part: Part) -> bool:
+    """Whether it puts something right in words that the rules understand."""
+    return any(any(corrections_in(said)) for said in part.said.values())
 
 
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:

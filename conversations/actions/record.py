@@ -19,6 +19,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.queue import enqueue
+from language.reading.corrections import puts_right
 from language.tokens import count_tokens
 from retrieval.text import prepare
 
@@ -137,7 +138,11 @@ def messages_append(
                 % {"message_count": conversation.message_count},
                 code="conversation_moved",
             )
-        reads_each = follow_up and policy.reads_each(principal, conversation, answers=read_from is not None)
+        corrects = follow_up and not brought and _puts_right(new, now)
+        reads_each = follow_up and policy.reads_each(
+            principal, conversation, answers=read_from is not None, corrects=corrects
+        )
+        _read_before(conversation, now, wanted=corrects and reads_each)
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
             row.conversation = conversation
@@ -152,8 +157,7 @@ def messages_append(
         if brought_by_id is not None and brought_by_id == conversation.brought_by_id and conversation.is_as_brought:
             conversation.brought_messages += len(new)
         conversation.message_count += len(new)
-        conversation.last_message_at = now
-        conversation.finished_at = None
+        conversation.last_message_at, conversation.finished_at = now, None
         if conversation.block_at is None and brought_by_id is None:
             conversation.block_at, conversation.block_rev = now, write.ledgers[user_id].rev
         if any(row.role == Message.Role.ASSISTANT for row in new):
@@ -163,10 +167,9 @@ def messages_append(
         conversation.save(update_fields=[*counts, "block_at", "block_rev", "seen_rev"])
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
-        replies = [row.pk for row in new if row.role == Message.Role.ASSISTANT]
         if brought:
             brought_withhold(write, user_id, new)
-        if replies:
+        if replies := [row.pk for row in new if row.role == Message.Role.ASSISTANT]:
             replies_withhold(write, conversation, replies)
         if heard:
             refusals_follow(write, user_id, heard)
@@ -178,6 +181,31 @@ def messages_append(
         if any(row.reading_due == now for row in new):
             enqueue("assistant.extract_messages", conversation.pk)
     return new
+
+
+def _puts_right(new: Sequence[Message], now: datetime) -> bool:
+    """Whether the person has just corrected something in so many words."""
+    said = (row for row in new if row.role == Message.Role.USER and abs(now - row.at) < LIVE)
+    return any(puts_right(row.content) for row in said)
+
+
+def _read_before(conversation: Conversation, now: datetime, *, wanted: bool) -> None:
+    """Where wanted, have what the person said there, and nobody has read, read first: it may be what is corrected.
+
+    The batch that it would have been read in would learn it as it was said, after the correction. What is being read in
+    one just now is left to this reading, since a batch looks at the marks again when it writes.
+    """
+    waiting = Message.objects.filter(
+        conversation=conversation,
+        index__gte=conversation.summarized_upto,
+        role=Message.Role.USER,
+        processed=False,
+        declined=False,
+        held_until__isnull=True,
+        reading_due__isnull=True,
+    )
+    if wanted:
+        waiting.update(reading_due=now)
 
 
 def _made(user_id: UUID, message: NewMessage, language: str, now: datetime) -> Message:

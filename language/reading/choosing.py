@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound
+from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
 
 from .candidates import memory_candidates
 from .compare import Saying, compare
 from .condensing import in_one_sentence
+from .corrections import Correction, corrections_in
 from .filters import steers
 from .refusals import Turn, hear, may_refuse, named
 from .sentences import own_words
@@ -62,9 +63,16 @@ def _first_round(request: ToolRequest) -> list[_Wish]:
     wishes: list[_Wish] = []
     changed: set[object] = set()
     known = [(memory, Saying(memory.content)) for memory in request.memories]
-    for candidate, saying in _latest(memory_candidates(reading, batch), contents):
+    found = memory_candidates(reading, batch)
+    latest, put_right = _put_right(_latest(found, contents), request, [one.content for one in found])
+    for wish in put_right:
+        changed.add(wish.arguments["memory_id"])
+        wishes.append(wish)
+    for candidate, saying in latest:
         outdated, is_known = _outdated(candidate, saying, known)
         index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
+        if outdated is not None and outdated.id in changed:
+            continue
         if outdated is not None:
             changed.add(outdated.id)
             wishes.append(_Wish(UPDATE, _change(outdated.id, candidate), index, at))
@@ -75,6 +83,50 @@ def _first_round(request: ToolRequest) -> list[_Wish]:
             changed.add(wish.arguments["memory_id"])
             wishes.append(wish)
     return sorted(wishes, key=lambda wish: (wish.index, wish.at))
+
+
+def _put_right(
+    found: Sequence[tuple[MemoryCandidate, Saying]], request: ToolRequest, told: Sequence[str]
+) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_Wish]]:
+    """What was found, with what the person corrected of it, and the changes to memories of what they corrected.
+
+    What was said before in the same part is meant rather than a memory, and a memory only if no other says it too.
+    ``told`` is what was said, also what holds no longer.
+    """
+    left, wishes = list(found), []
+    before_it = [*told, *(memory.content for memory in request.memories)]
+    for message in request.messages:
+        for each in corrections_in(own_words(message.content)) if message.role == "user" else ():
+            before = [place for place, (one, _) in enumerate(left) if one.indices[0] < message.index]
+            said = [place for place in before if each.of(left[place][0].content)]
+            memories = [memory for memory in request.memories if each.of(memory.content)]
+            if said:
+                one, content = left[said[-1]][0], each.of(left[said[-1]][0].content) or ""
+                right = replace(one, content=content, indices=(message.index,), quote=each.sentence)
+                left[said[-1]] = right, Saying(content)
+            elif len(memories) == 1:
+                evidence = {"index": message.index, "quote": each.sentence}
+                arguments: dict[str, object] = {"memory_id": memories[0].id, "correction": True, "evidence": evidence}
+                arguments["content"] = each.of(memories[0].content)
+                wishes.append(_Wish(UPDATE, arguments, message.index, message.content.find(each.sentence)))
+            left = [
+                (_shortened(one, each, before_it) if _is_of(one, message, each) else one, saying)
+                for place, (one, saying) in enumerate(left)
+                if place in said[-1:] or not _is_of(one, message, each) or not (said or len(memories) == 1)
+            ]
+    return left, wishes
+
+
+def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correction) -> bool:
+    """Whether a statement comes of the sentence that corrects."""
+    return candidate.indices[0] == message.index and candidate.quote.rstrip(".! ") in correction.sentence
+
+
+def _shortened(candidate: MemoryCandidate, correction: Correction, told: Sequence[str]) -> MemoryCandidate:
+    """Without what it only denies, where that was told or is remembered."""
+    if any(correction.denies(each) for each in told if each != candidate.content):
+        return replace(candidate, content=correction.without(candidate.content))
+    return candidate
 
 
 def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[tuple[str, dict[str, object]]]:

@@ -36,7 +36,7 @@ _ASIDES = re.compile(
 )
 _OPENERS = re.compile(
     r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
-    r"|true|yep|yes|yup|no|nope"
+    r"|true|yep|yes|yup|no|nope|oops|wait(?=[,!])|correction(?=:)"
     r"|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
     r"or|also|plus|anyway|anyways|"
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"

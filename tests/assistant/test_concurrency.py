@@ -246,6 +246,29 @@ def test_a_worker_killed_while_it_reads_is_replaced(processes, person, step):
     assert Memory.objects.count() == 3
 
 
+@pytest.mark.parametrize("step", children.READING_STEPS)
+def test_a_worker_killed_while_it_reads_a_correction_is_replaced(processes, person, step):
+    """The talk is finished meanwhile, and its batch leaves the correction to the reading."""
+    remember(person, "The user plays the cello.")
+    principal = principal_for_person(person.pk)
+    conversation = conversation_create(principal)
+    messages_append(principal, conversation.pk, [NewMessage("user", "Actually it's the viola, not the cello.")])
+    actions.conversation_finish(principal, conversation.pk)
+    current_app.control.purge()
+
+    reached = CONTEXT.Event()
+    killed = processes.start(children.read_and_stop_at, step, conversation.pk, reached)
+    assert reached.wait(PATIENCE_SECONDS)
+    killed.kill()
+    killed.join(10)
+    assert actions.maybe_summarize(conversation.pk) == 1
+    assert JobRun.objects.filter(kind=extraction.JOB, state="running").update(lease_until=timezone.now()) == 1
+    assert extraction.extract_messages(conversation.pk) == (0 if step == "after the commit" else 1)
+    assert Memory.objects.get().content == "The user plays the viola."
+    assert Memory.objects.get().version == 2
+    call_command("audit", stdout=StringIO())
+
+
 def test_a_worker_that_comes_too_late_lets_go_of_the_conversation(monkeypatch, rosa, talk_of):
     conversation = talk_of(rosa)
     real = learning.open_job

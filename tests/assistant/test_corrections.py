@@ -2,6 +2,7 @@
 
 import pytest
 
+from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing
@@ -61,7 +62,8 @@ def hear(request, owner, talk):
     """``hear(*contents)``: messages are saved and read by themselves, or with the summary."""
 
     def run(*said):
-        conversation = talk(owner, channel="assistant" if request.param == "after_message" else "")
+        preferences_set(principal_for_person(owner.pk), extract_each_message=request.param == "after_message")
+        conversation = talk(owner)
         say(owner, conversation, *said)
         if request.param == "after_message":
             extraction.extract_messages(conversation.pk)

@@ -90,6 +90,31 @@ class TestWhichAreRead:
         assert marks(conversation) == [(False, False, False)]
         assert [name for name, *_ in tasks] == ["conversations.index_messages"]
 
+    @pytest.mark.parametrize(
+        ("said", "preference", "expected"),
+        [
+            ("Actually, my dog is called Max, not Rex.", None, True),
+            ("My dog is called Max, not Rex.", None, True),
+            ("I no longer live in Porto.", None, True),
+            ("I don't play the cello any more.", None, True),
+            ("Sorry, I meant the viola.", None, True),
+            ("That's wrong, she is my aunt.", None, True),
+            ("Actually, my dog is called Max, not Rex.", False, False),
+            ("Do I no longer live in Porto?", None, False),
+            ("Not bad at all!", None, False),
+            ("We swam, and the water was lovely.", None, False),
+        ],
+    )
+    def test_what_corrects_something_in_so_many_words_is_read_at_once(
+        self, owner, me, talk, sent, said, preference, expected
+    ):
+        """Reproduction: it counted once the talk was finished or 30 messages long; prompts said the old thing again."""
+        preferences_set(me, extract_each_message=preference)
+        conversation = talk(owner)
+        tasks = sent(say, owner, conversation, said)
+        assert (("assistant.extract_messages", str(conversation.pk)) in tasks) == expected
+        assert marks(conversation) == [(False, False, expected)]
+
     def test_none_that_an_import_brings(self, owner, me, talk):
         from conversations.actions import NewMessage
 

@@ -1,0 +1,85 @@
+"""What a message of talk puts right in so many words: whether it does, and what holds instead of what. No parse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_PUTS_RIGHT = re.compile(
+    r"\b(?:no longer|not any ?more|\w+n['’]t \w[^.!?]{0,60} any ?more|I (?:meant|misspoke|was (?:wrong|mistaken))"
+    r"|that(?:['’]s| is| was) (?:wrong|not right|a mistake))\b"
+    r"|\bcorrection:|\b(?:actually|sorry|no)\b,?[^.!?]{1,120}\bnot\b|, not [^.!?,]{1,40}[.!]?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SENTENCE = re.compile(r"[^.!?\n]+[.!]*")
+_OPENING = r"(?:(?:actually|sorry|no|oh|oops|wait|well|and|but|correction|I mean|my mistake|hang on)\b[\s,:!–—-]*)*"
+_ARTICLE = r"(?:(?:the|a|an|my|his|her|their|our)\s+)?"
+_FEW = r"[\w'’-]+(?:\s+[\w'’-]+){0,3}"
+_INSTEAD = re.compile(
+    rf"(?P<body>.+?)\s*(?P<apart>[,;–—-]?)\s+(?:and\s+|but\s+)?not\s+{_ARTICLE}(?P<was>{_FEW})\s*[.!]*", re.I
+)
+_NAMED_ONLY = re.compile(
+    rf"{_OPENING}(?:(?:(?:it|that|this|they|he|she|I)(?:['’](?:s|re|m)|\s+(?:is|was|are|were|am|should be|meant|mean))"
+    rf"|make (?:it|that))\s+(?:(?:called|named)\s+)?{_ARTICLE}|the\s+|(?=[\w'’-]+$))(?P<now>{_FEW})",
+    re.IGNORECASE,
+)
+_LAST_WORDS = [
+    re.compile(rf"(?P<before>[\w'’-]+)\s+{_ARTICLE}(?P<now>{words})$", re.IGNORECASE)
+    for words in (r"[\w'’-]+", r"[\w'’-]+\s+[\w'’-]+")
+]
+
+
+def puts_right(said: str) -> bool:
+    """Whether a message says that something is otherwise than was said before, or no longer so; a question does not."""
+    return "?" not in said and _PUTS_RIGHT.search(said) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A sentence that says what holds, not what was said: ``body`` before the *not*, ``was`` the words after it."""
+
+    sentence: str
+    body: str
+    was: str
+
+    def denies(self, statement: str) -> bool:
+        """Whether a statement says what holds no longer, in the same words."""
+        return self._in(statement) is not None
+
+    def of(self, statement: str) -> str | None:
+        """A statement put right; None where it says nothing of it, or the sentence tells too little."""
+        found = self._in(statement)
+        now = self._instead(found["before"] or "") if found else None
+        if found is None or now is None:
+            return None
+        article = found["article"]
+        if article.strip().lower() in {"a", "an"}:
+            article = "an " if now[0].lower() in "aeiou" else "a "
+        return f"{statement[: found.start('article')]}{article}{now}{statement[found.end('was') :]}"
+
+    def without(self, statement: str) -> str:
+        """A statement without its end that only says what it denies."""
+        return re.sub(rf",? not {_ARTICLE}{re.escape(self.was)}(?=\.?$)", "", statement, flags=re.IGNORECASE)
+
+    def _in(self, statement: str) -> re.Match[str] | None:
+        words = re.escape(self.was)
+        return re.search(
+            rf"(?:(?P<before>[\w'’-]+)\s+)??(?P<article>{_ARTICLE})\b(?P<was>{words})\b(?!['’]s)", statement, re.I
+        )
+
+    def _instead(self, before: str) -> str | None:
+        only = _NAMED_ONLY.fullmatch(self.body)
+        if only is not None:
+            return only["now"]
+        ends = (each.search(self.body) for each in _LAST_WORDS)
+        verb = before.lower().rstrip("s")
+        return next((end["now"] for end in ends if end and verb and end["before"].lower().rstrip("s") == verb), None)
+
+
+def corrections_in(said: str) -> Iterator[Correction]:
+    """The sentences of a message that name both what holds and what does not."""
+    for sentence in _SENTENCE.findall(said) if puts_right(said) else ():
+        found = _INSTEAD.fullmatch(sentence.strip())
+        if found is not None and (found["apart"] or _NAMED_ONLY.fullmatch(found["body"])):
+            yield Correction(sentence.strip(), found["body"], found["was"])

@@ -1,0 +1,53 @@
+"""What a sentence of talk puts in the place of what, without a parse."""
+
+import pytest
+
+from language.reading.corrections import corrections_in, puts_right
+
+CELLO, DOG = "The user plays the cello.", "The user's dog is called Rex."
+
+
+@pytest.mark.parametrize(
+    ("said", "statement", "right"),
+    [
+        ("Actually it's the viola, not the cello.", CELLO, "The user plays the viola."),
+        ("Actually, it’s the viola not the cello", CELLO, "The user plays the viola."),
+        ("No, the viola, not the cello!", CELLO, "The user plays the viola."),
+        ("Sorry, I meant the viola, not the cello.", CELLO, "The user plays the viola."),
+        ("Oh, and it was viola, not cello.", CELLO, "The user plays the viola."),
+        ("I play the viola, not the cello.", CELLO, "The user plays the viola."),
+        ("Make that an oboe, not a cello.", "The user owns a cello.", "The user owns an oboe."),
+        ("No, wait, he is called Max, not Rex.", DOG, "The user's dog is called Max."),
+        ("Max, not Rex.", DOG, "The user's dog is called Max."),
+        ("She lives in Faro, not in Porto.", "Ana lives in Porto.", "Ana lives in Faro."),
+        ("She lives in Faro, not Porto.", "Ana lives in Porto.", "Ana lives in Faro."),
+        ("I have three children, not two.", "The user has two children.", None),
+        ("It's the viola, not the cello.", "The user sings.", None),
+        ("It's Max, not Rex.", "The user likes Rex's kennel.", None),
+    ],
+)
+def test_puts_a_statement_right(said, statement, right):
+    assert puts_right(said)
+    (found,) = corrections_in(said)
+    assert found.of(statement) == right
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is it the viola, not the cello?",
+        "We swam, and the water was lovely.",
+        "Not bad at all!",
+        "Sorry, I am late.",
+        "No, I have not been there.",
+        "The viola and the cello are alike.",
+    ],
+)
+def test_leaves_what_puts_nothing_right(said):
+    assert list(corrections_in(said)) == []
+
+
+def test_leaves_out_what_was_only_denied():
+    (found,) = corrections_in("Correction: I have three children, not two.")
+    assert found.denies("The user has two children.")
+    assert found.without("The user has three children, not two.") == "The user has three children."
