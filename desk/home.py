@@ -36,7 +36,7 @@ from .legacies.invitations import waiting_invitations
 from .legacies.owning import ended_legacies
 from .legacies.tabs import Numbers, numbers_by_legacy
 from .page import PageRequest, for_person, neighbours_of
-from .review.queue import waiting_memories, waiting_proposals
+from .review.queue import count_waiting_memories, waiting_proposals
 from .timeline.telling import UNTOLD, names_of, tell
 
 LEGACIES_PER_PAGE = 24
@@ -178,7 +178,7 @@ class Waiting:
 
 def _waiting(principal: Principal, facts: int) -> Waiting:
     proposed = waiting_proposals(principal).aggregate(count=Count("pk"), lapses=Min("expires_at"))
-    return Waiting(proposed["count"], waiting_memories(principal).count(), facts, proposed["lapses"])
+    return Waiting(proposed["count"], count_waiting_memories(principal), facts, proposed["lapses"])
 
 
 @dataclass(frozen=True, slots=True)

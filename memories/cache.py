@@ -38,6 +38,7 @@ class Family(StrEnum):
 
     LIST = "list"
     TOPICS = "topics"
+    OVERVIEW = "overview"
     PAGE = "page"
     CONTEXT = "context"
 

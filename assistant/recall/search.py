@@ -294,14 +294,20 @@ def find_turns(
     if principal.user_id is None:
         return []
     corpus = query.corpus(principal.user_id, "turns")
-    rows, every = turns_shape(principal, wanted, shown), turns_shape(principal, Recallable(wanted.legacy_id))
-    centre = _Told.centre("turns", principal, wanted.legacy_id, corpus, every)
+    rows = turns_shape(principal, wanted, shown)
+    centre = centre_of_turns(principal, query, wanted.legacy_id)
     weights = weights or default_weights()
     asked, prior = query.search(top_k, rows), message_prior(weights)
     options: dict[str, Any] = {"prior": prior, "said": PLACE, "centre": centre, "without": without}
     hits = yield from hybrid_search.steps(rows, asked, corpus, weights, **options)
     found = (yield from read_turns.steps(rows, [hit.id for hit in hits])) if hits else {}
     return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
+
+
+def centre_of_turns(principal: Principal, query: QueryVector, legacy_id: UUID | None = None) -> Centre:
+    """The centre of what was said and may be recalled, about one legacy or at all, known for ``CENTRE_SECONDS``."""
+    corpus, every = query.corpus(must_act_for(principal), "turns"), turns_shape(principal, Recallable(legacy_id))
+    return _Told.centre("turns", principal, legacy_id, corpus, every)
 
 
 @Stepwise

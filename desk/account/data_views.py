@@ -25,10 +25,10 @@ from facts.models import LegacyFact
 from journal.exceptions import Conflict
 from journal.models import Erasure, Export, JobRun
 from memories.models import Memory
+from memories.overview import counts_by_state
 
 from ..importing.views import import_fields
 from ..legacies.tabs import tab_counts
-from ..memories.listing import counts_by_state
 from ..page import PageRequest, for_person
 from .erasing import COUNTED, SCOPES, receipts
 from .views import AS_SHOWN, RECORD, language_name

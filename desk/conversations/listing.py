@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Agent, Legacy
 from accounts.policy import must_act_for
 from accounts.principals import Principal
-from assistant.recall.search import QueryVector
+from assistant.recall.search import QueryVector, centre_of_turns
 from conversations.models import Conversation, Message
 from conversations.querysets import ConversationQuerySet
 from retrieval.search import hybrid_search
@@ -106,7 +106,7 @@ def find_passages(principal: Principal, view: ConversationView) -> list[FoundPas
     said = Message.objects.visible_to(principal).filter(**{name: value for name, value in wanted.items() if value})
     query = QueryVector(view.search)
     corpus = query.corpus(must_act_for(principal), "turns")
-    hits = hybrid_search(said, query.search(MOST_FOUND, said), corpus)
+    hits = hybrid_search(said, query.search(MOST_FOUND, said), corpus, centre=centre_of_turns(principal, query))
     # Of what has no word in common, only what stands out: something is always the nearest.
     near = settings.RECALL_CONFIDENT
     ids = [hit.id for place, hit in enumerate(hits) if hit.keyword or hit.score >= near or place < LEAST_FOUND]

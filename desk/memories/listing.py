@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from uuid import UUID
 
-from django.db.models import Case, Count, Q, When
+from django.db.models import Case, Count, When
 from django.db.models.functions import Lower
-from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from accounts import categories
 from memories.filters import MemoryFilters
 from memories.models import Kind
+from memories.overview import Overview
 from memories.querysets import MemoryQuerySet
 
 from ..listing import PER_PAGE, ListView, as_id, one_of, page_size, words
@@ -119,17 +119,8 @@ class MemoryView(ListView):
 
         Categories that stand in every prompt come first, in the order that they have there.
         """
-        block = [each.name for each in categories.load().by_name.values() if each.context == "all"]
-        recalled_only = Case(When(category__in=block, then=0), default=1)
+        recalled_only = Case(When(category__in=sorted(in_every_prompt()), then=0), default=1)
         return self.narrow(memories).order_by(recalled_only, "category", *_ORDERS[self.order])
-
-
-def counts_by_state(memories: MemoryQuerySet) -> dict[str, int]:
-    """How many memories there are in each state, in one query; what has expired is no longer remembered."""
-    remembered = Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())
-    stands = {state: Q(state=state) & remembered if state == "active" else Q(state=state) for state in STATES}
-    counts: dict[str, int] = memories.aggregate(**{state: Count("pk", filter=stands[state]) for state in STATES})
-    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +131,54 @@ class Counts:
     categories: Mapping[str, int]
 
     @classmethod
-    def of(cls, memories: MemoryQuerySet, view: MemoryView) -> Counts:
-        """Count in one query; in two where more than the category narrows the view."""
-        remembered = Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())
-        present = memories.filter(~Q(state="active") | remembered).order_by()
-        states: Counter[str] = Counter()
-        found: dict[str, int] = {}
-        for state, category, count in present.values_list("state", "category").annotate(Count("pk")):
-            states[state] += count
-            if state == view.state:
-                found[category] = count
+    def of(cls, memories: MemoryQuerySet, view: MemoryView, overview: Overview) -> Counts:
+        """Take them from the overview; count where more than the category narrows the view."""
+        found = overview.counts.get(view.state, {})
         if view.search or view.narrowing:
             found = counts_by_category(view.in_category("").narrow(memories))
-        return cls(states, found)
+        return cls(overview.states, found)
 
-    def shown(self, view: MemoryView) -> Mapping[str, int]:
-        """The categories that the view shows, with how many memories it shows of each."""
-        return {view.category: self.categories.get(view.category, 0)} if view.category else self.categories
+    def shown(self, view: MemoryView) -> dict[str, int]:
+        """The categories that the view shows, in its order, with how many memories it shows of each."""
+        found = {view.category: self.categories.get(view.category, 0)} if view.category else self.categories
+        return {name: found[name] for name in sorted(found, key=lambda name: (name not in in_every_prompt(), name))}
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The memories of a view as a paginator takes them, when it is known how many there are of each category.
+
+    So only the categories of the page are read, and of those only the ids are sorted.
+    """
+
+    view: MemoryView
+    memories: MemoryQuerySet
+    counts: Mapping[str, int]
+
+    def count(self) -> int:
+        """How many there are; no query."""
+        return sum(self.counts.values())
+
+    def __getitem__(self, part: slice) -> MemoryQuerySet:
+        """Those of a page, in the view's order."""
+        ends = list(accumulate(self.counts.values()))
+        begins = [0, *ends]
+        spanned = [
+            (name, begin)
+            for name, begin, end in zip(self.counts, begins, ends, strict=False)
+            if end > part.start and begin < part.stop
+        ]
+        if not spanned:
+            return self.memories.none()
+        before = spanned[0][1]
+        rows = self.view.select(self.memories.filter(category__in=[name for name, _begin in spanned]))
+        on_page = rows.values("pk")[part.start - before : part.stop - before]
+        return self.view.select(self.memories.filter(pk__in=on_page))
+
+
+def in_every_prompt() -> frozenset[str]:
+    """The categories that stand in every prompt; lists begin with them."""
+    return frozenset(each.name for each in categories.load().by_name.values() if each.context == "all")
 
 
 def counts_by_category(memories: MemoryQuerySet) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -25,6 +26,7 @@ from journal.exceptions import Refused
 from memories.actions import MOST_AT_ONCE
 from memories.lifecycle import leaving_soon
 from memories.models import Kind, Memory
+from memories.overview import Overview, read_overview
 from memories.queries import block_fill
 from memories.querysets import MemoryQuerySet
 from memories.searching import Narrowing, present_shape
@@ -36,7 +38,7 @@ from ..outcomes import Done, Refusal, with_undo
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as memory_decisions
 from .cards import make_memory_cards
-from .listing import SORTS, STATES, Counts, MemoryView
+from .listing import SORTS, STATES, Counts, MemoryView, Pages
 
 Outcomes = Mapping[str, Done | Refusal]
 NONE: Outcomes = MappingProxyType({})
@@ -57,7 +59,6 @@ BULK = {
     "archived": ("restore",),
     "rejected": ("restore",),
 }
-MOST_SUBJECTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +110,11 @@ def show_memories(
 ) -> HttpResponse:
     """The list. ``outcomes`` says by memory why something could not be done; ``refused`` why one was not added."""
     memories = Memory.objects.visible_to(principal)
-    counts = Counts.of(memories, view)
+    overview = read_overview(principal)
+    counts = Counts.of(memories, view, overview)
     totals = counts.shown(view)
-    pages = Paginator(view.select(memories), view.per_page)
-    pages.count = sum(totals.values())
-    page = pages.get_page(view.page)
+    found = cast(MemoryQuerySet, Pages(view, memories, totals))  # As much of one as a paginator asks for.
+    page = Paginator(found, view.per_page).get_page(view.page)
     cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes, opened=False)
     for memory_id in outcomes.keys() - {card.key for card in cards}:
         messages.error(request, outcomes[memory_id].text)  # It is on another tab by now.
@@ -134,9 +135,9 @@ def show_memories(
         "adding_refused": refused.text if refused else "",
         "fields": in_words(Memory.Field.choices),
         "kinds": in_words(Kind.choices),
-        "topics": [(topic, topic) for topic in memories.topics()],
-        "subjects": _subjects(memories),
-        "agents": _agents(memories),
+        "topics": [(topic, topic) for topic in overview.topics],
+        "subjects": overview.subjects,
+        "agents": _agents(overview),
         "pinned_or_not": [("yes", _("Pinned")), ("no", _("Not pinned"))],
         "reviewed_or_not": [("yes", _("Reviewed")), ("no", _("Not reviewed"))],
         "sorts": [(name, _(title)) for name, title in SORTS.items()],
@@ -157,7 +158,7 @@ def around_memories(
     principal: Principal, memories: MemoryQuerySet, view: MemoryView, counts: Counts | None = None
 ) -> dict[str, Any]:
     """What changes with every decision: the tabs and categories with their counts, how full the memory block is."""
-    counts = counts or Counts.of(memories, view)
+    counts = counts or Counts.of(memories, view, read_overview(principal))
     labels = {name: category_label(name) for name in sorted(categories.load().by_name)}
     return {
         "tabs": [
@@ -185,7 +186,8 @@ def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet) -> l
     rows = present_shape(principal, Narrowing())
     found = find_memories(principal, QueryVector(view.search), rows=rows, top_k=PER_PAGE[0]).memories
     ids = close_in_meaning(each.hit for each in found)
-    wanted = view.without_words().narrow(memories).exclude(pk__in=view.narrow(memories)).filter(pk__in=ids)
+    close = memories.filter(pk__in=ids)
+    wanted = view.without_words().narrow(close).exclude(pk__in=view.narrow(close))
     cards = make_memory_cards(wanted, principal, NONE, opened=False)
     return sorted(cards, key=lambda card: ids.index(card.key))
 
@@ -194,10 +196,8 @@ def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -
     by_category: dict[str, list[Card]] = {}
     for card in cards:
         by_category.setdefault(card.stored["category"], []).append(card)
-    known = categories.load().by_name
-    always = {name for name, category in known.items() if category.context == "all"}
     first = next(iter(by_category), "")
-    earlier = sum(total for name, total in totals.items() if (name not in always, name) < (first not in always, first))
+    earlier = sum(total for _name, total in takewhile(lambda each: each[0] != first, totals.items()))
     return [
         Group(
             name=name,
@@ -209,17 +209,10 @@ def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -
     ]
 
 
-def _subjects(memories: MemoryQuerySet) -> list[str]:
-    named = memories.exclude(subject="").order_by("subject").values_list("subject", flat=True).distinct()
-    return list(named[:MOST_SUBJECTS])
-
-
-def _agents(memories: MemoryQuerySet) -> list[tuple[str, str]]:
+def _agents(overview: Overview) -> list[tuple[str, str]]:
     """The agents that added one of the memories, by name."""
-    wrote = memories.exclude(agent=None).order_by().values("agent").distinct()
-    return [
-        (str(pk), name) for pk, name in Agent.objects.filter(pk__in=wrote).order_by("name").values_list("pk", "name")
-    ]
+    named = Agent.objects.filter(pk__in=overview.agents).order_by("name").values_list("pk", "name")
+    return [(str(pk), name) for pk, name in named]
 
 
 urlpatterns = [

@@ -6,7 +6,7 @@ has to, memories and facts alike, in the order in which it came.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast
@@ -35,6 +35,7 @@ IN_QUEUE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, P
 """The kinds of proposals that the queue shows."""
 
 _LAPSES, _STAYS = 0, 1
+_NOT_REVIEWED = Q(reviewed_at__isnull=True) | Q(needs_check=True)
 _Row = tuple[int, datetime, str]
 
 
@@ -161,10 +162,8 @@ class Queue:
         """What waits, each row with ``rank``, ``since`` and ``key``; the order is by these three."""
         found: list[QuerySet[Any]] = []
         if self.kind != "facts" and not self.legacy:
-            found += [
-                _proposals(self._proposals_in_category(principal)),
-                _memories(self._memories_in_category(principal)),
-            ]
+            found.append(_proposals(self._proposals_in_category(principal)))
+            found += map(_memories, self._memories_in_category(principal))
         if self.kind != "memories" and (not self.category or self.category in LegacyFact.Category.values):
             found.append(_facts(principal, FactView(legacy=self.legacy, category=self.category)))
         return found or [_facts(principal, FactView()).none()]
@@ -178,9 +177,9 @@ class Queue:
             in_category | Q(kind=Proposal.Kind.PLACE) if self._memory_category == PLACES_CATEGORY else in_category
         )
 
-    def _memories_in_category(self, principal: Principal) -> MemoryQuerySet:
-        rows = waiting_memories(principal)
-        return rows.filter(category=self._memory_category) if self.category else rows
+    def _memories_in_category(self, principal: Principal) -> Iterable[MemoryQuerySet]:
+        parts = _waiting_memories(principal)
+        return [rows.filter(category=self._memory_category) for rows in parts] if self.category else parts
 
     @property
     def _memory_category(self) -> str:
@@ -192,11 +191,20 @@ def waiting_proposals(principal: Principal) -> ProposalQuerySet:
     return Proposal.objects.visible_to(principal).open(timezone.now()).filter(kind__in=IN_QUEUE)
 
 
-def waiting_memories(principal: Principal) -> MemoryQuerySet:
-    """Active memories that are not reviewed, perhaps say the same as another, or may be out of date."""
+def count_waiting_memories(principal: Principal) -> int:
+    """How many active memories wait for the person."""
+    first, second = (rows.values("pk") for rows in _waiting_memories(principal))
+    return first.union(second, all=True).count()
+
+
+def _waiting_memories(principal: Principal) -> tuple[MemoryQuerySet, MemoryQuerySet]:
+    """Active memories that are not reviewed or perhaps say the same as another; and others that may be out of date.
+
+    Apart, so that each part has an index, and nothing stands in both.
+    """
     rows = Memory.objects.visible_to(principal).active().unexpired(timezone.now())
     doubted = Doubt.objects.open_of(principal.user_id, "memory").values("object_id")
-    return rows.filter(Q(reviewed_at__isnull=True) | Q(needs_check=True) | Q(pk__in=doubted))
+    return rows.filter(_NOT_REVIEWED), rows.filter(reviewed_at__isnull=False, needs_check=False, pk__in=doubted)
 
 
 def _proposals(rows: ProposalQuerySet) -> QuerySet[Any]:

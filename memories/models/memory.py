@@ -205,6 +205,12 @@ class Memory(Worded, Statement):
             models.Index(fields=["user", "fingerprint"], name="memory_by_fingerprint"),
             models.Index(fields=["user", "-updated_at", "id"], name="memory_by_update"),
             models.Index(fields=["-created_at"], name="memory_by_time"),
+            # What the person has not looked at: the review queue and its counts, few rows beside all of theirs.
+            models.Index(
+                fields=["user", "created_at"],
+                condition=Q(state="active") & (Q(reviewed_at__isnull=True) | Q(needs_check=True)),
+                name="memory_to_review",
+            ),
             # What waits for a moderator: few rows among all.
             models.Index(fields=["updated_at"], condition=Q(state="quarantined"), name="memory_moderated"),
             models.Index(fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_by_purge"),

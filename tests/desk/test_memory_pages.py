@@ -807,7 +807,7 @@ def test_nobody_else_is_told_who_saw_it(visit, owner, stranger, staff, agent, me
 
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
-LIST_QUERIES = 10
+LIST_QUERIES = 12  # Five of them until the next change.
 OPENED_QUERIES = 8
 MEMORY_QUERIES = 13
 SEEN_QUERIES = 6

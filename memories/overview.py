@@ -1,0 +1,81 @@
+"""How much is remembered, by state and category, and what a list of it can be narrowed to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Min, Q
+from django.utils import timezone
+
+from accounts.policy import must_act_for
+from accounts.principals import Principal
+from journal.models import Ledger
+
+from .cache import Family, Reading, read_through
+from .models import Memory
+from .querysets import MemoryQuerySet
+
+MOST_SUBJECTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """All that a principal sees, whatever its state; what has expired is no longer remembered, so it isn't counted.
+
+    ``counts`` is by state and category. ``topics`` and ``subjects`` are in alphabetical order, ``agents`` the ids of
+    those that added a memory.
+    """
+
+    counts: Mapping[str, Mapping[str, int]]
+    topics: list[str]
+    subjects: list[str]
+    agents: list[str]
+
+    @property
+    def states(self) -> dict[str, int]:
+        """How many memories there are in each state."""
+        return {state: sum(found.values()) for state, found in self.counts.items()}
+
+
+def counts_by_state(memories: MemoryQuerySet) -> dict[str, int]:
+    """How many of the memories there are in each state; what has expired is no longer remembered."""
+    return dict.fromkeys(Memory.State.values, 0) | dict(
+        _remembered(memories).values_list("state").annotate(Count("pk"))
+    )
+
+
+def read_overview(principal: Principal) -> Overview:
+    """The overview as of the person's present revision, so that it holds what the caller has just written.
+
+    Raises NotFound for a principal that acts for nobody.
+    """
+    rev = Ledger.objects.values_list("rev", flat=True).get(pk=must_act_for(principal))
+    now = replace(principal, rev=rev)
+    return Overview(**read_through(now, Family.OVERVIEW, lambda: _read(now)))
+
+
+def _remembered(memories: MemoryQuerySet) -> MemoryQuerySet:
+    return memories.exclude(state="active", expires_at__lte=timezone.now()).order_by()
+
+
+def _read(principal: Principal) -> Reading[dict[str, Any]]:
+    memories = Memory.objects.visible_to(principal).order_by()
+    counted = _remembered(memories).values_list("state", "category")
+    ends = Min("expires_at", filter=Q(state="active"))
+    counts: dict[str, dict[str, int]] = {}
+    soonest: list[datetime] = []
+    for state, category, number, end in counted.annotate(number=Count("pk"), end=ends):
+        counts.setdefault(state, {})[category] = number
+        soonest += [end] if end else []
+    named = memories.exclude(subject="").order_by("subject").values_list("subject", flat=True).distinct()
+    wrote = memories.exclude(agent=None).values_list("agent", flat=True).distinct()
+    found = {
+        "counts": counts,
+        "topics": memories.topics(),
+        "subjects": list(named[:MOST_SUBJECTS]),
+        "agents": [str(pk) for pk in wrote],
+    }
+    return Reading(found, min(soonest, default=None))
