@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 from uuid import UUID
@@ -16,6 +16,7 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import Meaning, kind_of
+from language.gates.passages import passages
 from language.reading.compare import Saying
 from language.tokens import count_tokens
 from retrieval.text import Prepared, prepare
@@ -95,7 +96,8 @@ class Embedded:
     """A content in its stored form and its vector by the model that is named, None while the embedder is away.
 
     ``said`` is the message that says it, which may tell what was wrong before. ``traits`` tell how it is said, where
-    the bundled embedder has just read it.
+    the bundled embedder has just read it. ``verbatim``: it need not be a statement, so that not the whole is judged,
+    but each of its ``passages``, where the bundled embedder has just read those.
     """
 
     content: str
@@ -103,6 +105,8 @@ class Embedded:
     embedding_model: str
     said: str = ""
     traits: Vectors | None = None
+    verbatim: bool = False
+    passages: tuple[Meaning, ...] = ()
 
     @cached_property
     def saying(self) -> Saying:
@@ -117,20 +121,36 @@ class Embedded:
         return Meaning(self.vector, self.traits)
 
     @property
+    def statement(self) -> Meaning | None:
+        """The meaning, of what is a statement."""
+        return None if self.verbatim else self.meaning
+
+    @property
     def doubt(self) -> str:
         """Why it has to wait for the person, unless it is their own word: it may be no statement. Else empty."""
+        if self.verbatim:
+            return next((DOUBTS[kind] for kind in (kind_of(each, in_document=True) for each in self.passages) if kind), "")
         return "" if self.meaning is None else DOUBTS[kind_of(self.meaning)]
 
-    @classmethod
-    def of(cls, content: str) -> Embedded:
-        """Ask the embedder. Call it before the transaction."""
-        return cls.of_each([content])[0]
+    def as_document(self) -> Embedded:
+        """The same as what is kept as it is, with what its passages mean. Call it before the transaction."""
+        said = passages(self.content) if self.meaning is not None else []
+        if said == [self.content.strip()]:
+            return self  # One sentence is a statement.
+        read = [each.meaning for each in self.of_each(said)]
+        return replace(self, verbatim=True, passages=tuple(each for each in read if each is not None))
 
     @classmethod
-    def of_row(cls, row: Worded | Wording) -> Embedded:
+    def of(cls, content: str, *, verbatim: bool = False) -> Embedded:
+        """Ask the embedder. Call it before the transaction."""
+        (text,) = cls.of_each([content])
+        return text.as_document() if verbatim else text
+
+    @classmethod
+    def of_row(cls, row: Worded | Wording, *, verbatim: bool = False) -> Embedded:
         """What a row says, with the vector that it has."""
         vector = None if row.embedding is None else np.asarray(row.embedding, dtype=np.float32)
-        return cls(row.content, vector, row.embedding_model)
+        return cls(row.content, vector, row.embedding_model, verbatim=verbatim)
 
     @classmethod
     def of_each(cls, contents: Sequence[str]) -> list[Embedded]:

@@ -18,6 +18,8 @@ KINDS = ("", "order", "secret")
 FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
 _LEAST = {"order": -1.5, "secret": -1.0}
+_LEAST_IN_A_DOCUMENT = 8.0
+"""The networks know statements of people. A line of notes ("Add tests") is none, so more has to speak for an order."""
 _LEAST_OF_A_FIELD = 2.0
 
 
@@ -43,11 +45,15 @@ def scores(layers: Layers, given: Vectors) -> Vectors:
     return made
 
 
-def kind_of(meaning: Meaning) -> str:
-    """ "order" for what reads like an order to a model, "secret" for a password or code, else empty."""
+def kind_of(meaning: Meaning, *, in_document: bool = False) -> str:
+    """ "order" for what reads like an order to a model, "secret" for a password or code, else empty.
+
+    ``in_document``: it is a passage of a text that need not be a statement.
+    """
     judged = _judged("kind", meaning)
     number = int(judged[1:].argmax()) + 1
-    return KINDS[number] if judged[number] - judged[0] >= _LEAST[KINDS[number]] else ""
+    least = _LEAST_IN_A_DOCUMENT if in_document else _LEAST[KINDS[number]]
+    return KINDS[number] if judged[number] - judged[0] >= least else ""
 
 
 def field_by(meaning: Meaning) -> str:

@@ -138,6 +138,7 @@ def _prepare(
         assert isinstance(source, queries.Source)
         new, held_back = passed
         text = replace(next(texts), said=" ".join(said.quote for said in source.said))
+        text = text.as_document() if new.verbatim and not own_word else text
         prepared = prepare_new(principal, user_id, new, text, written_by=written_by, held_back=held_back)
         policy = WritePolicy(own_word=own_word, insist=each.insist)
         candidates.append(Candidate(prepared, policy, source.conversation_id, source.said))
@@ -165,7 +166,7 @@ def prepare_new(
 ) -> PreparedMemory:
     """Derive what is stored beside something that was admitted; ``text`` is its content with the vector."""
     # The person names what is theirs plainly, and what they say takes the place of a value at once.
-    meaning = None if principal.speaks_as_person else text.meaning
+    meaning = None if principal.speaks_as_person else text.statement
     new = admitted if meaning is None else writing.with_field(principal, admitted, meaning)
     wording = text.worded(principal, user_id, new.subject)
     return PreparedMemory(new, text, wording, held_back, written_by[:80])

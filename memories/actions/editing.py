@@ -7,6 +7,7 @@ Where a function takes ``version``, it is the wording that the caller saw; about
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from types import EllipsisType
 from typing import Any
@@ -69,7 +70,7 @@ def memory_update(
     content = writing.admitted(content, kind, own_word=own_word, verbatim=verbatim)
     metadata = None if metadata is None else writing.clean_metadata(metadata, own_word=own_word)
     source = queries.read_source(principal, conversation_id, message_id)
-    text = Embedded.of(content)
+    text = Embedded.of(content, verbatim=verbatim)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
@@ -120,6 +121,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         memory = change.memory
         if number == memory.version:
             raise Refused(_("This is the current version."), code="current_version")
+        text = replace(text, verbatim=memory.verbatim)
         if not principal.may_decide:
             _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
         previous = memory.content, memory.version

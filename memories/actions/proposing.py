@@ -100,7 +100,7 @@ def propose_instead(
     memory, said_at = change.memory, source or Source()
     field = memory.field
     if text is not None and not field:
-        field = writing.said_field(principal, text.content, memory.kind, memory.subject, text.meaning)
+        field = writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
     if memory.state != State.ACTIVE or not (reason or writing.waits(principal, field)):
         return None
     proposal = propose_change(

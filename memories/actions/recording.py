@@ -50,7 +50,7 @@ def record_update(
         check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
         resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent and not relayed)
-        field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.meaning)
+        field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
         if (
             resembles
             or memory.verbatim

@@ -145,7 +145,7 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
     unreviewed = [
         memory for memory in memories if memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
     ]
-    texts = [Embedded.of_row(memory) for memory in unreviewed]
+    texts = [Embedded.of_row(memory, verbatim=memory.verbatim) for memory in unreviewed]
     against = Suppression.objects.against(MEMORY, user_id, texts)
     for memory, text, stands in zip(unreviewed, texts, against, strict=True):
         if reason := stands.why_waits(text):

@@ -55,7 +55,7 @@ def with_field(principal: Principal, new: NewMemory, meaning: Meaning | None = N
 def said_field(principal: Principal, content: str, kind: str, subject: str, meaning: Meaning | None = None) -> str:
     """The field of the person that a content gives, empty for none.
 
-    With its ``meaning`` (``Embedded.meaning``) it is recognised in words that no rule knows.
+    With its ``meaning`` (``Embedded.statement``) it is recognised in words that no rule knows.
     """
     return field_of(content, subject, principal.name, meaning) if kind == Kind.SEMANTIC else ""
 

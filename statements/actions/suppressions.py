@@ -179,7 +179,8 @@ def resemblance(change: StatementWrite[Any]) -> str:
 def _as_stored(change: StatementWrite[Any]) -> Embedded:
     """Read by itself: what is read into the row would be saved with it."""
     stored = change.kind.rows.only("content", "embedding", "embedding_model")
-    return Embedded.of_row(stored.get(pk=change.row.pk))
+    # A memory may be kept as it is, a fact is always a statement.
+    return Embedded.of_row(stored.get(pk=change.row.pk), verbatim=getattr(change.row, "verbatim", False))
 
 
 def suppression_lift(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from accounts.policy import REASON_CHARACTERS, check_sensitive
 from language.gates import find_instructions
+from language.gates.passages import spoken
 
 from .constraints import check_extracted, check_statement, check_steps, numbered, steps_of
 from .form import (
@@ -63,9 +64,13 @@ def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool =
     """
     content = check_form(text, longest=longest, shortest=1 if verbatim else SHORTEST)
     check_sensitive(content)
-    if verbatim:
-        check_length(text, 1, longest)
-    return Admitted(text if verbatim else content, "" if own_word else reason_to_hold_back(content))
+    if not verbatim:
+        return Admitted(content, "" if own_word else reason_to_hold_back(content))
+    check_length(text, 1, longest)
+    said = spoken(text)
+    if said != text:
+        check_sensitive(said)
+    return Admitted(text, "" if own_word else reason_to_hold_back(content) or reason_to_hold_back(said))
 
 
 def reason_to_hold_back(content: str) -> str:

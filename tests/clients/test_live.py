@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from accounts.queries import principal_for_person
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
 from memories import actions
 from memories.models import Memory, Proposal
 from tests import factories
@@ -20,6 +22,13 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not ENVIRONMENTS.exists(), reason="needs KEEPSAKE_CLIENTS, which make test-clients fills"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _as_it_is_deployed():
+    """With the bundled embedder, by which the gates judge what clients send; most tests have the hashing one."""
+    with embedder_replaced(BundledEmbedder()):
+        yield
 
 
 def run(environment, url, key, *arguments, **more):
