@@ -1,4 +1,4 @@
-"""What a request gets when no view could answer it: JSON under ``/api/``, a plain page elsewhere, never a trace."""
+"""What a request gets when no view could answer it: JSON for programs, a plain page elsewhere, never a trace."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, status: int, code: str, detail: str) -> HttpResponse:
-    if request.path_info.startswith("/api/"):
+    if request.path_info.startswith(("/api/", "/mem0/")):
         return JsonResponse({"detail": detail, "code": code}, status=status)
     # Without the request no context processor runs: one of them would ask the database, which may be what is away.
     page = loader.render_to_string("error.html", {"status": status, "detail": detail})

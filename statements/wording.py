@@ -129,7 +129,9 @@ class Embedded:
     def doubt(self) -> str:
         """Why it has to wait for the person, unless it is their own word: it may be no statement. Else empty."""
         if self.verbatim:
-            return next((DOUBTS[kind] for kind in (kind_of(each, in_document=True) for each in self.passages) if kind), "")
+            return next(
+                (DOUBTS[kind] for kind in (kind_of(each, in_document=True) for each in self.passages) if kind), ""
+            )
         return "" if self.meaning is None else DOUBTS[kind_of(self.meaning)]
 
     def as_document(self) -> Embedded:

@@ -28,15 +28,16 @@ from memories.api.answers import find_memory
 from memories.block import memory_block
 from memories.models import Disclosure, Memory, MemoryVersion
 
-from .doing import add, change, chosen, delete_all, parts, present, users
+from .doing import EntitiesOf, add, change, chosen, delete_all, present
 from .filters import condition_of, conditions
-from .people import ENTITIES, ForOnePerson, user_shown
-from .sent import body_of, memories_named, no_entities, whole, with_beside
+from .people import ENTITIES, ForOnePerson, user_shown, users_named
+from .sent import body_of, id_of, memories_named, no_entities, text_of, whole, with_beside
 from .shapes import event_of, history_of, shown
 
 LEARNING = (SUMMARY, READING)
 PAGE_SIZE = 100
 MOST_ON_A_PAGE = 200
+ENTITIES_ON_A_PAGE = 10_000
 THRESHOLD = 0.1
 WORDS = {"POSITIVE", "NEGATIVE", "VERY_NEGATIVE"}
 EXPORT = signing.Signer(salt="keepsake.mem0.export")
@@ -70,6 +71,8 @@ class ByScope(ForOnePerson):
 class Memories(ByScope):
     """Adding, by the first version; forgetting all of a scope."""
 
+    adds = True
+
     def post(self, request: Request) -> Response:
         """Add, with ``infer`` what is learned from it in the background."""
         return Response(add(self.principal(request), self.scoped(request)))
@@ -80,10 +83,7 @@ class Memories(ByScope):
         known = {*ENTITIES, "org_id", "project_id"}
         if set(asked) - known or not any(asked.get(name, "").strip() for name in ENTITIES):
             raise Refused("Name what to delete: user_id, agent_id, app_id or run_id.", code="unscoped")
-        scope = {name: asked[name] for name in ENTITIES if name in asked}
-        if not all(value.strip() and value != "*" for value in scope.values()):
-            raise Refused("A scope names one of each.", code="unscoped")
-        count = delete_all(self.principal(request), scope)
+        count = delete_all(self.principal(request), {name: asked[name] for name in ENTITIES if name in asked})
         return Response({"message": "Memories deleted successfully!", "count": count})
 
 
@@ -96,7 +96,6 @@ class Add(Memories):
 class Listed(ByScope):
     """All memories of a scope, by pages."""
 
-    reads_only = True
     strict = False
 
     def post(self, request: Request) -> Response:
@@ -105,19 +104,26 @@ class Listed(ByScope):
         no_entities(sent, self.strict)
         principal = self.principal(request)
         rows = chosen(principal, with_beside(sent)).order_by("-created_at", "pk")
-        size = whole(request.query_params.get("page_size", sent.get("page_size")), PAGE_SIZE, MOST_ON_A_PAGE)
-        number = whole(request.query_params.get("page", sent.get("page")), 1, 1_000_000)
-        page = Paginator(rows, size).get_page(number)
-        listed = [*page.object_list] if number == page.number else []
+        around, listed = _page(request, rows, sent)
         actions.memories_show(principal, Disclosure.By.QUERY, [each.pk for each in listed])
         user = user_shown(principal, self.user_of(request))
-        base = request.build_absolute_uri(request.path)
-        return Response({
-            "count": page.paginator.count,
-            "next": f"{base}?page={number + 1}&page_size={size}" if page.has_next() else None,
-            "previous": f"{base}?page={number - 1}&page_size={size}" if page.has_previous() else None,
-            "results": [shown(each, user) for each in listed],
-        })  # fmt: skip
+        return Response({**around, "results": [shown(each, user) for each in listed]})
+
+
+def _page(
+    request: Request, rows: Any, sent: Mapping[str, Any], size: int = PAGE_SIZE, most: int = MOST_ON_A_PAGE
+) -> tuple[dict[str, Any], list[Any]]:
+    """What stands around the results of the page asked for, beside the address or in what was sent; its rows."""
+    size = whole(request.query_params.get("page_size", sent.get("page_size")), size, most)
+    number = whole(request.query_params.get("page", sent.get("page")), 1, 1_000_000)
+    page = Paginator(rows, size).get_page(number)
+    base = request.build_absolute_uri(request.path)
+    around = {
+        "count": page.paginator.count,
+        "next": f"{base}?page={number + 1}&page_size={size}" if page.has_next() else None,
+        "previous": f"{base}?page={number - 1}&page_size={size}" if page.has_previous() else None,
+    }
+    return around, [*page.object_list] if number == page.number else []
 
 
 class ListedStrictly(Listed):
@@ -129,7 +135,6 @@ class ListedStrictly(Listed):
 class Search(ByScope):
     """What helps with a question."""
 
-    reads_only = True
     strict = False
 
     def post(self, request: Request) -> Response:
@@ -137,8 +142,8 @@ class Search(ByScope):
         sent = body_of(request)
         no_entities(sent, self.strict)
         principal = self.principal(request)
-        query = sent.get("query")
-        if not isinstance(query, str) or not 1 <= len(query.strip()) <= 4_000:
+        query = text_of(sent, "query")
+        if not 1 <= len(query.strip()) <= 4_000:
             raise Refused("query is a text of 1 to 4,000 characters.", code="bad_query")
         threshold = sent.get("threshold", THRESHOLD)
         if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
@@ -206,7 +211,7 @@ class Batch(ForOnePerson):
         """The first of them: all have to be of the same person."""
         listed = request.data.get("memories") if isinstance(request.data, Mapping) else None
         first = listed[0] if isinstance(listed, list) and listed else None
-        return str(first.get("memory_id", "")) if isinstance(first, Mapping) else ""
+        return id_of(first) if isinstance(first, Mapping) else ""
 
     def put(self, request: Request) -> Response:
         """Give each its text. The first that can't be changed ends it; what was done before stays done."""
@@ -234,12 +239,13 @@ class Entities(ForOnePerson):
         """List the people whom a service knows; the agents, apps and runs of the person whom the request is about."""
         principal = self.principal(request)
         must_read(principal)
-        found = [*users(principal), *parts(principal)]
+        # Clients for Python ask for no page.
+        around, listed = _page(request, EntitiesOf(principal), {}, ENTITIES_ON_A_PAGE, ENTITIES_ON_A_PAGE)
         entities = [
             {"id": f"{kind}:{name}", "type": kind, "name": name, **({} if count is None else {"total_memories": count})}
-            for kind, name, count in found
+            for kind, name, count in listed
         ]
-        return Response({"count": len(entities), "next": None, "previous": None, "results": entities})
+        return Response({**around, "results": entities})
 
 
 class Entity(ForOnePerson):
@@ -248,7 +254,7 @@ class Entity(ForOnePerson):
     def user_of(self, request: Request) -> str | None:
         """The person whose name is the entity's, if it is one."""
         if self.kwargs["kind"] == "user":
-            return str(self.kwargs["name"])
+            return next(users_named(self.kwargs["name"]))
         return super().user_of(request)
 
     def delete(self, request: Request, kind: str, name: str) -> Response:
@@ -264,7 +270,7 @@ class Feedback(ForOnePerson):
 
     def memory_of(self, request: Request) -> str:
         """The memory."""
-        return str(request.data.get("memory_id", "")) if isinstance(request.data, Mapping) else ""
+        return id_of(request.data) if isinstance(request.data, Mapping) else ""
 
     def post(self, request: Request) -> Response:
         """Note it. What is said well of counts as a use; nothing goes: that is the person's to decide."""
@@ -274,7 +280,7 @@ class Feedback(ForOnePerson):
         word = sent.get("feedback")
         if word is not None and word not in WORDS:
             raise Refused(f"feedback is one of {', '.join(sorted(WORDS))}.", code="bad_feedback")
-        memory = find_memory(principal, str(sent.get("memory_id", "")))
+        memory = find_memory(principal, id_of(sent))
         if word == "POSITIVE":
             actions.memories_show(principal, Disclosure.By.QUERY, [], recalled=[memory.pk])
         if word is not None:
@@ -284,8 +290,6 @@ class Feedback(ForOnePerson):
 
 class Exports(ByScope):
     """Exports of a scope: its memories as they are. No model fits them to a schema."""
-
-    reads_only = True
 
     def post(self, request: Request) -> Response:
         """Name what is to be exported."""
@@ -330,8 +334,6 @@ class Exported(Exports):
 
 class Summary(ByScope):
     """What is remembered, in short."""
-
-    reads_only = True
 
     def post(self, request: Request) -> Response:
         """The memory block. Filters beside the person's name are refused: a block is of all."""
@@ -381,10 +383,11 @@ urlpatterns = [
     path("v3/memories/", ListedStrictly.as_view()),
     path("v2/memories/search/", Search.as_view()),
     path("v3/memories/search/", SearchStrictly.as_view()),
-    path("v1/memories/<str:memory_id>/", One.as_view()),
-    path("v1/memories/<str:memory_id>/history/", History.as_view()),
+    path("v1/memories/<slug:memory_id>/", One.as_view()),
+    path("v1/memories/<slug:memory_id>/history/", History.as_view()),
     path("v1/batch/", Batch.as_view()),
     path("v1/entities/", Entities.as_view()),
+    path("v1/entities/<str:kind>/<str:name>/", Entity.as_view()),
     path("v2/entities/<str:kind>/<str:name>/", Entity.as_view()),
     path("v1/feedback/", Feedback.as_view()),
     path("v1/exports/", Exports.as_view()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count
@@ -22,7 +22,7 @@ from memories.querysets import MemoryQuerySet
 from memories.records import Addition, NewMemory, Outcome
 
 from .filters import condition_of
-from .people import user_shown
+from .people import ANYBODY, user_shown
 from .sent import MOST_AT_ONCE, day_of, metadata_of, object_of, text_of
 from .shapes import ENTITY_KEYS, texts_of
 
@@ -30,7 +30,7 @@ CATEGORY = "knowledge"
 """What is added as it is stands in no block: it is found by recall."""
 
 CHANNEL = "mem0"
-MOST_USERS = 10_000
+LONGEST_RUN = 100
 
 
 def add(principal: Principal, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,7 +38,12 @@ def add(principal: Principal, sent: Mapping[str, Any]) -> dict[str, Any]:
     texts = texts_of(sent.get("messages"))
     metadata = metadata_of(sent)
     run_id = text_of(sent, "run_id")
-    if sent.get("infer") is False:
+    if len(run_id) > LONGEST_RUN:
+        raise Refused(f"A run_id has at most {LONGEST_RUN} characters.", code="bad_body")
+    infer = sent.get("infer")
+    if infer is not None and not isinstance(infer, bool):
+        raise Refused("infer is true or false.", code="bad_body")
+    if infer is False:
         expires_at = day_of(sent["expiration_date"]) if sent.get("expiration_date") else None
         additions = [
             Addition(NewMemory(text, CATEGORY, verbatim=True, metadata=metadata, run_id=run_id, role=role,
@@ -91,7 +96,12 @@ def change(principal: Principal, memory_id: str, sent: Mapping[str, Any]) -> Mem
 
 
 def delete_all(principal: Principal, scope: Mapping[str, str]) -> int:
-    """Put all of a person away that is of an agent, an app or a run, where those are named. Returns how many."""
+    """Put all of a person away that is of an agent, an app or a run, where those are named. Returns how many.
+
+    Raises Refused (400 ``unscoped``) for a name that is blank or anybody's.
+    """
+    if not all(name.strip() not in {"", ANYBODY} for name in scope.values()):
+        raise Refused("A scope names one of each.", code="unscoped")
     must_remember(principal)
     rows = Memory.objects.visible_to(principal).filter(state__in=["active", "proposed"])
     condition = condition_of(principal, {name: value for name, value in scope.items() if name != "user_id"})
@@ -117,18 +127,33 @@ def present(principal: Principal, memory_id: str) -> Memory:
     return memory
 
 
-def users(principal: Principal) -> Iterator[tuple[str, str, int | None]]:
-    """The people whom a service has named, or the owner of a personal key with how much is remembered of them."""
-    if not principal.service:
-        yield "user", user_shown(principal, None), Memory.objects.visible_to(principal).active().count()
-        return
-    known = ExternalIdentity.objects.filter(issuer=principal.issuer).order_by("external_id")
-    for name in known.values_list("external_id", flat=True)[:MOST_USERS]:
-        yield "user", name, None
+class EntitiesOf(Sequence[tuple[str, str, int | None]]):
+    """Whom and what memories are of, as sorts, names and counts: the people whom a service has named, else the owner of
+    a key; then the runs, agents and apps of the person. Only the people of a slice are read.
+    """
+
+    def __init__(self, principal: Principal) -> None:
+        self._known = ExternalIdentity.objects.filter(issuer=principal.issuer).order_by("external_id")
+        if not principal.service:
+            self._known = self._known.none()
+        self._people = self._known.count()
+        self._parts = [*(() if principal.service else _owner(principal)), *_parts(principal)]
+
+    def __len__(self) -> int:
+        return self._people + len(self._parts)
+
+    def __getitem__(self, wanted: Any) -> Any:
+        start, stop, _ = wanted.indices(len(self))
+        names = self._known.values_list("external_id", flat=True)[start:stop] if start < self._people else ()
+        past = self._parts[max(0, start - self._people) : max(0, stop - self._people)]
+        return [*(("user", name, None) for name in names), *past]
 
 
-def parts(principal: Principal) -> Iterator[tuple[str, str, int | None]]:
-    """The runs, agents and apps that memories of the person are of, with how many each has."""
+def _owner(principal: Principal) -> Iterator[tuple[str, str, int | None]]:
+    yield "user", user_shown(principal, None), Memory.objects.visible_to(principal).active().count()
+
+
+def _parts(principal: Principal) -> Iterator[tuple[str, str, int | None]]:
     rows = Memory.objects.visible_to(principal).active().order_by()
     of = {"run": rows.exclude(run_id="").values_list("run_id")}
     for name, key in ENTITY_KEYS.items():

@@ -20,13 +20,12 @@ from journal.exceptions import Refused
 from memories.actions import ADDED_AT_ONCE, memories_add
 from memories.records import Addition, NewMemory
 
-from .doing import CATEGORY
+from .doing import CATEGORY, LONGEST_RUN
 from .sent import day_of, metadata_of, text_of
 from .shapes import ENTITY_KEYS
 
 _LISTS = ("memories", "results")
 _TEXTS = ("memory", "text", "data", "content")
-_LONGEST_RUN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def _exported(number: int, row: Any) -> Exported:
         created_at = parse_datetime(str(row["created_at"])) if row.get("created_at") else None
         expires_at = day_of(row["expiration_date"]) if row.get("expiration_date") else None
         metadata = metadata_of({name: row.get(name) for name in ("metadata", *ENTITY_KEYS)})
-        run_id = text_of(row, "run_id")[:_LONGEST_RUN]
+        run_id = text_of(row, "run_id")[:LONGEST_RUN]
         user = text_of(row, "user_id")
     except (Refused, ValueError) as error:
         raise Refused(f"Memory {number}: {error}", code="bad_file") from error

@@ -37,7 +37,7 @@ class KeyAuthentication(AgentKeyAuthentication):
         view = request.parser_context["view"]
         named = view.user_of(request)
         again = principal_again_by_key(credential, named)
-        principal = again(makes_person=named is not None and not view.reads_only)
+        principal = again(makes_person=named is not None and view.adds and request.method == "POST")
         if named is None and (external_id := _owner(principal, view.memory_of(request))):
             principal = principal_again_by_key(credential, external_id)(makes_person=False)
         return enter(principal), None
@@ -77,7 +77,8 @@ class ForOnePerson(APIView):
 
     authentication_classes = [KeyAuthentication]
     schema = None
-    reads_only = False
+    adds = False
+    """Whether a POST makes a person of a name that is new. Nothing else does."""
 
     def user_of(self, request: Request) -> str | None:
         """The name of the person whom the request is about, None where it names none. Raises Refused for several."""
@@ -98,7 +99,7 @@ class ForOnePerson(APIView):
 def _named(sent: Any) -> Iterator[str]:
     """The users that stand at the top of what was sent, and anywhere in its filters."""
     if isinstance(sent, Mapping):
-        yield from _names(sent.get("user_id"))
+        yield from users_named(sent.get("user_id"))
         yield from _named_in(sent.get("filters"))
 
 
@@ -107,25 +108,26 @@ def _named_in(filters: Any) -> Iterator[str]:
         for each in filters:
             yield from _named_in(each)
     elif isinstance(filters, Mapping):
-        yield from _names(filters.get("user_id"))
+        yield from users_named(filters.get("user_id"))
         for joined in ("AND", "OR", "NOT"):
             yield from _named_in(filters.get(joined))
 
 
-def _names(value: Any) -> Iterator[str]:
+def users_named(value: Any) -> Iterator[str]:
+    """The users that a value names. Raises Refused (400) for nobody, anybody, and what is no name."""
     if isinstance(value, str):
-        if value == ANYBODY:
-            raise Refused("Name one user_id: nobody reads everybody's memory at once.", code="several_users")
+        if value.strip() in {"", ANYBODY}:
+            raise Refused("Name one user_id: no request is about everybody, or about nobody.", code="several_users")
         yield value
     elif isinstance(value, int) and not isinstance(value, bool):
         yield str(value)
     elif isinstance(value, list):
         for each in value:
-            yield from _names(each)
+            yield from users_named(each)
     elif isinstance(value, Mapping):
         if value.keys() - {"eq", "in"}:
             raise Refused("user_id takes a name: eq, or in with one.", code="several_users")
         for each in value.values():
-            yield from _names(each)
+            yield from users_named(each)
     elif value is not None:
         raise Refused("user_id is a text.", code="bad_user")

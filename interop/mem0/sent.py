@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.request import Request
 
-from journal.exceptions import Refused
+from journal.exceptions import NotFound, Refused
 
 from .people import ENTITIES
 from .shapes import ENTITY_KEYS
@@ -64,7 +64,7 @@ def object_of(value: Any) -> dict[str, Any]:
 def text_of(sent: Mapping[str, Any], name: str) -> str:
     """A text, empty when it is not there; a number is its digits."""
     value = sent.get(name)
-    if value is not None and not isinstance(value, str | int):
+    if value is not None and (not isinstance(value, str | int) or "\x00" in str(value)):
         raise Refused(f"{name} is a text.", code="bad_body")
     return "" if value is None else str(value)
 
@@ -94,12 +94,22 @@ def day_of(value: Any) -> datetime:
     raise Refused("expiration_date is a day: YYYY-MM-DD.", code="bad_expiry")
 
 
+def id_of(sent: Mapping[str, Any]) -> str:
+    """The id of the memory that is named, empty for none. Raises NotFound for what can be none."""
+    named = str(sent.get("memory_id", ""))
+    if "\x00" in named:
+        raise NotFound("There is no such memory.")
+    return named
+
+
 def memories_named(sent: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The memories that were sent, each with its id."""
     listed = sent.get("memories")
     if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_AT_ONCE:
         raise Refused(f"memories is a list of 1 to {MOST_AT_ONCE:,}.", code="bad_body")
     named = [dict(each) for each in listed if isinstance(each, Mapping) and isinstance(each.get("memory_id"), str)]
+    for each in named:
+        id_of(each)
     if len(named) < len(listed):
         raise Refused("Each of the memories has a memory_id.", code="bad_body")
     return named

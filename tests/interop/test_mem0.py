@@ -26,12 +26,12 @@ def mem0(api, agent):
 
 
 @pytest.fixture
-def kept(mem0, owner):
+def kept(mem0, owner, agent):
     """Keep a text as it is. Returns what is answered of it."""
 
-    def keep(text=TEXT, user=None, **more):
-        body = {"messages": text, "user_id": user or owner.username, "infer": False}
-        return mem0("post", "v3/memories/add/", body, **more)[1]["results"][0]
+    def keep(text=TEXT, user=None, key=agent, **more):
+        body = {"messages": text, "user_id": user or owner.username, "infer": False, **more}
+        return mem0("post", "v3/memories/add/", body, key)[1]["results"][0]
 
     return keep
 
@@ -70,6 +70,17 @@ def test_an_unscoped_delete_is_refused(mem0, kept, query):
     assert Memory.objects.get().state == "active"
 
 
+@pytest.mark.parametrize("name", ["%20", "*", "%20*%20"])
+@pytest.mark.parametrize("kind", ["user", "agent", "app", "run"])
+def test_an_entity_of_no_name_takes_nothing_away(mem0, kept, kind, name, agent, service):
+    kept(agent_id="a", app_id="b", run_id="c")
+    before = User.objects.count()
+    for key in (agent, service):
+        assert mem0("delete", f"v2/entities/{kind}/{name}/", key=key)[0] == 400
+    assert Memory.objects.get().state == "active"
+    assert User.objects.count() == before
+
+
 def test_a_service_reaches_only_people_whom_it_knows(mem0, kept, service, owner, api, agent):
     foreign = kept()["id"]
     own = kept(user="42", key=service)["id"]
@@ -88,6 +99,10 @@ def test_reading_makes_nobody(mem0, service):
     for path in ("v3/memories/", "v2/memories/"):
         assert mem0("post", path, {"filters": {"user_id": "nobody-yet"}}, key=service)[1]["count"] == 0
     assert mem0("post", "v3/memories/search/", {"query": "hens", "filters": {"user_id": "nobody-yet"}}, key=service)
+    for path in ("v1/ping/", "v1/entities/", "v1/events/"):
+        mem0("get", f"{path}?user_id=nobody-yet", key=service)
+    for path in ("v1/memories/?user_id=nobody-yet", "v2/entities/user/nobody-yet/"):
+        assert mem0("delete", path, key=service)[0] == 200
     assert User.objects.count() == before
 
 
@@ -99,6 +114,7 @@ def test_reading_makes_nobody(mem0, service):
         ({"messages": [{"role": "assistant", "content": "I am."}]}, "bad_messages"),
         ({"messages": "x", "infer": False, "expiration_date": "soon"}, "bad_expiry"),
         ({"messages": "x", "infer": False, "metadata": [1]}, "bad_body"),
+        ({"messages": "x", "infer": "false"}, "bad_body"),
     ],
 )
 def test_bad_input_changes_nothing(mem0, body, code):
@@ -147,3 +163,54 @@ def test_an_export_is_its_person_s(mem0, kept, service, owner):
 def test_it_takes_keys_alone(api, owner, mem0):
     assert api(owner).get("/mem0/v1/ping/").status_code == 401
     assert mem0("get", "v1/ping/")[1]["status"] == "ok"
+
+
+NUL = "\x00"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("get", "v1/memories/%00/", None),
+        ("get", "v1/memories/%00/history/", None),
+        ("delete", "v2/entities/user/%00/", None),
+        ("delete", "v2/entities/run/%00/", None),
+        ("delete", "v1/memories/?run_id=%00", None),
+        ("delete", "v1/memories/?user_id=%00", None),
+        ("put", "v1/batch/", {"memories": [{"memory_id": NUL, "text": "x"}]}),
+        ("delete", "v1/batch/", {"memories": [{"memory_id": NUL}]}),
+        ("post", "v1/feedback/", {"memory_id": NUL, "feedback": "POSITIVE"}),
+        ("post", "v3/memories/", {"filters": {"user_id": NUL}}),
+        ("post", "v3/memories/", {"filters": {"run_id": NUL}}),
+        ("post", "v3/memories/", {"filters": {"memory_ids": [NUL]}}),
+        ("post", "v3/memories/", {"filters": {"agent_id": NUL}}),
+        ("post", "v3/memories/", {"filters": {"keywords": {"contains": NUL}}}),
+        ("post", "v3/memories/search/", {"query": NUL}),
+        ("post", "v3/memories/add/", {"messages": NUL, "infer": False}),
+        ("post", "v3/memories/add/", {"messages": NUL}),
+        ("post", "v3/memories/add/", {"messages": "x", "run_id": NUL}),
+        ("post", "v3/memories/add/", {"messages": "x", "agent_id": NUL, "infer": False}),
+        ("post", "v3/memories/add/", {"messages": "x", "run_id": "x" * 1_000}),
+        ("post", "v1/exports/", {"filters": {"run_id": NUL}}),
+    ],
+)
+def test_what_can_not_be_stored_is_nobody_s_name(mem0, agent, service, method, path, body):
+    for key in (agent, service):
+        assert 400 <= mem0(method, path, body, key)[0] < 500
+
+
+def test_entities_come_by_pages_where_one_is_asked_for(mem0, kept, service):
+    for user in ("anna", "ben", "cem"):
+        kept(user=user, key=service)
+    kept(key=service, user="anna", run_id="r")
+    status, told = mem0("get", "v1/entities/?page=2&page_size=2", key=service)
+    assert (status, told["count"], [each["name"] for each in told["results"]]) == (200, 3, ["cem"])
+    assert told["next"] is None
+    assert "page=1&page_size=2" in told["previous"]
+    told = mem0("get", "v1/entities/?page=2&page_size=3&user_id=anna", key=service)[1]
+    assert (told["count"], [each["id"] for each in told["results"]]) == (4, ["run:r"])
+    assert [each["type"] for each in mem0("get", "v1/entities/?user_id=anna", key=service)[1]["results"]] == [
+        *["user"] * 3, "run"
+    ]  # fmt: skip
+    assert mem0("get", "v1/entities/?page=9", key=service)[1]["results"] == []
+    assert mem0("get", "v1/entities/?page=no", key=service)[0] == 400

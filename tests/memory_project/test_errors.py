@@ -31,7 +31,7 @@ def plain(answer):
     return text
 
 
-@pytest.mark.parametrize("path", ["/api/v1/nothing/", "/api/nothing", "/api/v1/legacies/42/"])
+@pytest.mark.parametrize("path", ["/api/v1/nothing/", "/api/nothing", "/api/v1/legacies/42/", "/mem0/v1/x/"])
 def test_the_api_answers_in_json_where_there_is_nothing(api, owner, path):
     answer = api(owner).get(path)
     assert (answer.status_code, set(answer.json())) == (404, {"detail", "code"})
