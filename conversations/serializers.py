@@ -13,7 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from web.json import NEWEST, ExactSerializer
+from web.json import NEWEST, ExactSerializer, as_json
 
 from .actions import Blob, NewMessage
 from .actions.withholding import MOST_PASSAGES
@@ -268,7 +268,7 @@ class NewGraphStateSerializer(ExactSerializer):
 
     def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
         """Refuse what the database can't hold."""
-        if b"\\u0000" in orjson.dumps(value):
+        if b"\\u0000" in as_json(value):
             raise ValidationError("The metadata holds a NUL, which can't be stored.")
         return value
 

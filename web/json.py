@@ -13,6 +13,8 @@ from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
+from journal.exceptions import Refused
+
 
 class OrjsonParser(JSONParser):
     """DRF's JSON parser with the decoder exchanged.
@@ -55,6 +57,18 @@ class OrjsonRenderer(JSONRenderer):
     ) -> bytes:
         """Encode ``data`` as UTF-8 JSON."""
         return b"" if data is None else orjson.dumps(data, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+
+
+DEEPEST = 250
+"""How deep a value may be nested that a caller has kept. The encoder ends at 254, and answers nest it in their own."""
+
+
+def as_json(value: Any) -> bytes:
+    """A value that a caller wants kept, as JSON. Raises Refused (400 ``too_deep``) for what no answer could hold."""
+    try:
+        return orjson.dumps([[[[value]]]])[4:-4]
+    except orjson.JSONEncodeError as error:
+        raise Refused(f"JSON is nested at most {DEEPEST} deep.", code="too_deep") from error
 
 
 NEWEST = 2**31 - 1

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-import orjson
 from django.conf import settings
 from django.db import connection
 from django.db.models import Max, Q
@@ -17,6 +16,7 @@ from accounts.policy import must_write
 from accounts.principals import Principal
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
+from web.json import as_json
 
 from ..models import Checkpoint, CheckpointWrite
 from ..querysets import CheckpointQuerySet, CheckpointWriteQuerySet
@@ -59,10 +59,10 @@ def checkpoint_save(principal: Principal, thread: str, state: Any, *, version: i
     """Make ``state``, any JSON, the state of a thread. The last ``CHECKPOINT_STATES`` of it are kept.
 
     ``version`` is the one that the caller saw last, 0 for none. Raises NotAllowed without the scope, Refused (413) for
-    more than ``CHECKPOINT_MAX_BYTES``, Conflict (409 ``version_conflict`` with the ``current`` one).
+    more than ``CHECKPOINT_MAX_BYTES`` and (400 ``too_deep``) for what can't be sent back, Conflict (409 ``version_conflict`` with the ``current`` one).
     """
     user_id = must_write(principal)
-    data = orjson.dumps(state)
+    data = as_json(state)
     _check_sizes([Blob(JSON, data)])
     with ledger_write(principal.actor, user_id) as write:
         states = Checkpoint.objects.written_by(principal).states().filter(thread=thread)

@@ -48,6 +48,10 @@ def written(state):
     return [base64.b64decode(each["blob"]["base64"]).decode() for each in state["writes"]]
 
 
+def nested(depth):
+    return 1 if depth == 0 else [nested(depth - 1)]
+
+
 # --- One JSON state a thread --------------------------------------------------------------------------------------
 
 
@@ -104,6 +108,21 @@ def test_a_megabyte_is_the_most(api, agent, settings):
     parts = [{"index": index, "channel": "c", "blob": blob("x" * 51)} for index in (0, 1)]
     sent = {"thread": "t1", "checkpoint_id": "1", "task_id": "t", "writes": parts}
     assert api(agent).put(f"{GRAPHS}writes/", sent).status_code == 413
+
+
+def test_what_could_not_be_sent_back_is_not_kept(api, agent):
+    save(api(agent), nested(250))
+    put(api(agent), "1", metadata={"deep": nested(249)})
+    for answer in (
+        save(api(agent), nested(251)),
+        api(agent).put(
+            GRAPHS, {"thread": "t1", "checkpoint_id": "2", "blob": blob("2"), "metadata": {"deep": nested(250)}}
+        ),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (400, "too_deep")
+    assert api(agent).get(f"{URL}t1/").json()["state"] == nested(250)
+    assert api(agent).get(f"{URL}t1/history/").json()[0]["state"] == nested(250)
+    assert graphs(api(agent))[0]["metadata"] == {"deep": nested(249)}
     assert not CheckpointWrite.objects.exists()
 
 
