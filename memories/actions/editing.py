@@ -183,6 +183,7 @@ def memory_amend(
         filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}
         if not filing:
             return Changed(memory)
+        writing.check_no_guess(memory.kind, own_word=own_word)
         values = {name: as_json(value) for name, value in filing.items()}
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values):
             return Changed(memory, proposal)

@@ -138,9 +138,14 @@ def admitted(content: str, kind: str, *, own_word: bool, verbatim: bool = False)
         raise Gated(passed.held_back)
     if not own_word and not verbatim:
         check_worded(passed.content, kind)
+    check_no_guess(kind, own_word=own_word)
+    return passed.content
+
+
+def check_no_guess(kind: str, *, own_word: bool) -> None:
+    """Raise Gated (422) where an agent would reword an insight or file it otherwise, weightier or where others look."""
     if not own_word and kind == Kind.INSIGHT:
         raise Gated("Insights are guesses that Keepsake makes itself. Remember what you know as a memory of its own.")
-    return passed.content
 
 
 def admitted_from_model(content: str) -> str:

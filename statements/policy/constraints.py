@@ -90,7 +90,7 @@ _FEW = 4
 _MOST_SUBJECTS = 2
 _MOST_PARTS = 2
 _SHORTEST_STEP = 2
-_NUMBER_INSIDE = re.compile(r"\s\d{1,2}[.)]\s+[^\W\d_]")
+_NUMBER_INSIDE = re.compile(r"\s\d{1,2}[.)]\s+[^\W\d_]|[.!]\s\d{1,2}[.)]$")
 _NO_IMPERATIVE = re.compile(
     r"(?:the|a|an|user|users|he|she|it|they|i|you|we|this|that|these|those|there|his|her|their|its|my|your|our|is|are|"
     r"was|were|has|have had|what|who|why|maybe|perhaps|likes?|prefers?|wants?)\b|\w{3,}ing\b(?! )"

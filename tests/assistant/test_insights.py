@@ -345,6 +345,18 @@ def test_no_agent_rewords_it(api, agent, owner, model):
     assert now(insight).content == TRUST
 
 
+@pytest.mark.parametrize("filing", [{"category": "constraints"}, {"importance": 5}, {"topics": ["bank"]}])
+def test_no_agent_files_it_otherwise(api, agent, owner, model, filing):
+    """Else it would weigh more, or stand where agents look that may not see guesses."""
+    remember(owner, "The user told Ben the truth.")
+    run(owner)
+    (insight,) = insights_of(owner)
+    refused = api(agent).patch(f"/api/v1/memories/{insight.pk}/", filing)
+    assert (refused.status_code, refused.json()["code"]) == (422, "gate")
+    assert (now(insight).category, now(insight).importance, now(insight).topics) == (CATEGORY, 2, insight.topics)
+    assert api(owner).patch(f"/api/v1/memories/{insight.pk}/", filing).status_code == 200
+
+
 def test_without_a_model_a_feeling_that_is_named_twice_is_told(owner):
     remember(owner, "The user is worried about the move.")
     talk(owner, "I'm a bit anxious about the doctor.")

@@ -61,6 +61,7 @@ def test_steps_are_numbered_and_imperative():
     assert check_steps(STEPS, longest=4_000) == STEPS
     assert steps_of(STEPS)[1] == "Wait until the gauge shows 2.5 bar."
     assert numbered(steps_of(STEPS)) == STEPS
+    assert check_steps("1. Turn the dial to 2.", longest=4_000)
     assert check_steps("1. Ventil öffnen. 2. Eine Minute warten.", longest=4_000)
 
 
@@ -78,6 +79,7 @@ def test_steps_are_numbered_and_imperative():
         f"1. {'x' * 200}",
         "1. You open the valve.",
         "1. Valves are dangerous things.",
+        "1. Open the valve. 2.",
     ],
 )
 def test_what_is_no_list_of_steps_is_refused(text):
