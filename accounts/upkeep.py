@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from journal.actions import note_operation
 from journal.exceptions import NotFound
 from journal.leases import Lease, claim_job, fail_job, working
+from journal.operation_actions import note_operation
 from language.base import LanguageError
 
 from .principals import Principal

@@ -10,10 +10,9 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Sum
@@ -25,7 +24,6 @@ from .cache import changes_key, valkey
 from .exceptions import Gated, IdempotentReplay, NotFound
 from .ledgers import COUNTS, lock_ledgers
 from .models import (
-    ActorKind,
     Change,
     Erased,
     IdempotencyRecord,
@@ -36,6 +34,7 @@ from .models import (
     OperationEvent,
     UndoStep,
 )
+from .operation_actions import OPERATIONS, operation, operations_of
 from .records import Actor, IdempotencyClaim
 from .steps import Step, note_revisions, store_changes
 
@@ -56,7 +55,11 @@ class LedgerWrite:
 
     def operate(self, op: str, object_id: object, *, category: str = "", sim: float | None = None) -> None:
         """Say what an operation of a caller came to, for the log of operations; jobs log theirs themselves."""
-        self.operations.append({"op": op, "object_id": str(object_id), "category": category, "sim": sim})
+        self.operations.append(operation(op, object_id, category=category, sim=sim))
+
+    def refused(self, code: str) -> None:
+        """Say that a part of an operation was refused, by the refusal's code."""
+        self.operations.append(operation(code, status=OperationEvent.Status.SKIPPED))
 
     def change(
         self,
@@ -171,7 +174,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         if moved:
             actions = {pk: values[0] + 1 for pk, values in before.items()}
             store_changes(write.changes, write.steps, actions, moved)
-        operations = _operations_of(write)
+        operations = operations_of(write)
         keys = sorted({changes_key(change.ledger_id) for change in write.changes})
         if keys or operations:
             transaction.on_commit(lambda: valkey().announce(keys, {OPERATIONS: operations}), robust=True)
@@ -237,100 +240,6 @@ def forget(object_type: str, ids: Sequence[object]) -> None:
     """Drop what would undo changes of objects that are deleted for good, inside the transaction that deletes them."""
     if ids:
         UndoStep.objects.filter(object_type=object_type, object_id__in=[str(each) for each in ids]).delete()
-
-
-def note_operation(
-    node: str,
-    op: str,
-    status: str = OperationEvent.Status.OK,
-    *,
-    user_id: uuid.UUID | None = None,
-    thread_id: object = "",
-    object_id: object = "",
-    category: str = "",
-    sim: float | None = None,
-) -> None:
-    """Log that something was attempted and how it ended. Call it from jobs, off the request path."""
-    OperationEvent.objects.create(
-        node=node,
-        op=op,
-        status=status,
-        user_id=user_id,
-        thread_id=str(thread_id),
-        object_id=str(object_id),
-        category=category,
-        sim=sim,
-    )
-
-
-_COUNT_OPERATION = """
-INSERT INTO journal_operationevent AS known (id, user_id, thread_id, node, op, status, object_id, category, count, at)
-VALUES (%s, %s, %s, %s, %s, %s, '', '', 1, %s)
-ON CONFLICT (id) DO UPDATE SET count = known.count + 1, at = excluded.at
-"""
-_HOURS = uuid.UUID("6f1d2f4e-0a53-4c8e-9b7e-2f6a5f0f3c11")
-
-
-def count_operation(node: str, op: str, status: str, *, user_id: uuid.UUID, thread_id: object, at: datetime) -> None:
-    """Log a read: one row for all of a conversation's in an hour, with how many there were."""
-    hour = at.astimezone(UTC).strftime("%Y-%m-%dT%H")
-    key = uuid.uuid5(_HOURS, f"{user_id} {thread_id} {node} {op} {status} {hour}")
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT_OPERATION, [key, user_id, str(thread_id), node, op, status, at])
-
-
-OPERATIONS = "journal:operations"
-_OPERATIONS_AT_ONCE = 500
-_OPERATION_CHARACTERS = 20
-
-
-def _operations_of(write: LedgerWrite) -> list[str]:
-    """What a person or an agent changed, to be logged soon after it is committed; with the cache away it is lost."""
-    if write.actor.kind not in {ActorKind.PERSON, ActorKind.AGENT}:
-        return []
-    told = {each["object_id"] for each in write.operations}
-    done = [
-        *write.operations,
-        *(
-            {"op": change.event.lower(), "object_id": change.object_id, "category": "", "sim": None}
-            for change in write.changes
-            if change.object_type in {"memory", "fact"} and change.object_id not in told
-        ),
-    ]
-    owner = next((pk for pk, ledger in write.ledgers.items() if ledger.kind == Ledger.Kind.USER), None)
-    if owner is None or not done:
-        return []
-    thread = next((str(change.conversation_id) for change in write.changes if change.conversation_id), "")
-    return [orjson.dumps({"user": owner, "thread": thread, "at": timezone.now(), "done": done}).decode()]
-
-
-def operations_note() -> int:
-    """Write what was put by into the log of operations. Returns how many rows."""
-    noted = 0
-    with valkey().take_up(OPERATIONS, _OPERATIONS_AT_ONCE, seconds=60) as written, transaction.atomic():
-        put_by = [orjson.loads(each) for each in written]
-        there = {
-            str(pk)
-            for pk in Ledger.objects.filter(pk__in={each["user"] for each in put_by}).values_list("pk", flat=True)
-        }
-        # Of whoever was erased meanwhile nothing is written any more.
-        for each in (each for each in put_by if each["user"] in there):
-            rows = [
-                OperationEvent(
-                    user_id=each["user"],
-                    thread_id=each["thread"],
-                    node="hotpath",
-                    op=done["op"][:_OPERATION_CHARACTERS],
-                    status=OperationEvent.Status.OK,
-                    object_id=done["object_id"],
-                    category=done["category"],
-                    sim=done["sim"],
-                    at=datetime.fromisoformat(each["at"]),
-                )
-                for done in each["done"]
-            ]
-            noted += len(OperationEvent.objects.bulk_create(rows))
-    return noted
 
 
 _ADD_USE = """

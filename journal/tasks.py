@@ -2,13 +2,13 @@
 
 from celery import shared_task
 
-from . import actions
+from . import actions, operation_actions
 
 
 @shared_task(name="journal.note_operations")
 def note_operations() -> None:
     """Log what was changed in the last seconds."""
-    actions.operations_note()
+    operation_actions.operations_note()
 
 
 @shared_task(name="journal.trim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import structlog
 from django.db import InterfaceError, OperationalError
@@ -10,11 +11,13 @@ from django.http import Http404
 from psycopg_pool import PoolTimeout
 from rest_framework import exceptions, status
 from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from journal.exceptions import Gone, IdempotentReplay, NotFound, Refused
 from journal.models import Erased
+from journal.operation_actions import refusal_note
 from language.base import LanguageError
 
 log = structlog.get_logger(__name__)
@@ -34,6 +37,7 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     if _is_missing(error) and _was_erased(context):
         error = Gone()
     if isinstance(error, Refused):
+        _note_refusal(error, context)
         seconds = RETRY_SECONDS if error.status == 503 else error.retry_after
         return Response(error.body, status=error.status, headers={"Retry-After": str(seconds)} if seconds else None)
     if is_outage(error):
@@ -49,6 +53,22 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     return answer
 
 
+_REFUSALS = frozenset({status.HTTP_403_FORBIDDEN, status.HTTP_409_CONFLICT, status.HTTP_422_UNPROCESSABLE_ENTITY})
+
+
+def _note_refusal(error: Refused, context: dict[str, Any]) -> None:
+    """Have the log of operations tell that a write was refused: what was attempted counts, whatever came of it."""
+    user_id = _asked_for(context)
+    if user_id is not None and error.status in _REFUSALS and context["request"].method not in SAFE_METHODS:
+        refusal_note(user_id, error.code)
+
+
+def _asked_for(context: dict[str, Any]) -> UUID | None:
+    """Whom the caller acts for, if anybody yet."""
+    # Asked of the authentication alone: an error of that has no principal.
+    return getattr(getattr(context.get("request"), "_user", None), "user_id", None)
+
+
 def _is_missing(error: Exception) -> bool:
     return isinstance(error, NotFound | Http404 | exceptions.NotFound)
 
@@ -56,8 +76,7 @@ def _is_missing(error: Exception) -> bool:
 def _was_erased(context: dict[str, Any]) -> bool:
     """Whether an address names what its person had erased: whoever may ask for it is told so for a while."""
     named = [str(value) for value in (context.get("kwargs") or {}).values()]
-    # Asked of the authentication alone: an error of that has no principal.
-    user_id = getattr(getattr(context.get("request"), "_user", None), "user_id", None)
+    user_id = _asked_for(context)
     if user_id is None or not named:
         return False
     return Erased.objects.filter(object_id__in=named, erasure__user_id=user_id).exists()

@@ -21,10 +21,11 @@ from accounts.models import User
 from accounts.principals import Principal
 from accounts.upkeep import work_for_person
 from conversations.models import Message
-from journal.actions import ledger_write, note_model_use, note_operation, tokens_used_today
+from journal.actions import ledger_write, note_model_use, tokens_used_today
 from journal.exceptions import Gated
 from journal.leases import Lease, finish_job, open_job
 from journal.models import JobRun, OperationEvent
+from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.backends import get_model
 from language.base import KnownMemory, ModelAnswerInvalid, Utterance

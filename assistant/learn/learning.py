@@ -14,9 +14,9 @@ from accounts.categories import load as load_categories
 from accounts.models import Member
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.actions import note_operation
 from journal.exceptions import NotFound
 from journal.leases import Lease, claim_job, open_job, working
+from journal.operation_actions import note_operation
 from language.base import (
     EpisodeCandidate,
     LanguageError,

@@ -28,7 +28,7 @@ from conversations.actions import chunk_write, chunks_hide, conversation_close
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import PreparedFact, prepare_extracted, record_extracted
 from facts.models import LegacyFact
-from journal.actions import learned_within_a_day, ledger_write, note_operation
+from journal.actions import learned_within_a_day, ledger_write
 from journal.exceptions import NotFound
 from journal.leases import (
     Lease,
@@ -37,6 +37,7 @@ from journal.leases import (
     open_job,
 )
 from journal.models import JobRun
+from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.backends import get_embedder, get_model
 from language.base import Extraction, ExtractionRequest, FactCandidate, MemoryCandidate, ModelAnswerInvalid, Vectors

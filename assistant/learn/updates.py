@@ -18,7 +18,7 @@ from django.db import transaction
 from redis.exceptions import RedisError
 
 from conversations.models import Conversation
-from journal.actions import note_operation
+from journal.operation_actions import note_operation
 from web.streaming import BEGINNING, Told, to_tell, told_after, valkey_client
 
 log = structlog.get_logger(__name__)

@@ -13,8 +13,9 @@ from django.conf import settings
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_learned, note_operation, write_part
+from journal.actions import LedgerWrite, note_learned, write_part
 from journal.exceptions import Refused
+from journal.operation_actions import note_operation
 from language.base import Comparison, LanguageModel, MemoryCandidate
 from language.reading.refusals import says_yes
 from memories import queries

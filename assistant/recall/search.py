@@ -36,8 +36,8 @@ from conversations.searching import (
     turns_shape,
 )
 from facts.searching import FACT_COLUMNS, FactRow, Wanted, facts_shape
-from journal.actions import note_operation
 from journal.models import Ledger
+from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable, Vectors

@@ -14,12 +14,12 @@ from accounts.policy import must_decide_for_all
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from journal.actions import note_operation
 from journal.exceptions import NotFound
 from journal.holdings import Holding, holdings
 from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
 from journal.ledgers import lock_ledgers
 from journal.models import Change, Export, ExportPart, JobRun, Ledger
+from journal.operation_actions import note_operation
 from journal.queue import enqueue
 
 from .archive import Archive, as_written

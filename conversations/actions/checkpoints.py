@@ -59,8 +59,8 @@ def checkpoint_save(principal: Principal, thread: str, state: Any, *, version: i
     """Make ``state``, any JSON, the state of a thread. The last ``CHECKPOINT_STATES`` of it are kept.
 
     ``version`` is the one that the caller saw last, 0 for none. Raises NotAllowed without the scope, Refused (413 for
-    more than ``CHECKPOINT_MAX_BYTES``, 400 ``too_deep`` for what can't be sent back), Conflict (409 ``version_conflict``
-    with the ``current`` one).
+    more than ``CHECKPOINT_MAX_BYTES``, 400 ``too_deep`` for what can't be sent back), Conflict (409
+    ``version_conflict`` with the ``current`` one).
     """
     user_id = must_write(principal)
     data = as_json(state)

@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from accounts.policy import clean_reason, must_be_staff
 from accounts.principals import Principal
-from journal.actions import LedgerWrite, ledger_write, note_operation
+from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
+from journal.operation_actions import note_operation
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from retrieval.text import prepare

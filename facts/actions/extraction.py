@@ -12,8 +12,9 @@ from django.conf import settings
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_learned, note_operation
+from journal.actions import LedgerWrite, note_learned
 from journal.exceptions import Gated
+from journal.operation_actions import note_operation
 from language.backends import get_model
 from language.base import Comparison, FactCandidate
 from language.gates import is_masked, mask_sensitive

@@ -20,9 +20,9 @@ from assistant.learn.summarizing import JOB as SUMMARY
 from assistant.recall.query.answering import memory_query
 from assistant.recall.query.question import Question
 from conversations.models import Conversation
-from journal.actions import note_operation
 from journal.exceptions import NotFound, Refused
 from journal.models import JobRun
+from journal.operation_actions import note_operation
 from memories import actions
 from memories.api.answers import find_memory
 from memories.block import memory_block

@@ -77,6 +77,9 @@ def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Ou
         passed = [each for each in candidates if isinstance(each, Candidate)]
         recorded = iter(candidates_record(write, principal, passed, ahead))
         outcomes = [next(recorded) if isinstance(each, Candidate) else each for each in candidates]
+        for each in outcomes:
+            if isinstance(each, Refused):
+                write.refused(each.code)
         write.result("memories", *map(_noted, outcomes))
         return outcomes
 

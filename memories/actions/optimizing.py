@@ -23,7 +23,7 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as, working_for
-from journal.actions import ledger_write, note_operation
+from journal.actions import ledger_write
 from journal.exceptions import Conflict, Gated, NotFound, Refused, TooMany
 from journal.leases import (
     Lease,
@@ -36,6 +36,7 @@ from journal.leases import (
     working,
 )
 from journal.models import JobRun
+from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.base import LanguageError
 from statements.models import Suppression

@@ -17,9 +17,9 @@ from accounts.models import Agent, User
 from accounts.principals import Principal
 from accounts.scope import working_for
 from conversations.models import Conversation
-from journal.actions import count_operation
 from journal.cache import valkey
 from journal.models import OperationEvent
+from journal.operation_actions import count_operation
 
 from ..models import Disclosure
 from ..querysets import statement

@@ -14,8 +14,9 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from accounts.scope import working_for
-from journal.actions import forget, ledger_write, note_operation
+from journal.actions import forget, ledger_write
 from journal.exceptions import NotFound
+from journal.operation_actions import note_operation
 from language.backends import get_embedder
 from language.base import LanguageError
 from retrieval.vectors import stale

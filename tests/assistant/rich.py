@@ -15,8 +15,9 @@ from conversations.actions import Blob, GraphState, GraphWrite, checkpoint_save,
 from conversations.models import ConversationImport
 from facts.actions import fact_edit, fact_set_visibility
 from facts.models import FactEvidence, FactLink
-from journal.actions import ledger_write, note_operation
+from journal.actions import ledger_write
 from journal.holdings import holdings
+from journal.operation_actions import note_operation
 from memories.actions import (
     memory_archive,
     memory_reject,

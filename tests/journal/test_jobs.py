@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from journal import actions, leases, queue, tasks
+from journal import actions, leases, operation_actions, queue, tasks
 from journal.models import IdempotencyRecord, JobRun, OperationEvent
 from tests import factories
 from tests.conftest import wait_until_somebody_waits
@@ -282,7 +282,9 @@ class TestTrim:
 
 
 def test_an_operation_is_noted_with_ids_and_no_text(owner):
-    actions.note_operation("extract", "summarize", "error", user_id=owner.pk, thread_id=7, object_id=8, sim=0.5)
+    operation_actions.note_operation(
+        "extract", "summarize", "error", user_id=owner.pk, thread_id=7, object_id=8, sim=0.5
+    )
     event = OperationEvent.objects.get()
     assert (event.node, event.op, event.status, event.user_id) == ("extract", "summarize", "error", owner.pk)
     assert (event.thread_id, event.object_id, event.category, event.sim) == ("7", "8", "", 0.5)

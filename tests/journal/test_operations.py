@@ -1,5 +1,7 @@
 """The log of operations (003, 14): one row an hour for what was only shown, one for each write, without any content."""
 
+from datetime import timedelta
+
 import pytest
 import time_machine
 from django.db.models import Sum
@@ -8,8 +10,9 @@ from django.utils.dateparse import parse_datetime
 
 from journal import tasks
 from journal.models import OperationEvent
-from memories.tasks import note_shown
+from memories.tasks import expire_memories, note_shown
 from tests import factories
+from tests.memories.rows import remember
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,6 +55,29 @@ def test_rest_writes_are_logged_with_sim_and_without_content(api, agent, owner, 
     assert second.sim > 0.3
     tasks.note_operations()
     assert OperationEvent.objects.filter(node="hotpath").count() == 4
+
+
+def test_what_was_refused_is_logged_as_skipped_by_its_code(api, agent, owner):
+    good, bad = ({"content": f"{who} keeps bees.", "category": "context"} for who in ("The user", "He"))
+    assert api(agent).post(URL, bad).status_code == 422
+    assert [each["status"] for each in api(agent).post(f"{URL}bulk/", {"items": [bad, good]}).json()["results"]] == [
+        422,
+        201,
+    ]
+    assert api(agent).post("/api/v1/tools/add_to_memory/", {"arguments": bad}).json()["ok"] is False
+    assert api(agent).get(URL, {"category": "procedural"}).status_code == 403  # A read.
+    tasks.note_operations()
+    rows = OperationEvent.objects.filter(user_id=owner.pk).order_by("at").values_list("node", "op", "status")
+    assert sorted(rows) == [("hotpath", "create", "ok"), *[("hotpath", "gate", "skipped")] * 3]
+
+
+def test_what_jobs_put_away_by_themselves_is_logged_too(owner):
+    (memory,) = remember(owner, "The user keeps bees.", expires_at=timezone.now() + timedelta(hours=1))
+    with time_machine.travel(timezone.now() + timedelta(hours=2)):
+        expire_memories()
+    tasks.note_operations()
+    row = OperationEvent.objects.get(op="ttl")
+    assert (row.node, row.op, row.status, row.object_id) == ("worker", "ttl", "ok", memory.pk)
 
 
 def test_basic_counts_by_op_and_node_over_time(api, agent, owner):

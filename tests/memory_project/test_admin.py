@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from journal import leases as jobs
-from journal.actions import note_operation
 from journal.models import Change
+from journal.operation_actions import note_operation
 from memories.actions import memory_add, memory_quarantine
 from memories.records import NewMemory
 from memory_project import pulse

@@ -14,8 +14,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client.parser import text_string_to_metric_families
 
-from journal.actions import note_model_use, note_operation
+from journal.actions import note_model_use
 from journal.models import JobRun, OperationEvent
+from journal.operation_actions import note_operation
 from language.base import Usage
 from memory_project import tracing
 from tests import factories

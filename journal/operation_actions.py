@@ -1,0 +1,151 @@
+"""The log of operations: what was attempted, and how it ended.
+
+Jobs log theirs at once, reads are counted by the hour, and writes of callers wait in Valkey for some seconds.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.db import connection, transaction
+from django.utils import timezone
+
+from .cache import valkey
+from .models import ActorKind, Ledger, OperationEvent
+
+if TYPE_CHECKING:
+    from .actions import LedgerWrite
+
+
+def note_operation(
+    node: str,
+    op: str,
+    status: str = OperationEvent.Status.OK,
+    *,
+    user_id: uuid.UUID | None = None,
+    thread_id: object = "",
+    object_id: object = "",
+    category: str = "",
+    sim: float | None = None,
+) -> None:
+    """Log that something was attempted and how it ended. Call it from jobs, off the request path."""
+    OperationEvent.objects.create(
+        node=node,
+        op=op,
+        status=status,
+        user_id=user_id,
+        thread_id=str(thread_id),
+        object_id=str(object_id),
+        category=category,
+        sim=sim,
+    )
+
+
+_COUNT_OPERATION = """
+INSERT INTO journal_operationevent AS known (id, user_id, thread_id, node, op, status, object_id, category, count, at)
+VALUES (%s, %s, %s, %s, %s, %s, '', '', 1, %s)
+ON CONFLICT (id) DO UPDATE SET count = known.count + 1, at = excluded.at
+"""
+_HOURS = uuid.UUID("6f1d2f4e-0a53-4c8e-9b7e-2f6a5f0f3c11")
+
+
+def count_operation(node: str, op: str, status: str, *, user_id: uuid.UUID, thread_id: object, at: datetime) -> None:
+    """Log a read: one row for all of a conversation's in an hour, with how many there were."""
+    hour = at.astimezone(UTC).strftime("%Y-%m-%dT%H")
+    key = uuid.uuid5(_HOURS, f"{user_id} {thread_id} {node} {op} {status} {hour}")
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_OPERATION, [key, user_id, str(thread_id), node, op, status, at])
+
+
+HOTPATH, WORKER = "hotpath", "worker"
+OPERATIONS = "journal:operations"
+_OPERATIONS_AT_ONCE = 500
+_OPERATION_CHARACTERS = 20
+
+
+_BY_ITSELF = frozenset({"MERGE", "TTL", "EVICT", "PURGE"})
+"""What jobs change without a line of their own in the log."""
+
+
+def operations_of(write: LedgerWrite) -> list[str]:
+    """What was changed, to be logged soon after it is committed; with the cache away it is lost.
+
+    All that a person or an agent changed, and of jobs what they do by themselves.
+    """
+    is_job = write.actor.kind == ActorKind.JOB
+    if write.actor.kind == ActorKind.STAFF:
+        return []
+    told = [] if is_job else write.operations
+    ids = {each["object_id"] for each in told}
+    done = [
+        *told,
+        *(
+            operation(change.event.lower(), change.object_id)
+            for change in write.changes
+            if change.object_type in {"memory", "fact"}
+            and change.object_id not in ids
+            and (not is_job or change.event in _BY_ITSELF)
+        ),
+    ]
+    owner = next((pk for pk, ledger in write.ledgers.items() if ledger.kind == Ledger.Kind.USER), None)
+    if owner is None or not done:
+        return []
+    thread = next((str(change.conversation_id) for change in write.changes if change.conversation_id), "")
+    return [_put_by(WORKER if is_job else HOTPATH, owner, thread, done)]
+
+
+def operation(
+    op: str,
+    object_id: object = "",
+    *,
+    status: str = OperationEvent.Status.OK,
+    category: str = "",
+    sim: float | None = None,
+) -> dict[str, Any]:
+    """One operation as it waits to be logged."""
+    return {"op": op, "status": str(status), "object_id": str(object_id), "category": category, "sim": sim}
+
+
+def _put_by(node: str, user_id: uuid.UUID, thread_id: str, done: Sequence[Mapping[str, Any]]) -> str:
+    return orjson.dumps(
+        {"node": node, "user": user_id, "thread": thread_id, "at": timezone.now(), "done": done}
+    ).decode()
+
+
+def refusal_note(user_id: uuid.UUID, code: str, *, thread_id: object = "") -> None:
+    """Have it logged soon that a write was refused, by the refusal's code; with the cache away it is lost."""
+    done = [operation(code, status=OperationEvent.Status.SKIPPED)]
+    valkey().put_by(OPERATIONS, _put_by(HOTPATH, user_id, str(thread_id), done))
+
+
+def operations_note() -> int:
+    """Write what was put by into the log of operations. Returns how many rows."""
+    noted = 0
+    with valkey().take_up(OPERATIONS, _OPERATIONS_AT_ONCE, seconds=60) as written, transaction.atomic():
+        put_by = [orjson.loads(each) for each in written]
+        there = {
+            str(pk)
+            for pk in Ledger.objects.filter(pk__in={each["user"] for each in put_by}).values_list("pk", flat=True)
+        }
+        # Of whoever was erased meanwhile nothing is written any more.
+        for each in (each for each in put_by if each["user"] in there):
+            rows = [
+                OperationEvent(
+                    user_id=each["user"],
+                    thread_id=each["thread"],
+                    node=each["node"],
+                    op=done["op"][:_OPERATION_CHARACTERS],
+                    status=done["status"],
+                    object_id=done["object_id"],
+                    category=done["category"],
+                    sim=done["sim"],
+                    at=datetime.fromisoformat(each["at"]),
+                )
+                for done in each["done"]
+            ]
+            noted += len(OperationEvent.objects.bulk_create(rows))
+    return noted
