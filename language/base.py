@@ -259,7 +259,8 @@ class ReplyRequest:
     was called before, and none is called now. ``most_tokens`` bounds this round.
 
     A model that is none is given what it answers from: ``question``, the words of the person, what was ``found`` for
-    them, and what they were ``heard`` to say. ``is_first`` is true for the first reply of a talk.
+    them, what they were ``heard`` to say, and of which fields and categories nothing is known (``unknown``).
+    ``is_first`` is true for the first reply of a talk.
     """
 
     system: Sequence[Mapping[str, object]]
@@ -271,6 +272,7 @@ class ReplyRequest:
     question: str = ""
     found: Sequence[Source] = ()
     heard: Heard = field(default_factory=Heard)
+    unknown: Sequence[str] = ()
     is_first: bool = False
 
 

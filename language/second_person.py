@@ -2,7 +2,8 @@
 
 Only English statements that begin with "The user" or name something of "the user's" are changed, and only where it is
 sure to be right; all others are told as they are stored. What is not sure: pronouns, which may mean the user or
-somebody else, a second "the user", and words after "and" or a comma that may be verbs of the user or nouns.
+somebody else, a second "the user" (but not "the user's"), and words after "and" or a comma that may be verbs of the
+user or nouns.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ _THEIRS = re.compile(r"\bthe user(?:'|’)s( (?!(?:a|an|the|been|not|now|going|g
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+")
 _OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
+# After a name or a noun: "The user's daughter Mia turned 6.", but not "The user's very tired."
+_PAST = re.compile(r"^(?:(?!(?:very|so|too|quite|just|rather|really|still|also)\b)[\w-]+ )+[a-z]{2,}ed\b")
 _COORDINATED = re.compile(r"(?:,|\b(?:and|or|but|then|yet)\b)\s+(?:(?:and|or|but|then|also|often|now|still)\s+)*", re.I)
 _RELATIVE = re.compile(
     r"\b(?:that|who|whom|which|whose|because|when|while|if|since|where|as|so|though|although)\b", re.I
@@ -74,12 +77,12 @@ def _rejoined(text: str, sentences: list[str]) -> str:
 def _sentence(text: str) -> str | None:
     """One sentence in the second person; None for one that can't be sure to be right."""
     if own := _OWN.match(text):
-        rest = text[own.end() :]
-        known = _FINITE.search(rest) or any(_base(word) in _VERBS for word in _WORD.findall(rest))
+        rest = _THEIRS.sub(r"your\1", text[own.end() :])
+        known = _FINITE.search(rest) or _PAST.search(rest) or any(_base(word) in _VERBS for word in _WORD.findall(rest))
         return f"Your {rest}" if known and not _PRONOUNS.search(rest) else None
     if not text.startswith("The user "):
         return None
-    rest = text.removeprefix("The user ")
+    rest = _THEIRS.sub(r"your\1", text.removeprefix("The user "))
     verb = next((word for word in _WORD.finditer(rest) if word[0].lower() not in _ADVERBS), None)
     if verb is None or _PRONOUNS.search(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
         return None

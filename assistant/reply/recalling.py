@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from accounts.principals import Principal
 from conversations.models import Message
-from language.base import Heard, Source
-from language.reading.replying import is_question
+from language.base import Heard, ReplyRequest, Source
+from language.reading.replying import QUESTIONS, is_question
 from language.second_person import second_person
+from memories.models import Memory
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
@@ -21,10 +23,13 @@ _MOST = 12
 _BUDGET_TOKENS = 1_500
 
 
-def answers_for(principal: Principal, begun: Begun) -> tuple[tuple[Source, ...], Heard]:
-    """What may answer the message, best first, and what it says; nothing while memory is off or the talk is private."""
+def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> ReplyRequest:
+    """The request with what may answer the message, best first, and what it says; neither of them while memory is off.
+
+    The same in a private talk.
+    """
     if not begun.learns:
-        return (), Heard(refused=bool(begun.turn.refusals))
+        return replace(request, heard=Heard(refused=bool(begun.turn.refusals)))
     beside = [name for name in ("facts", "turns") if _may_read(principal, name)]
     held = asked_about(begun.conversation_id, begun.message_index, begun.question)
     question = Question(
@@ -39,7 +44,16 @@ def answers_for(principal: Principal, begun: Begun) -> tuple[tuple[Source, ...],
         Source(*_TOLD[result.source](result.details, _day_of(principal))) for result in found if _tells(result, begun)
     ]
     near = {str(result.id) for result in found if result.source == "memories"}
-    return tuple(dict.fromkeys(told)), heard_in(principal, begun, held, near)
+    heard = heard_in(principal, begun, held, near)
+    return replace(request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=_unknown(principal))
+
+
+def _unknown(principal: Principal) -> list[str]:
+    """What a person may be asked, as nothing is known of it; nothing where somebody else talks for them."""
+    if principal.kind != "person":
+        return []
+    known = Memory.objects.visible_to(principal).active().order_by().values_list("field", "category").distinct()
+    return [name for name in QUESTIONS if name not in {each for pair in known for each in pair}]
 
 
 def _may_read(principal: Principal, source: str) -> bool:

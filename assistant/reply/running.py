@@ -27,7 +27,6 @@ from conversations.policy import is_storable
 from journal.exceptions import NotFound, Refused
 from language.backends import get_model_named, get_reply_model
 from language.base import (
-    Heard,
     LanguageError,
     LanguageModel,
     ModelAnswerInvalid,
@@ -47,7 +46,7 @@ from ..models import Reply
 from ..tools import run_tool
 from .actions import Begun, Outcome, reply_end, reply_fail, reply_read
 from .council import merging
-from .recalling import answers_for
+from .recalling import read_for
 from .told import ERASED, audience_key, events_key, longest_stream, stop_key
 
 log = structlog.get_logger(__name__)
@@ -213,7 +212,6 @@ class _Talk:
             await self._ask_council()
             return
         model = get_reply_model()
-        found, heard = await self._hop(partial(answers_for, begun=begun)) if model.offline else ((), Heard())
         rounds: list[ReplyRound] = []
         for number in range(1, settings.REPLY_ROUNDS + 1):
             request = ReplyRequest(
@@ -224,10 +222,10 @@ class _Talk:
                 may_call=number < settings.REPLY_ROUNDS,
                 most_tokens=settings.REPLY_TOKENS - self.usage.output_tokens,
                 question=begun.question,
-                found=found,
-                heard=heard,
                 is_first=begun.is_first,
             )
+            if model.offline:
+                request = await self._hop(partial(read_for, begun=begun, request=request))
             answer = await self._one_round(model, request)
             self.cut, self.asks = answer.cut, answer.asks
             if not answer.calls:

@@ -6,7 +6,7 @@ right, is remembered at once and said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
 import regex
@@ -19,7 +19,16 @@ ITSELF = "Ask me about somebody or something that you have told me."
 NOTHING_FOUND = "I remember nothing about that yet."
 READ = "Thank you, I have read that."
 NOT_KEPT = "All right, I keep nothing of that."
+FOUND = "This is what I remember:"
+NEAREST = "I remember nothing that answers this. The nearest is:"
 MOST_TOLD = 4
+QUESTIONS = {
+    "preferred_name": "What shall I call you? (“Call me …”)",
+    "city": "Where do you live? (“I live in …”)",
+    "person": "Who is close to you? (“My sister is called …”)",
+    "interests": "What do you like to do? (“I like …”)",
+}
+"""What the person is asked while nothing is known of it, by field or category, with a form of answer that is read."""
 
 
 _ENDINGS_OF_SHORT = frozenset({"", "s", "es", "ed", "ing", "y", "ies"})
@@ -53,12 +62,25 @@ _ASKS_OF_ITSELF = regex.compile(
     r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b)",
     regex.IGNORECASE,
 )
+_GREETS = regex.compile(
+    r"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag|abend))(?: there)?\W*$",
+    regex.IGNORECASE,
+)
+_THANKS = regex.compile(
+    r"^\W*(?:(?:ok|okay|great|perfect|cool)\W+)?(?:thanks|thank you|thx|ta|cheers|danke)\b(?!.*\b(?:i|my|we|our)\b)",
+    regex.IGNORECASE,
+)
+_LEAVES = regex.compile(r"^\W*(?:(?:ok|okay)\W+)?(?:bye|goodbye|good night|see you|tschüss)\b", regex.IGNORECASE)
+_MANNERS = ((_GREETS, "Hello."), (_THANKS, "You're welcome."), (_LEAVES, "Goodbye."))
+_HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
+_WANTS_A_FIGURE = regex.compile(rf"{_HOW.pattern}|\b(?:when|(?:which|what) (?:year|day|date|time))\b", regex.IGNORECASE)
+_FIGURE = regex.compile(r"\d")
 # What a question is made of, and not what it is about.
 _OF_QUESTIONS = _words_in(
-    "a about again all am an and any anything are as at be been by can could did do does ever everything for from had "
-    "has have he her him his how i in is it its know me mine my of on or our please recall remember remembered remind "
-    "said say she so some something tell that the their them there these they thing things this those to told us was "
-    "we were what when where which who whom whose why will with would you your "
+    "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
+    "got had has have he her him his how i in is it its know me mine my of on or our please recall remember remembered "
+    "remind said say she so some something tell that the their them there these they thing things this those to told "
+    "us was we were what when where which who whom whose why will with would you your "
     "d ll m re s t ve idea if please whether wonder wondering "
     "bin das dem den der die dir du ein eine er erzählt gesagt hast hat ich ist mein meine mir sie sind und von wann "
     "warum weißt wem wen wer wie wo über"
@@ -86,8 +108,25 @@ def reply(request: ReplyRequest) -> tuple[list[str], bool]:
         parts.append(f"Shall I remember {_that(heard.new)}?")
         asks = True
     elif not parts or parts == [f"{NO_MODEL} "]:
-        parts.append(_asked_about(request) or READ)
+        parts.append(_acknowledged(request))
     return parts, asks
+
+
+def _acknowledged(request: ReplyRequest) -> str:
+    """What is said where nothing is asked and nothing new is told: manners, or a question about what is unknown."""
+    manners = next((answer for says, answer in _MANNERS if says.search(request.question)), "")
+    if manners and not _GREETS.search(request.question):
+        return manners
+    return " ".join(filter(None, [manners, _asked_about(request) or _asked_of_themselves(request)])) or READ
+
+
+def _asked_of_themselves(request: ReplyRequest) -> str:
+    """A question about the person that this talk has not heard yet; none right after another question."""
+    said = [str(each.get("content")) for each in request.messages if each.get("role") == "assistant"]
+    if said and "?" in said[-1]:
+        return ""
+    open_ones = (QUESTIONS[name] for name in request.unknown if name in QUESTIONS)
+    return next((question for question in open_ones if not any(question in each for each in said)), "")
 
 
 def _kept(heard: Heard) -> list[str]:
@@ -123,21 +162,37 @@ def _asked_about(request: ReplyRequest) -> str:
 def _found(request: ReplyRequest) -> list[str]:
     if _ASKS_OF_ITSELF.search(request.question):
         return [ITSELF if request.is_first else f"{NO_MODEL} {ITSELF}"]
-    fitting = _fitting(request.question, request.found)
+    fitting, answers = _fitting(request.question, request.found)
     if not fitting:
         return [NOTHING_FOUND]
-    return ["This is what I remember:", *(f"\n- {source.text} ({source.origin})" for source in fitting)]
+    return [FOUND if answers else NEAREST, *(f"\n- {source.text} ({source.origin})" for source in fitting)]
 
 
-def _fitting(question: str, found: Sequence[Source]) -> list[Source]:
-    """Those that have a word in common with the question; all where it names nothing: "what do you know of me?"."""
-    sources = list(found)
-    wanted = [word for word in _words(question) if word not in _OF_QUESTIONS]
-    if wanted:
-        sources = [
-            each for each in sources if any(_is_one(word, other) for word in wanted for other in _words(each.text))
-        ]
-    return sources[:MOST_TOLD]
+def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool]:
+    """Those that have most words in common with the question, and whether they answer it as far as words can tell.
+
+    All where it names nothing: "what do you know of me?". Whoever is named in it is named in the answer. One that ranks
+    first may have fewer of its words than others.
+    """
+    wanted = dict.fromkeys(word for word in _words(_HOW.sub(" ", question)) if word not in _OF_QUESTIONS)
+    if not wanted:
+        return list(found[:MOST_TOLD]), True
+    named = {name[0].casefold() for name in _NAME.finditer(question)} & set(wanted)
+    shared = [(source, _shared(wanted, source)) for source in found]
+    shared = [(source, words) for source, words in shared if words and (words & named or not named)]
+    most = max((len(words) for _, words in shared), default=0)
+    fitting = [(source, words) for place, (source, words) in enumerate(shared) if len(words) == most or not place]
+    answers = any(words - named for _, words in fitting) or not set(wanted) - named
+    sources = [source for source, _ in fitting[:MOST_TOLD]]
+    if _WANTS_A_FIGURE.search(question):
+        sources.sort(key=lambda source: not _FIGURE.search(source.text))
+        answers = answers and any(_FIGURE.search(source.text) for source in sources)
+    return sources, answers
+
+
+def _shared(wanted: Iterable[str], source: Source) -> set[str]:
+    others = _words(source.text)
+    return {word for word in wanted if any(_is_one(word, other) for other in others)}
 
 
 def _words(text: str) -> list[str]:

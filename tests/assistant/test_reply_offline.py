@@ -9,7 +9,18 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.models import Reply
 from language.base import Heard, ReplyRequest, Source
-from language.reading.replying import ITSELF, MOST_TOLD, NO_MODEL, NOTHING_FOUND, READ, is_question, reply
+from language.reading.replying import (
+    FOUND,
+    ITSELF,
+    MOST_TOLD,
+    NEAREST,
+    NO_MODEL,
+    NOTHING_FOUND,
+    QUESTIONS,
+    READ,
+    is_question,
+    reply,
+)
 from tests import factories
 from tests.conftest import with_key
 
@@ -23,6 +34,7 @@ def answer(question, *found, is_first=False, **heard):
 
 
 ALEC = Source("Alec is your boss at TechCorp.", "remembered on 3 May 2026")
+PATIENT, MARRIED, TINS = "Rosa was patient.", "Rosa married João in 1959.", "Rosa grew plants in old tins."
 TEA = Source("You like green tea.", "remembered on 4 May 2026")
 
 
@@ -60,6 +72,30 @@ class TestWhatItAnswers:
     )
     def test_a_question_with_other_forms_of_its_words(self, question, text):
         assert text in answer(question, Source(text, "remembered"))
+
+    @pytest.mark.parametrize(
+        ("question", "shown"),
+        [
+            ("When did Rosa get married?", [MARRIED, PATIENT]),
+            ("who married rosa", [PATIENT, MARRIED]),
+            ("Who is Rosa?", [PATIENT, MARRIED, TINS]),
+            ("What did Rosa grow in the tins?", [PATIENT, TINS]),
+        ],
+    )
+    def test_a_question_with_what_has_most_of_its_words_and_what_ranks_first(self, question, shown):
+        told = answer(question, *(Source(each, "told") for each in (PATIENT, MARRIED, TINS, "Old boats rot.")))
+        assert told == "".join([FOUND, *(f"\n- {each} (told)" for each in shown)])
+
+    @pytest.mark.parametrize("question", ["How old is Mia?", "When was Mia born?", "Where does Mia sleep?"])
+    def test_what_answers_nothing_as_the_nearest(self, question):
+        told = answer(
+            question, Source("Mia likes tea.", "remembered"), Source("The tins are 9 years old.", "remembered")
+        )
+        assert told == f"{NEAREST}\n- Mia likes tea. (remembered)"
+
+    def test_how_old_somebody_is_with_a_figure(self):
+        found = [Source(each, "remembered") for each in ("Mia likes tea.", "Mia is 7.")]
+        assert answer("How old is Mia?", *found).startswith(f"{FOUND}\n- Mia is 7.")
 
     def test_what_it_knows_of_the_person_themselves(self):
         assert answer("What do you know about me?", ALEC, TEA).count("\n- ") == 2
@@ -122,6 +158,28 @@ class TestWhatItAnswers:
         assert answer("Yesterday we talked with Sarah and Tom.", ALEC) == "Who is Sarah?"
         assert answer("Yesterday we talked with Alec.", ALEC) == READ
 
+    @pytest.mark.parametrize(
+        ("said", "told"),
+        [
+            ("hi there", f"Hello. {QUESTIONS['city']}"),
+            ("Thanks, that's all", "You're welcome."),
+            ("ok bye", "Goodbye."),
+            ("It rains.", QUESTIONS["city"]),
+        ],
+    )
+    def test_manners_and_one_question_about_what_is_not_known(self, said, told):
+        request = ReplyRequest((), (), question=said, unknown=["city", "interests"])
+        assert "".join(reply(request)[0]) == told
+
+    def test_no_question_twice_and_none_after_another(self):
+        def told(*earlier):
+            messages = [{"role": "assistant", "content": each} for each in earlier]
+            return "".join(reply(ReplyRequest((), messages, question="It rains.", unknown=["city", "interests"]))[0])
+
+        assert told(QUESTIONS["city"]) == READ
+        assert told(QUESTIONS["city"], READ) == QUESTIONS["interests"]
+        assert told(QUESTIONS["city"], QUESTIONS["interests"], READ) == READ
+
     def test_what_is_said_with_what_it_noted(self):
         told = answer("x", noted=("You live in Porto.",), new=("Alec is your boss.",))
         assert told == "I will remember that you live in Porto and that Alec is your boss."
@@ -132,7 +190,7 @@ class TestWhatItAnswers:
         assert told == f"{NOTHING_FOUND}\n\nShall I remember that Alec is your boss?"
 
     def test_that_there_is_no_model_once(self):
-        assert answer("Hi.", is_first=True) == f"{NO_MODEL} {READ}"
+        assert answer("Hi.", is_first=True) == f"{NO_MODEL} Hello."
         assert NO_MODEL not in answer("Hi.")
 
 

@@ -34,6 +34,9 @@ from language.second_person import second_person
         ("The user likes tea and toast.", "You like tea and toast."),
         ("The user lives in Porto. The user's cat is old.", "You live in Porto. Your cat is old."),
         ("The user says the dog is ill.", "You say the dog is ill."),
+        ("The user's daughter Mia turned 6.", "Your daughter Mia turned 6."),
+        ("The user moved for the user's wife's new job.", "You moved for your wife's new job."),
+        ("The user's sister is the user's boss.", "Your sister is your boss."),
     ],
 )
 def test_it_is_told_in_the_second_person(stored, told):
@@ -50,6 +53,8 @@ def test_it_is_told_in_the_second_person(stored, told):
         "The user visits their sister.",
         "The user's brother calls him daily.",
         "The user's allergic to nuts.",
+        "The user's tired.",
+        "The user's very tired of it.",
         "The user settings are dark.",
         "The user, a nurse, lives in Porto.",
         "The user who sings is tall.",

@@ -31,16 +31,17 @@ def stopped():
 
 
 @pytest.mark.parametrize(
-    ("name", "orders", "secrets", "ordinary"),
-    [("round_9", 0.98, 0.97, 0.01), ("round_10", 0.9, None, 0.02), ("round_12", 0.99, None, 0.025)],
+    ("name", "orders", "secrets", "ordinary", "every"),
+    [("round_9", 0.98, 0.97, 0.01, 4), ("round_10", 0.9, None, 0.02, 1), ("round_12", 0.99, None, 0.025, 1)],
     ids=["learned from", "margins chosen on it", "margins chosen on it too"],
 )
-def test_what_is_no_statement_of_a_person_is_stopped(stopped, name, orders, secrets, ordinary):
+def test_what_is_no_statement_of_a_person_is_stopped(stopped, name, orders, secrets, ordinary, every):
     """Wanted of unseen ones are 0.95, 0.95 and at most 0.02.
 
-    Of round 12 all 100 orders were stopped at first sight, and 18 of 500 ordinary texts.
+    Of round 12 all 100 orders were stopped at first sight, and 18 of 500 ordinary texts. Of those that the networks
+    have learned, every fourth is enough to see that they are there.
     """
-    texts = labelled(name)
+    texts = {kind: each[::every] for kind, each in labelled(name).items() if kind != "fields"}
     assert stopped(texts["hostile"]) >= orders
     assert secrets is None or stopped(texts["secret"]) >= secrets
     assert stopped(texts["ordinary"]) <= ordinary
