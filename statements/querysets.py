@@ -24,7 +24,7 @@ from retrieval.text import list_query_words
 from retrieval.vectors import vector_of
 
 from .policy import fingerprints
-from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, comes_near, resembles
+from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, comes_near, resembles, stands_in
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -69,6 +69,8 @@ class Against:
         """Take a row of ``suppressed`` about a text; ``stood`` is the vector of what was rejected."""
         if similarity is None:
             self.words.append(suppression)
+        elif text.verbatim:
+            self.near = self.near or stands_in(text.content, rejected)
         elif resembles(text.saying, rejected, similarity):
             self.meaning.append(suppression)
         elif text.meaning is not None and stood is not None and not self.near:

@@ -10,6 +10,7 @@ import re
 
 from django.conf import settings
 
+from language.gates.passages import spoken
 from language.reading.compare import Saying, shared_words
 from retrieval.text import list_words
 
@@ -58,6 +59,15 @@ def comes_near(said: str, rejected: str | None, similarity: float, alike: float)
         return similarity >= NEAR_SIMILARITY
     shared = _SHARED_AT_LEAST if rejected is None else shared_words(rejected, said)
     return similarity >= NEAR_SIMILARITY or alike >= NEAR_LIKENESS + shared * NEAR_SHARED_WORDS
+
+
+def stands_in(document: str, rejected: str | None) -> bool:
+    """Whether a document that is near to what was rejected has all its words, in whatever order.
+
+    Vectors of documents are near to each other for being documents. What is gone says nothing of its words.
+    """
+    words = set(list_words(rejected or ""))
+    return bool(words) and words <= {*list_words(document), *list_words(spoken(document))}
 
 
 def _asked(shared: float) -> float:
