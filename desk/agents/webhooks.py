@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from accounts.models import Agent
 from accounts.principals import Principal
 from journal.exceptions import NotFound, Refused
-from memories.actions import delivery_resend, webhook_remove, webhook_resume
+from memories.actions import delivery_resend, webhook_remove, webhook_resume, webhook_rotate
 from memories.models import Webhook, WebhookDelivery
 from memories.webhooks import LONGEST_URL, secret_of
 
@@ -51,7 +51,7 @@ def stopped_webhooks(principal: Principal) -> list[Webhook]:
 
 
 def show_secret(request: PageRequest, principal: Principal, agent: Agent, webhook: Webhook) -> HttpResponse:
-    """The page that shows a new webhook's secret."""
+    """The page that shows a webhook's new secret."""
     context = {"principal": principal, "agent": agent, "webhook": webhook, "secret": secret_of(webhook)}
     return render(request, "desk/agent_webhook.html", context)
 
@@ -70,6 +70,14 @@ def resume(request: PageRequest, principal: Principal, agent_id: UUID, webhook_i
     """Send again what happened since it was switched off."""
     told = _("What happened since is sent in a moment.")
     return _do(request, agent_id, lambda: webhook_resume(principal, webhook_id), told)
+
+
+@require_POST
+@for_person
+def rotate(request: PageRequest, principal: Principal, agent_id: UUID, webhook_id: UUID) -> HttpResponse:
+    """Give it another secret, which is shown."""
+    webhook = webhook_rotate(principal, webhook_id)
+    return show_secret(request, principal, webhook.agent, webhook)
 
 
 @require_POST
@@ -98,5 +106,6 @@ _WEBHOOK = "agents/<uuid:agent_id>/webhooks/<uuid:webhook_id>/"
 webhook_addresses = [
     path(f"{_WEBHOOK}remove/", remove, name="agent-webhook-remove"),
     path(f"{_WEBHOOK}resume/", resume, name="agent-webhook-resume"),
+    path(f"{_WEBHOOK}rotate/", rotate, name="agent-webhook-rotate"),
     path(f"{_WEBHOOK}deliveries/<uuid:delivery_id>/resend/", resend, name="agent-webhook-resend"),
 ]

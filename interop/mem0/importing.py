@@ -88,7 +88,7 @@ def bring_over(
     exported: Sequence[Exported],
     advance: Callable[[int], None] = lambda count: None,
     *,
-    import_id: UUID | None = None,
+    import_id: UUID,
 ) -> Counter[str]:
     """Remember what was exported, and count what became of it. ``import_id`` is the import that it belongs to.
 
@@ -99,8 +99,7 @@ def bring_over(
     now = timezone.now()
     current = [each for each in exported if each.new.expires_at is None or each.new.expires_at > now]
     counts["expired"] = len(exported) - len(current)
-    if import_id is not None:
-        current = [replace(each, new=replace(each.new, brought_by=import_id)) for each in current]
+    current = [replace(each, new=replace(each.new, brought_by=import_id)) for each in current]
     for part in _parts(current):
         for outcome in memories_add(principal, [Addition(each.new) for each in part]):
             if isinstance(outcome, Refused):

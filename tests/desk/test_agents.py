@@ -131,6 +131,16 @@ class TestWebhooks:
         )
         assert "is switched off" not in words(client.get("/"))
 
+    def test_it_is_given_another_secret_which_is_shown_once(self, visit, owner, agent):
+        hook = WebhookFactory(user=owner, agent=agent)
+        before, client = secret_of(hook), visit(owner)
+        assert f"webhooks/{hook.pk}/rotate/" in text(client.get(page(agent)))
+        shown = client.post(page(agent, f"webhooks/{hook.pk}/rotate/"))
+        hook.refresh_from_db()
+        assert secret_of(hook) in text(shown)
+        assert before not in text(shown)
+        assert "signed with the secret before as well" in words(shown)
+
     def test_one_is_removed(self, visit, owner, agent):
         hook = WebhookFactory(user=owner, agent=agent)
         answer = visit(owner).post(page(agent, f"webhooks/{hook.pk}/remove/"), follow=True)
@@ -145,6 +155,7 @@ class TestWebhooks:
             page(agent, "webhooks/"),
             f"{hook}remove/",
             f"{hook}resume/",
+            f"{hook}rotate/",
             f"{hook}deliveries/{dead.pk}/resend/",
         ):
             assert client.post(address, {"url": self.ADDRESS}).status_code == 404

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from accounts.queries import principal_for_job
 from memories.models import Memory
 from tests import factories
 
@@ -40,6 +41,7 @@ def test_it_keeps_text_metadata_and_dates_and_can_be_run_again(bring, owner):
     assert (memory.user, memory.content, memory.verbatim, memory.category) == (owner, "I keep  hens", True, "interests")
     assert memory.metadata == {"source": "crm", "mem0_agent_id": "helper"}
     assert memory.valid_from.isoformat() == "2025-03-01T10:00:00+00:00"
+    assert Memory.objects.all().mergeable(principal_for_job(owner.pk)).get() == memory
     assert bring([ROW, {**ROW, "id": "0b7d"}]) == "Brought over: 1 created, 1 in already.\n"
 
 

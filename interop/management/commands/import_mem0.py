@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -45,7 +46,7 @@ class Command(BaseCommand):
                 acting_as(principal_for_job(user.pk)) as principal,
                 Progress("Bringing memories over", len(exported), self.stderr) as progress,
             ):
-                counts = bring_over(principal, exported, progress.advance)
+                counts = bring_over(principal, exported, progress.advance, import_id=uuid4())
         except (OSError, Refused) as error:
             raise CommandError(f"{options['file']}: {error}") from error
         told = ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items()))
