@@ -14,7 +14,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.html import escape
+from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import override
 from drf_spectacular.generators import SchemaGenerator
@@ -67,6 +67,11 @@ class Operation:
         """Whether all words, in small letters, stand in its address or its description."""
         text = f"{self.method} {self.path} {self.summary} {self._node.get('description', '')}".lower()
         return all(word in text for word in words)
+
+    @property
+    def summary_line(self) -> SafeString:
+        """The summary, with what stands in backticks as code."""
+        return coded(self.summary)
 
     @property
     def description(self) -> SafeString:
@@ -213,8 +218,12 @@ def _bounds(node: Node) -> str:
 def prose(text: str) -> SafeString:
     """A description as paragraphs, with what stands in backticks as code."""
     paragraphs = [each for each in re.split(r"\n\s*\n", text.strip()) if each]
-    coded = [re.sub(r"(`{1,2})(.+?)\1", r"<code>\2</code>", escape(each)) for each in paragraphs]
-    return mark_safe("".join(f"<p>{each}</p>" for each in coded))  # noqa: S308 -- escaped above
+    return format_html_join("", "<p>{}</p>", ((coded(each),) for each in paragraphs))
+
+
+def coded(text: str) -> SafeString:
+    """A text with what stands in backticks as code."""
+    return mark_safe(re.sub(r"(`{1,2})(.+?)\1", r"<code>\2</code>", escape(text)))  # noqa: S308 -- escaped
 
 
 @cache

@@ -1,6 +1,7 @@
 """The pages of an export, which anybody can read in a browser: plain HTML with its style in it, and nothing else.
 
-Each page holds a bounded number of rows, so that one is made at a time. What is new comes first.
+Each page holds a bounded number of rows, so that one is made at a time. What is new comes first. They speak the
+person's language where there is a catalogue for it, else English; events are told as the log has them.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.db.models import Prefetch, QuerySet
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext_noop
 
 from accounts.models import User
 from accounts.policy import must_act_for
@@ -39,22 +43,34 @@ class Section:
 
 def pages_of(principal: Principal) -> Iterator[tuple[str, str]]:
     """The pages of everything that a person has: the name of each file, and its HTML. The first page comes last."""
+    language = _catalogue(principal.language)
     counts: list[tuple[str, str, int]] = []
     for section in SECTIONS:
         files = 0
         for files, rows in enumerate(section.read(principal), start=1):
-            yield _file(section, files), _html(section.name, section.title, rows=rows, number=files, section=section)
-        counts.extend((section.title, _file(section, number), number) for number in range(1, files + 1))
+            page = _html(language, section.name, section.title, rows=rows, number=files, section=section)
+            yield _file(section, files), page
+        with translation.override(language):
+            title = translation.gettext(section.title)
+        counts.extend((title, _file(section, number), number) for number in range(1, files + 1))
     person = User.objects.get(pk=must_act_for(principal))
-    yield "index.html", _html("index", "Everything about me", person=person, pages=counts)
+    yield "index.html", _html(language, "index", gettext_noop("Everything about me"), person=person, pages=counts)
 
 
 def _file(section: Section, number: int) -> str:
     return f"pages/{section.name}-{number}.html"
 
 
-def _html(template: str, title: str, **context: Any) -> str:
-    return render_to_string(f"takeout/{template}.html", {"title": title, **context})
+def _catalogue(language: str) -> str:
+    try:
+        return translation.get_supported_language_variant(language)
+    except LookupError:
+        return settings.LANGUAGE_CODE
+
+
+def _html(language: str, template: str, title: str, **context: Any) -> str:
+    with translation.override(language):
+        return render_to_string(f"takeout/{template}.html", {"title": translation.gettext(title), **context})
 
 
 def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -112,9 +128,9 @@ def _prefetched(rows: QuerySet[Any], *lookups: Prefetch[Any] | str) -> Iterator[
 
 
 SECTIONS = (
-    Section("memories", "Memories", _memories),
-    Section("facts", "Facts that I said about others", _facts),
-    Section("places", "Places", _places),
-    Section("conversations", "Conversations", _conversations),
-    Section("history", "What happened", _history),
+    Section("memories", gettext_noop("Memories"), _memories),
+    Section("facts", gettext_noop("Facts that I said about others"), _facts),
+    Section("places", gettext_noop("Places"), _places),
+    Section("conversations", gettext_noop("Conversations"), _conversations),
+    Section("history", gettext_noop("What happened"), _history),
 )

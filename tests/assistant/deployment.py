@@ -165,6 +165,19 @@ class Client:
         """Send a PUT and return the answer."""
         return self._send("PUT", path, json.dumps(body), headers)
 
+    def stream(self, path: str, body: object) -> Iterator[tuple[str, str]]:
+        """Send a POST and yield the server-sent events of its answer, (name, data), as they come."""
+        self._connection.request("POST", path, json.dumps(body), self._headers)
+        answer = self._connection.getresponse()
+        assert answer.status == 200, answer.read()
+        event = ""
+        for line in answer:
+            name, _colon, value = line.decode().rstrip("\n").partition(": ")
+            if name == "event":
+                event = value
+            elif name == "data":
+                yield event, value
+
     def _send(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> Answer:
         began = time.monotonic()
         self._connection.request(method, path, body, {**self._headers, **headers})

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 from pgvector import HalfVector
 
+from accounts.actions import preferences_set
 from accounts.models import AgentKey, Grant
 from accounts.queries import principal_for_person
 from assistant.takeout import archive, export_actions
@@ -65,6 +66,22 @@ def test_pages_can_be_read_in_a_browser_escaped_and_without_anything_from_elsewh
         assert "<script" not in html
         assert "http" not in html.replace("http-equiv", "")
         assert "src=" not in html
+
+
+def test_pages_speak_the_person_s_language_where_there_is_a_catalogue():
+    told = {}
+    for language in ("de", "xx"):
+        person = rich_person(f"marker{language}")
+        preferences_set(principal_for_person(person.pk), language=language)
+        archived = opened(exported(person))
+        told[language] = {name: archived.read(name).decode() for name in archived.namelist() if name.endswith(".html")}
+    german, english = told["de"], told["xx"]
+    assert '<html lang="de">' in german["index.html"]
+    assert "Fakten, die ich über andere erzählt habe" in german["index.html"]
+    assert "seit dem" in german["pages/memories-1.html"]
+    assert not any("Everything about me" in html or " since " in html for html in german.values())
+    assert '<html lang="en-gb">' in english["index.html"]
+    assert "Facts that I said about others" in english["index.html"]
 
 
 def test_secrets_are_in_no_export():

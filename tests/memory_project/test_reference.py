@@ -81,3 +81,12 @@ def test_a_schema_is_said_in_words(schema, said):
 
 def test_descriptions_are_escaped_and_their_code_is_marked():
     assert prose("Takes `<b>`.\n\nOr ``x``.") == "<p>Takes <code>&lt;b&gt;</code>.</p><p>Or <code>x</code>.</p>"
+
+
+def test_no_backtick_is_shown_in_the_list_or_a_heading(page):
+    assert any("`" in each.summary for each in operations().values())
+    assert "`" not in page()[1]
+    name = next(each.name for each in operations().values() if "`" in each.summary)
+    heading = re.search(r"<h1>(.*?)</h1>", page(f"{name}/")[1])[1]
+    assert "<code>" in heading
+    assert "`" not in heading
