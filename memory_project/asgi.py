@@ -5,13 +5,11 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
 
 import django
+from django.urls import get_resolver
 
 from accounts import categories
-from language.backends import preload_embedder
-from language.reading.parse import preload_reading
-from language.tokens import count_tokens
 from memory_project.faults import must_have_strong_secret_keys
-from retrieval.text import prepare
+from memory_project.preloading import preload
 
 must_have_strong_secret_keys()
 django.setup(set_prefix=False)
@@ -20,11 +18,8 @@ from memory_project.serving import Application  # noqa: E402 - it needs the mode
 
 application = Application()
 
-# The vocabularies and models behind these take some seconds to load. Here, before the processes part, they are
-# loaded once and shared, and no first message waits for them.
-prepare("")
-count_tokens("")
-preload_embedder()
-preload_reading()
+# All views, before the processes part: what is loaded later is each process's own.
+get_resolver().resolve("/health/live")
 # The web server runs no system checks: a faulty file stops it here, by name.
 categories.load()
+preload()

@@ -28,11 +28,9 @@ app.autodiscover_tasks()
 @worker_init.connect
 def _preload(**_: Any) -> None:
     """Load the models once, before the worker's processes part."""
-    from language.backends import preload_embedder  # noqa: PLC0415
-    from language.reading.parse import preload_reading  # noqa: PLC0415
+    from memory_project.preloading import preload  # noqa: PLC0415
 
-    preload_embedder()
-    preload_reading()
+    preload()
 
 
 @task_postrun.connect

@@ -18,6 +18,9 @@ from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import override
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
 Node = Mapping[str, Any]
 _EXAMPLES: dict[str, Any] = {"integer": 1, "number": 0.5, "boolean": True, "array": [], "object": {}}
@@ -227,10 +230,30 @@ def coded(text: str) -> SafeString:
 
 
 @cache
+def _schema() -> Mapping[str, Any]:
+    """The schema, made once in each process: that takes half a second, and anybody may ask for it."""
+    with override("en"):
+        return SchemaGenerator().get_schema(request=None, public=True)
+
+
+@cache
+def _rendered(renderer: type[BaseRenderer]) -> bytes:
+    return renderer().render(_schema(), renderer_context={})
+
+
+class Schema(SpectacularAPIView):
+    """The schema as a file."""
+
+    def _get_schema_response(self, request: Request) -> HttpResponse:
+        renderer = request.accepted_renderer
+        named = {"Content-Disposition": f'inline; filename="{self._get_filename(request, "")}"'}
+        return HttpResponse(_rendered(type(renderer)), content_type=renderer.media_type, headers=named)
+
+
+@cache
 def operations() -> dict[str, Operation]:
     """All operations by their ids, in the order of the schema."""
-    with override("en"):
-        schema = SchemaGenerator().get_schema(request=None, public=True)
+    schema = _schema()
     shapes = schema["components"]["schemas"]
     found = (
         Operation(path, method, node, shapes)

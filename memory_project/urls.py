@@ -5,7 +5,6 @@ from django.templatetags.static import static
 from django.urls import include, path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView
 
 from . import health, metrics, reference
 
@@ -18,7 +17,7 @@ urlpatterns = [
     path("interop/", include("interop.telegram")),
     path("mem0/", include("interop.mem0.api")),
     path("", include("interop.mcp.http")),
-    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/schema/", reference.Schema.as_view(), name="schema"),
     path("api/docs/", reference.index, name="docs"),
     path("api/docs/<slug:operation_id>/", reference.operation, name="docs-operation"),
     path("health/live", health.live, name="live"),

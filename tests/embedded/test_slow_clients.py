@@ -134,10 +134,9 @@ def test_slow_clients_and_many_streams_keep_nobody_waiting(var, port, record_pro
         }
         record_property("figures", figures)
         # Measured alone, all are under 200 ms. What else the machine does shows in what a call takes when all is quiet.
-        busy_machine = max(1.0, figures["idle_ms"] / 15)
-        assert figures["median_ms"] < 200 * busy_machine, figures
-        assert figures["most_ms"] < 1_000 * busy_machine, figures
-        assert figures["stream_ms"] < 1_000 * busy_machine, figures
+        busy_machine = max(1.0, figures["idle_ms"] / 5)
+        for figure in ("median_ms", "most_ms", "stream_ms"):
+            assert figures[figure] < 200 * busy_machine, figures
         # Nothing waits on a thread of its own, and nobody was killed meanwhile.
         assert figures["threads"] < 60, figures
         assert set(workers) <= set(workers_of(var))

@@ -121,3 +121,14 @@ def test_the_schema_is_served(api, db):
     answer = api().get("/api/schema/?format=json")
     assert answer.status_code == 200
     assert answer.json()["openapi"].startswith("3.")
+
+
+def test_a_schema_that_is_asked_for_again_is_not_made_again(api, db, monkeypatch):
+    """Reproduction: anybody could keep a process busy for half a second with each request."""
+    first = {name: api().get(f"/api/schema/?format={name}") for name in ("json", "yaml")}
+    monkeypatch.setattr("drf_spectacular.generators.SchemaGenerator.get_schema", None)
+    for name, was in first.items():
+        answer = api().get(f"/api/schema/?format={name}&lang=de", HTTP_ACCEPT_LANGUAGE="de")
+        assert answer.status_code == 200
+        assert answer.content == was.content
+        assert f".{name}" in answer["Content-Disposition"]

@@ -1,0 +1,21 @@
+"""What a server loads before its processes part."""
+
+import subprocess
+import sys
+
+from django.conf import settings
+
+_COUNTED = """
+import gc
+import memory_project.asgi
+print(gc.get_freeze_count(), len(gc.get_objects()))
+"""
+
+
+def test_the_garbage_collector_walks_nothing_of_what_was_loaded():
+    """Reproduction: one call in some hundred took 0.4 s, since a full collection walked 350,000 objects."""
+    command = [sys.executable, "-c", _COUNTED]
+    done = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True, timeout=120)
+    frozen, walked = map(int, done.stdout.split())
+    assert frozen > 100_000
+    assert walked < 5_000
