@@ -19,7 +19,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import override
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 Node = Mapping[str, Any]
@@ -233,12 +232,16 @@ def coded(text: str) -> SafeString:
 def _schema() -> Mapping[str, Any]:
     """The schema, made once in each process: that takes half a second, and anybody may ask for it."""
     with override("en"):
-        return SchemaGenerator().get_schema(request=None, public=True)
+        made: Mapping[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+        return made
 
 
 @cache
-def _rendered(renderer: type[BaseRenderer]) -> bytes:
-    return renderer().render(_schema(), renderer_context={})
+def _rendered(name: str) -> bytes:
+    """The schema in the words of one of the view's renderers, by its name."""
+    renderer = next(each for each in Schema.renderer_classes if each.__name__ == name)
+    rendered: bytes = renderer().render(_schema(), renderer_context={})
+    return rendered
 
 
 class Schema(SpectacularAPIView):
@@ -247,7 +250,7 @@ class Schema(SpectacularAPIView):
     def _get_schema_response(self, request: Request) -> HttpResponse:
         renderer = request.accepted_renderer
         named = {"Content-Disposition": f'inline; filename="{self._get_filename(request, "")}"'}
-        return HttpResponse(_rendered(type(renderer)), content_type=renderer.media_type, headers=named)
+        return HttpResponse(_rendered(type(renderer).__name__), content_type=renderer.media_type, headers=named)
 
 
 @cache
