@@ -219,10 +219,14 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A statement that was found for a message of a talk, as it is told to the person, and where it comes from."""
+    """A statement that was found for a message of a talk, as it is told to the person, and where it comes from.
+
+    ``quoted``: it is not what is remembered, but what was said once.
+    """
 
     text: str
     origin: str
+    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,9 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
     )
     found = memory_query(principal, question).results
     told = [
-        Source(*_TOLD[result.source](result.details, _day_of(principal))) for result in found if _tells(result, begun)
+        Source(*_TOLD[result.source](result.details, _day_of(principal)), quoted=result.source == "turns")
+        for result in found
+        if _tells(result, begun)
     ]
     near = {str(result.id) for result in found if result.source == "memories"}
     heard = heard_in(principal, begun, held, near)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .words import ENGLISH, listed
+
 _POLITE = (
     r"(?:(?:please|pls|oh|ok|okay|also|and|so|hey|just|but|by the way|can you|could you|will you|"
     r"would you|you should)[,:]? )*"
@@ -31,12 +33,22 @@ _POINTING = re.compile(
 _POINTING_LAST = re.compile(
     rf"(?i)^(?P<what>\S.*?)(?:,| -|;)(?: and)? {_POLITE}{_REMEMBER} (?:that|this|it)(?: please)?[.!]*$"
 )
+_CALL_ME = re.compile(
+    rf"(?i)^{_POLITE}(?:(?:yes|hi|hello|just|you (?:can|may|could))[,!.]? )*"
+    r"(?P<what>call me (?P<name>\w[\w'’.-]*?(?: (?!please|thanks)\w[\w'’.-]*?)?))(?:,? (?:please|thanks))?[.!]*$"
+)
 _ORDER = re.compile(
     r"(?i)^(?P<no>(?:do not|don't|never|stop) )?(?P<always>always )?(?P<verb>call|keep|reply|answer|"
     r"write|speak|respond|talk|use|set|give|"
     r"send|include|add|make|put|show|explain|remind|address|be|avoid|translate|format|tell|start|end|"
     r"skip|leave|prefer|round|sign|"
     r"ask|list|check|treat|refer)\b(?P<rest> .*)?$"
+)
+_NO_NAMES = frozenset(
+    listed(
+        """later back tomorrow today tonight now when if after before at on in by for a an the once anytime maybe monday
+    tuesday wednesday thursday friday saturday sunday this next any crazy old"""
+    )
 )
 _UNSAID = re.compile(
     r"(?i)\b(?:it|that|this|these|those|them|he|she|they|we|us|you|your|your?self|obey|secret|admin|password)\b"
@@ -60,6 +72,9 @@ def find_asked(sentence: str) -> Asked | None:
     """What a sentence asks to be remembered, or None if it asks nothing of the kind."""
     if _POINTING.match(sentence):
         return Asked("before")
+    if (match := _CALL_ME.match(sentence)) and _is_name(match["name"]):
+        name = match["name"].title() if match["name"].islower() else match["name"]
+        return Asked("order", *match.span("what"), _order(f"call me {name}"))
     for pattern in (_HENCEFORTH, _HENCEFORTH_LAST):
         match = pattern.match(sentence)
         if match:
@@ -75,6 +90,12 @@ def find_asked(sentence: str) -> Asked | None:
             order = _order(match["what"]) if pattern is not _POINTING_LAST else ""
             return Asked("order" if order else "what", *match.span("what"), order)
     return None
+
+
+def _is_name(words: str) -> bool:
+    """Whether somebody can be called so: in "call me later" or "call me crazy" nobody is."""
+    first = words.split(maxsplit=1)[0]
+    return first.lower() not in _NO_NAMES and (first[0].isupper() or first not in ENGLISH)
 
 
 def _order(what: str) -> str:

@@ -44,6 +44,11 @@ _NO_NAMES = _words_in("You Your The A An It There")
 _NAME = regex.compile(
     r"(?<=[\p{L},] )\p{Lu}\p{Ll}{2,}\b|^\p{Lu}\p{Ll}{2,}(?= (?:called|came|said|told|rang|wrote|visited)\b)"
 )
+_OF_A_PLACE = regex.compile(
+    r"\b(?:in|at|near|from|(?:fl[ewy]\w*|went|go(?:ne|ing)?|mov\w+|dr[io]v\w+|travel\w*|been|back|trip|train) to|"
+    r"visit\w*|left|leave|leaving) $",
+    regex.IGNORECASE,
+)
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
 _ASKS = regex.compile(
     r"\?\s*$|^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:"
@@ -73,6 +78,7 @@ _THANKS = regex.compile(
 _LEAVES = regex.compile(r"^\W*(?:(?:ok|okay)\W+)?(?:bye|goodbye|good night|see you|tschüss)\b", regex.IGNORECASE)
 _MANNERS = ((_GREETS, "Hello."), (_THANKS, "You're welcome."), (_LEAVES, "Goodbye."))
 _HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
+_ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
 _WANTS_A_FIGURE = regex.compile(rf"{_HOW.pattern}|\b(?:when|(?:which|what) (?:year|day|date|time))\b", regex.IGNORECASE)
 _FIGURE = regex.compile(r"\d")
 # What a question is made of, and not what it is about.
@@ -154,7 +160,8 @@ def _in_a_sentence(statement: str) -> str:
 def _asked_about(request: ReplyRequest) -> str:
     """One question about somebody who is named and of whom nothing is known; empty where there is nobody."""
     known = {word for source in request.found for word in _words(source.text)}
-    names = (name[0] for name in _NAME.finditer(request.question))
+    said = request.question
+    names = (name[0] for name in _NAME.finditer(said) if not _OF_A_PLACE.search(said, endpos=name.start()))
     new = next((name for name in names if name.casefold() not in known and name.lower() not in ENGLISH), "")
     return f"Who is {new}?" if new else ""
 
@@ -182,6 +189,9 @@ def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool
     shared = [(source, words) for source, words in shared if words and (words & named or not named)]
     most = max((len(words) for _, words in shared), default=0)
     fitting = [(source, words) for place, (source, words) in enumerate(shared) if len(words) == most or not place]
+    if not _ASKS_WHAT_WAS_SAID.search(question) and not all(source.quoted for source, _ in fitting):
+        # What is remembered is up to date; what was said once may not be.
+        fitting = [(source, words) for source, words in fitting if not source.quoted]
     answers = any(words - named for _, words in fitting) or not set(wanted) - named
     sources = [source for source, _ in fitting[:MOST_TOLD]]
     if _WANTS_A_FIGURE.search(question):

@@ -93,6 +93,14 @@ class TestWhatItAnswers:
         )
         assert told == f"{NEAREST}\n- Mia likes tea. (remembered)"
 
+    @pytest.mark.parametrize(
+        ("question", "quoted"), [("When do I work?", False), ("What did I tell you of my work?", True)]
+    )
+    def test_what_was_said_once_only_where_that_is_asked_or_all_there_is(self, question, quoted):
+        said = Source("“I work nights, from 10.”", "you said so", quoted=True)
+        assert ("nights" in answer(question, said, Source("You work days, from 7.", "remembered"))) == quoted
+        assert "nights" in answer(question, said)
+
     def test_how_old_somebody_is_with_a_figure(self):
         found = [Source(each, "remembered") for each in ("Mia likes tea.", "Mia is 7.")]
         assert answer("How old is Mia?", *found).startswith(f"{FOUND}\n- Mia is 7.")
@@ -157,6 +165,7 @@ class TestWhatItAnswers:
     def test_whom_it_does_not_know_with_one_question(self):
         assert answer("Yesterday we talked with Sarah and Tom.", ALEC) == "Who is Sarah?"
         assert answer("Yesterday we talked with Alec.", ALEC) == READ
+        assert answer("We flew to Oslo and stayed in Bergen.", ALEC) == READ
 
     @pytest.mark.parametrize(
         ("said", "told"),

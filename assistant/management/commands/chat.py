@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -47,6 +49,14 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"There is nobody called {options['as_user']}.")
         caller = partial(principal_for_person, user.pk)
+        # What is logged of each step would stand between the lines of the talk.
+        logging.disable(logging.INFO)
+        try:
+            self._talk(caller, options)
+        finally:
+            logging.disable(logging.NOTSET)
+
+    def _talk(self, caller: Caller, options: Mapping[str, Any]) -> None:
         with acting_as(caller()) as principal:
             conversation = conversation_create(principal, channel=ASSISTANT_CHANNEL, private=options["private"])
             self._prompt()

@@ -62,6 +62,9 @@ def told(*said, legacy=None):
         ("My late aunt, Rosa, was a baker in Ghent.", "Rosa", "Rosa was a baker in Ghent."),
         ("About my mother Rosa: born in Kaunas in 1951.", "Rosa", "Rosa was born in Kaunas in 1951."),
         ("Rosa loved tea. Trained as a pharmacist.", "Rosa", "Rosa trained as a pharmacist."),
+        ("call me nora", None, "The user asked to be called Nora."),
+        ("Hi, please call me Dr Miller.", None, "The user asked to be called Dr Miller."),
+        ("Yes, you can call me Nono, thanks!", None, "The user asked to be called Nono."),
     ],
 )
 def test_what_the_rules_lost_is_found(said, legacy, expected):
@@ -72,6 +75,10 @@ def test_what_the_rules_lost_is_found(said, legacy, expected):
     ("said", "legacy"),
     [
         ("I was 14.", None),
+        ("Call me later.", None),
+        ("Call me a taxi, please.", None),
+        ("Just call me old fashioned.", None),
+        ("Don't call me Bob.", None),
         ("My mother and my aunt fought. She left home at sixteen.", "Rosa"),
         ("My sister said she hated it.", "Rosa"),
         ("If I lived in Faro, I would surf.", None),
