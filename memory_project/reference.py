@@ -237,10 +237,10 @@ def _schema() -> Mapping[str, Any]:
 
 
 @cache
-def _rendered(name: str) -> bytes:
+def _rendered(name: str) -> str | bytes:
     """The schema in the words of one of the view's renderers, by its name."""
     renderer = next(each for each in Schema.renderer_classes if each.__name__ == name)
-    rendered: bytes = renderer().render(_schema(), renderer_context={})
+    rendered: str | bytes = renderer().render(_schema(), renderer_context={})
     return rendered
 
 
