@@ -12,6 +12,7 @@ import hmac
 import socket
 import ssl
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -100,12 +101,19 @@ def check_url(url: str) -> None:
         raise Refused("An address begins with https://.", code="bad_url")
     if read.userinfo:
         raise Refused("An address holds no password: who sends is told by the signature.", code="bad_url")
-    try:
-        literal = ip_address(read.host)
-    except ValueError:
-        return
-    if not is_allowed(literal):
+    literal = _literal(read.host)
+    if literal is not None and not is_allowed(literal):
         raise Refused("This address is not on the public internet.", code="private_address")
+
+
+def _literal(host: str) -> Address | None:
+    """The address that a host is, however it is spelled, None for a name: systems take 127.1 and 0x7f000001 too."""
+    if host.rstrip(".").endswith("localhost"):
+        return IPv4Address("127.0.0.1")
+    for read in (ip_address, lambda spelled: IPv4Address(socket.inet_aton(spelled))):
+        with suppress(ValueError, OSError):
+            return read(host)
+    return None
 
 
 def is_allowed(address: Address) -> bool:

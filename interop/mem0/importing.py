@@ -116,8 +116,10 @@ def _parts(exported: Sequence[Exported]) -> Iterator[Sequence[Exported]]:
 
 
 def of_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
-    """Those of one of mem0's users. Raises Refused (400) where several are there and none is named."""
+    """Those of one of mem0's users. Raises Refused (400) for nobody in it, and where several are and none is named."""
     users = {each.user for each in exported}
+    if user is not None and exported and user not in users:
+        raise Refused(f"The file has no memory of {user[:50]!r}.", code="no_such_user")
     if user is None and len(users) > 1:
         some = ", ".join(sorted(users)[:10])
         raise Refused(f"The file has memories of {len(users)} users: name one. {some}", code="several_users")

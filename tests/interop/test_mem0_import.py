@@ -76,6 +76,8 @@ def test_one_user_at_a_time(bring):
     rows = [ROW, {**ROW, "id": "2", "user_id": "bert"}]
     with pytest.raises(CommandError, match="2 users"):
         bring(rows)
+    with pytest.raises(CommandError, match="no memory of 'berta'"):
+        bring(rows, "--user-id=berta")
     assert bring(rows, "--user-id=bert", "--dry-run") == "1 memories would be brought over.\n"
     assert not Memory.objects.exists()
     assert bring(rows, "--user-id=bert") == "Brought over: 1 created.\n"

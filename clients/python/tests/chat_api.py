@@ -45,7 +45,11 @@ def chat_model(*script: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, An
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            message = answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            message = answer(request)
+            if request.get("stream"):
+                self.stream(message)
+                return
             body = json.dumps({
                 "id": f"chat-{len(asked)}", "object": "chat.completion", "created": 1, "model": "stub",
                 "choices": [{"index": 0, "message": message,
@@ -57,6 +61,20 @@ def chat_model(*script: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, An
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def stream(self, message: dict[str, Any]) -> None:
+            """The same in two pieces, as server-sent events that end with the connection."""
+            calls = [{"index": number, **each} for number, each in enumerate(message.get("tool_calls", ()))]
+            half, text = len(message["content"]) // 2, message["content"]
+            first = {"role": "assistant", "content": text[:half], **({"tool_calls": calls} if calls else {})}
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            for delta, ends in ((first, None), ({"content": text[half:]}, "tool_calls" if calls else "stop")):
+                piece = {"id": f"chat-{len(asked)}", "object": "chat.completion.chunk", "created": 1, "model": "stub",
+                         "choices": [{"index": 0, "delta": delta, "finish_reason": ends}]}  # fmt: skip
+                self.wfile.write(f"data: {json.dumps(piece)}\n\n".encode())
+            self.wfile.write(b"data: [DONE]\n\n")
 
         def log_message(self, format: str, *_: Any) -> None:
             pass

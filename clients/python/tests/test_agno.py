@@ -77,6 +77,25 @@ def test_an_agent_remembers_in_one_session_and_knows_in_another(db: KeepsakeDb) 
     assert agent.get_user_memories(user_id=USER)[0].memory == HENS
 
 
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_streamed_run_remembers_too(db: KeepsakeDb, awaited: bool) -> None:
+    def told(event: Any) -> str:
+        return str(event.content or "") if event.event == "RunContent" else ""
+
+    async def talk(agent: Agent) -> str:
+        return "".join([told(each) async for each in agent.arun("I love hens.", user_id=USER, stream=True)])
+
+    settings: dict[str, Any] = {EACH_RUN: True, "telemetry": False}
+    with chat_model(called("add_memory", memory=HENS, topics=["hobbies"]), said("How nice.")) as (url, _):
+        agent = Agent(
+            model=model(url), db=InMemoryDb(), memory_manager=MemoryManager(model=model(url), db=db), **settings
+        )
+        run = None if awaited else agent.run("I love hens.", user_id=USER, stream=True)
+        text = asyncio.run(talk(agent)) if run is None else "".join(map(told, run))
+    assert text == "How nice."
+    assert kept(db) == [HENS]
+
+
 def test_lists_are_narrowed_ordered_and_paged(db: KeepsakeDb) -> None:
     for number in range(3):
         topics = ["even"] if number % 2 == 0 else ["odd"]

@@ -102,6 +102,18 @@ def test_gates_bind_files(tool: KeepsakeMemoryTool) -> None:
     assert "does not exist" in said(tool, command="view", path=path("order.md"))
 
 
+def test_clearing_puts_away_what_the_tool_made(tool: KeepsakeMemoryTool) -> None:
+    with Keepsake() as client:
+        made = client.add("The user keeps forty geese.", "interests")
+        for name in ("notes.md", "plans/next.md"):
+            said(tool, command="create", path=path(name), file_text="Geese, then ducks.")
+        assert tool.clear_all_memory() == "All memory cleared"
+        listed = said(tool, command="view", path="/memories")
+        assert f"{made['id']}.txt" in listed
+        assert ".md" not in listed
+        client.delete(made["id"])
+
+
 def test_it_can_be_awaited() -> None:
     async def use() -> None:
         tool = AsyncKeepsakeMemoryTool()
@@ -112,7 +124,7 @@ def test_it_can_be_awaited() -> None:
             except ToolError as error:
                 told = str(error)
         assert "I keep forty." in str(told)
-        await tool.call({"command": "delete", "path": path("interests/hens.md")})
+        assert await tool.clear_all_memory() == "All memory cleared"
         await tool.aclose()
 
     asyncio.run(use())

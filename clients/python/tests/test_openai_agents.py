@@ -58,6 +58,18 @@ def test_a_run_goes_on_where_another_ended() -> None:
     told = asked[0]["messages"]
     assert [each["role"] for each in told] == ["user", "assistant", "tool", "assistant", "user"]
     assert (told[2]["content"], told[3]["content"]) == ("40", "You keep forty.")
+
+
+def test_a_streamed_run_is_kept_like_any_other() -> None:
+    async def talk() -> str:
+        with chat_model(called("count", of="hens"), said("You keep forty.")) as (url, _):
+            run = Runner.run_streamed(agent(url), "How many hens do I keep?", session=KeepsakeSession("streamed"))
+            raw = [event.data async for event in run.stream_events() if event.type == "raw_response_event"]
+        return "".join(each.delta for each in raw if each.type == "response.output_text.delta")
+
+    assert asyncio.run(talk()) == "You keep forty."
+    assert messages("streamed") == [("user", "How many hens do I keep?"), ("assistant", "You keep forty.")]
+    assert len(asyncio.run(KeepsakeSession("streamed").get_items())) == 4
     assert messages("runs") == [
         ("user", "How many hens do I keep?"), ("assistant", "You keep forty."),
         ("user", "And how many eggs?"), ("assistant", "Forty hens lay about thirty eggs."),

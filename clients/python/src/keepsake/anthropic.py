@@ -75,6 +75,10 @@ class KeepsakeMemoryTool(BetaAbstractMemoryTool):
         """Give a file or a directory another path."""
         return self._run(_rename(command))
 
+    def clear_all_memory(self) -> str:
+        """Put away every file that the tool made; what else is remembered stays. It is no command of the model's."""
+        return self._run(_clear())
+
     def close(self) -> None:
         """Close the connections."""
         self._clients.close()
@@ -120,6 +124,10 @@ class AsyncKeepsakeMemoryTool(BetaAsyncAbstractMemoryTool):
     async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
         """Give a file or a directory another path."""
         return await self._run(_rename(command))
+
+    async def clear_all_memory(self) -> str:
+        """Put away every file that the tool made; what else is remembered stays. It is no command of the model's."""
+        return await self._run(_clear())
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -189,12 +197,13 @@ def _find(path: str) -> Steps[_File | None]:
     return next((each for each in found if each.path == path), None)
 
 
-def _all(directory: str) -> Steps[list[_File]]:
+def _all(directory: str, **filters: Any) -> Steps[list[_File]]:
     """The files below a directory."""
     found: list[_File] = []
     number: int | None = 1
+    where = {"filters": filters} if filters else {}
     while number is not None:
-        page = yield Call("GET", _PATH, {"per_page": 100, "page": number})
+        page = yield Call("GET", _PATH, {"per_page": 100, "page": number, **where})
         found += [each for each in map(_file, page["results"]) if each.path.startswith(f"{directory}/")]
         number = number + 1 if page["next"] else None
     return sorted(found, key=lambda each: each.path)
@@ -310,12 +319,23 @@ def _delete(command: BetaMemoryTool20250818DeleteCommand) -> Steps[str]:
     files = [file] if file is not None else (yield from _all(path))
     if not files:
         raise ToolError(f"The path {command.path} does not exist")
+    waits = yield from _put_away(files)
+    return f"Successfully deleted {command.path}{waits}"
+
+
+def _clear() -> Steps[str]:
+    waits = yield from _put_away((yield from _all(ROOT, metadata={"path": "*"})))
+    return f"All memory cleared{waits}"
+
+
+def _put_away(files: Sequence[_File]) -> Steps[str]:
+    """Archive files. What stands to be said when that waits for any."""
     waits = False
     for start in range(0, len(files), _MOST_AT_ONCE):
         ids = [each.id for each in files[start : start + _MOST_AT_ONCE]]
         answer = yield Call("POST", f"{_PATH}bulk-delete/", body={"ids": ids})
         waits = waits or any(each["outcome"] == "proposed" for each in answer["results"])
-    return f"Successfully deleted {command.path}" + (f"\n{_WAITS}" if waits else "")
+    return f"\n{_WAITS}" if waits else ""
 
 
 def _rename(command: BetaMemoryTool20250818RenameCommand) -> Steps[str]:

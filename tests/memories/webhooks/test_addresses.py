@@ -79,10 +79,19 @@ def test_a_public_one_is(address):
     assert is_allowed(ip_address(address))
 
 
-@pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "017700000001", "127.1", "localhost", "0"])
-def test_another_spelling_of_one_s_own_address_is_found_out_when_it_is_looked_up(host):
-    check_url(f"https://{host}/")  # A name like any other.
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST.", "app.localhost", "127.1", "2130706433", "0x7f000001", "017700000001", "0"]
+)
+def test_another_spelling_of_one_s_own_address_is_found_out(host):
+    with pytest.raises(Refused) as error:
+        check_url(f"https://{host}/")
+    assert error.value.code == "private_address"
     assert send(f"https://{host}/", {}, b"").error in {"private_address", "unreachable"}
+
+
+@pytest.mark.parametrize("host", ["agent.example", "8.8.8.8", "134744072"])
+def test_a_name_and_a_public_address_may_be_registered(host):
+    check_url(f"https://{host}/")
 
 
 def test_a_name_that_leads_to_a_private_address_is_not_called(names):
