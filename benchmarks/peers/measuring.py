@@ -159,7 +159,8 @@ class Measuring:
         turns = self._turns(size, work, before + self._rounds.of(work))
         order = random.Random(f"{size} {work}")
         for number, turn in enumerate(turns):
-            drawn = [(system, *turn(place)) for place, system in enumerate(order.sample(systems, len(systems)))]
+            drawn = [(system, *turn(place)) for place, system in enumerate(systems)]
+            order.shuffle(drawn)
             for system, person, said in drawn:
                 system.note(work, person.name, *said)
             for system, person, said in drawn:
@@ -184,7 +185,7 @@ class Measuring:
         return time.perf_counter() - began
 
     def _turns(self, size: int, work: str, count: int) -> list[Callable[[int], Turn]]:
-        """For each round, whom it is about and what is said, by the system's place in that round."""
+        """For each round, whom it is about and what is said, by the system's place among them."""
         asker = self.plan.asker(size)
         if work == "search":
             questions = self.plan.questions(asker, count)
