@@ -44,7 +44,9 @@ _STARTERS = frozenset(
     listed(
         """the a an user users in on at for since each every before after during when while if because as with without
     from to by until both one two three there it this that these those and but most many some all no nobody
-    everybody"""
+    everybody
+    is was has had does likes loves hates enjoys prefers wants needs owns keeps takes uses drinks eats wears drives
+    works lives plays studies speaks knows goes runs"""
     )
 )
 _TENS = {
@@ -105,12 +107,34 @@ _OPPOSITES = {
     above/below over/under upper/lower happy/sad good/bad best/worst
     use/avoid uses/avoids granted/denied agree/refuse accept/reject
     accept/refuse accept/decline grant/deny grant/refuse pass/fail support/oppose on/off last/next
+    near/far marry/divorce married/divorced late/present late/current late/living
     this/next this/last half/whole
     keep/lose allow/forbid approve/reject"""
     )
     for word, side in (pair.split("/"), pair.split("/")[::-1])
 }
 _OPPOSITE_ROOTS = {(_root(word), _root(side)) for word, side in _OPPOSITES}
+_QUALIFYING = {
+    _root(word): family
+    for family, words in {
+        "or": "or either",
+        "almost": "almost nearly",
+        "other": "other",
+        "until": "until till",
+        "may": "may might perhaps maybe possibly",
+        "can": "can could able",
+        "must": "must should shall ought",
+        "some": "some sometimes partly",
+        "more": "more",
+        "less": "less fewer least",
+        "most": "most mostly usually",
+        "against": "against",
+        "want": "want hope plan intend wish try aim",
+    }.items()
+    for word in listed(words)
+}
+"""Words that make another statement of one: it is meant, allowed, wished, or one of two."""
+_COMPARING = _rooted("prefer than rather instead better")
 _ALIKE = {
     _root(word): _root(same)
     for pair in listed(
@@ -131,6 +155,7 @@ _PHRASES = (
     (re.compile(r"\bin the year\b", re.IGNORECASE), "in"),
     (re.compile(r"\b(?:would like|wants?|wishes)\b", re.IGNORECASE), "want"),
     (re.compile(r"\bjazz music\b", re.IGNORECASE), "jazz"),
+    (re.compile(r"\bdislikes?\b", re.IGNORECASE), "not like"),
     (re.compile("€"), " euro "),
     (re.compile(r"\$"), " dollar "),
     (re.compile("£"), " pound "),
@@ -203,6 +228,16 @@ class _Particulars:
         after = zip(self.words, self.words[1:], strict=False)
         return {_SAME_UNITS.get(word, word) for figure, word in after if figure.isdigit() and word not in _LIGHT}
 
+    @cached_property
+    def qualified(self) -> set[str]:
+        """What it says of whether it is so: that it may be, is wished, or is one of two."""
+        return {_QUALIFYING[word] for word in self.words if word in _QUALIFYING}
+
+    @cached_property
+    def telling(self) -> list[str]:
+        """The words that carry something and deny nothing, each once: where it comes first."""
+        return list(dict.fromkeys(word for word in self.words if word not in _LIGHT and word not in _DENYING))
+
     def among(self, table: frozenset[str]) -> set[str]:
         """Which words of a table stand in it."""
         return {_SAME_UNITS.get(word, word) for word in self.words if word in table}
@@ -211,10 +246,11 @@ class _Particulars:
 def may_be_one(kept: str, dropped: str) -> bool:
     """Whether nothing that is said exactly keeps two texts apart, if ``kept`` is to stand for both.
 
-    Every figure, name, moment and measure of the dropped one has to be in the kept one, both deny alike and are about
-    the same people. Names in another order are left to the grammar.
+    Every figure, name, moment and measure of the dropped one has to be in the kept one, both deny alike, tell of one
+    time and are about the same people. Names in another order are left to the grammar.
     """
-    return has_all_particulars(kept, dropped) or same_gist(Gist(kept), Gist(dropped))
+    one, other = Gist(kept), Gist(dropped)
+    return (has_all_particulars(kept, dropped) and one.is_past == other.is_past) or same_gist(one, other)
 
 
 def has_all_particulars(kept: str, dropped: str) -> bool:
@@ -227,11 +263,25 @@ def has_all_particulars(kept: str, dropped: str) -> bool:
         return False
     if _who(one) != _who(other) or other.among(_DATES) - one.among(_DATES):
         return False
-    if other.among(_UNITS) - one.among(_UNITS):
+    if other.among(_UNITS) - one.among(_UNITS) or (other.figures and one.among(_UNITS) - other.among(_UNITS)):
         return False
     if other.measures - {_SAME_UNITS.get(word, word) for word in one.words}:
         return False
-    return not _opposed(one, other) and (_same_order(one, other) or compare(one.text, other.text) == "same")
+    if one.qualified != other.qualified or _is_narrower(one, other) or _opposed(one, other):
+        return False
+    return _same_order(one, other) or compare(one.text, other.text) == "same"
+
+
+def _is_narrower(one: _Particulars, other: _Particulars) -> bool:
+    """Whether words of one alone, or the order of words, change what is denied or compared.
+
+    Where something is denied a word more says less: "eats no red meat". "Prefers tea to coffee" goes by the order.
+    """
+    if one.denied and (set(one.telling) < set(other.telling) or set(other.telling) < set(one.telling)):
+        return True
+    common = set(one.telling) & set(other.telling)
+    ordered = [[word for word in each.telling if word in common] for each in (one, other)]
+    return not _COMPARING.isdisjoint(common) and ordered[0] != ordered[1]
 
 
 _OF_TWO_MEANINGS = frozenset({"nanny"})
@@ -243,7 +293,7 @@ def _who(text: _Particulars) -> set[str]:
 
 
 def _same_order(one: _Particulars, other: _Particulars) -> bool:
-    common = {*one.names, "user"} & {*other.names, "user"}
+    common = {*one.names, *_who(one), "user"} & {*other.names, *_who(other), "user"}
     return [word for word in one.told if word in common] == [word for word in other.told if word in common]
 
 

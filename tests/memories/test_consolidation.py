@@ -27,6 +27,8 @@ from .last_pairs import APART as LAST_APART
 from .last_pairs import DUPLICATES as LAST_DUPLICATES
 from .later_pairs import APART as LATER_APART
 from .later_pairs import DUPLICATES as LATER_DUPLICATES
+from .other_pairs import APART as OTHER_APART
+from .other_pairs import DUPLICATES as OTHER_DUPLICATES
 from .plans import standing
 from .rows import remember
 from .state import check, now
@@ -128,7 +130,7 @@ def test_of_true_duplicates_95_in_100_are_merged_with_a_model():
     ("duplicates", "apart", "merged", "left"),
     [
         pytest.param(LATER_DUPLICATES, LATER_APART, 80, 5, id="later"),
-        pytest.param(LAST_DUPLICATES, LAST_APART, 80, 2, id="last"),
+        pytest.param(LAST_DUPLICATES, LAST_APART, 80, 0, id="last"),
     ],
 )
 def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates, apart, merged, left):
@@ -144,6 +146,16 @@ def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates
 
 
 @pytest.mark.corpus
+def test_pairs_of_another_writer_stay_apart_where_the_words_tell():
+    """Tense, wish, permission, choice, order, "almost", "every other": a model that calls all the same merges few."""
+    assert [pair for pair in OTHER_APART if _either_way(says_the_same, pair)] == []
+    left = [pair for pair in OTHER_APART if is_worth_asking(*pair) and _either_way(may_be_one, pair)]
+    assert len(left) <= 5, left
+    assert sum(_either_way(says_the_same, pair) for pair in OTHER_DUPLICATES) >= 38
+    asked = [pair for pair in OTHER_DUPLICATES if is_worth_asking(*pair) and _either_way(may_be_one, pair)]
+    assert len(asked) >= 50
+
+
 def test_what_takes_nearly_the_same_words_and_is_two_stays_two_by_the_rules():
     """Swapped roles, another tense, words that are near: none of them may be one for the sake of other wordings."""
     differ = [pair for pairs in DEVELOPED_APART.values() for pair in pairs if pair[0] != pair[1]]
