@@ -263,13 +263,18 @@ def has_all_particulars(kept: str, dropped: str) -> bool:
         return False
     if _who(one) != _who(other) or other.among(_DATES) - one.among(_DATES):
         return False
-    if other.among(_UNITS) - one.among(_UNITS) or (other.figures and one.among(_UNITS) - other.among(_UNITS)):
-        return False
-    if other.measures - {_SAME_UNITS.get(word, word) for word in one.words}:
+    if _is_measured_otherwise(one, other):
         return False
     if one.qualified != other.qualified or _is_narrower(one, other) or _opposed(one, other):
         return False
     return _same_order(one, other) or compare(one.text, other.text) == "same"
+
+
+def _is_measured_otherwise(one: _Particulars, other: _Particulars) -> bool:
+    """Whether the dropped one has a measure that the kept one lacks; beside a figure, also the other way round."""
+    if other.among(_UNITS) - one.among(_UNITS) or (other.figures and one.among(_UNITS) - other.among(_UNITS)):
+        return True
+    return bool(other.measures - {_SAME_UNITS.get(word, word) for word in one.words})
 
 
 def _is_narrower(one: _Particulars, other: _Particulars) -> bool:
