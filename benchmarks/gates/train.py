@@ -22,9 +22,10 @@ from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of
 from language.reading.refusals.judged import CLASSES as ANSWERS
-from language.reading.refusals.judged import FEATURES, features
+from language.reading.refusals.judged import ASKS, FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
 from language.reading.refusals.wording import ASKING
+from language.reading.sentences import split_sentences
 from tests.language.gates.labelled import labelled
 from tests.memories import said_of_user
 from tests.statements import resembling
@@ -87,24 +88,33 @@ def refusals() -> Texts:
         else:
             into.append(line)
     groups = yaml.safe_load((HERE.parent.parent / "tests/language/refusals.yaml").read_text(encoding="utf-8"))
-    of_tests: list[list[str]] = [_lines("talk.txt"), [], []]
+    told = [part for line in _lines("talk.txt") for part in _parts(line)]
+    of_tests: list[list[str]] = [told, [], [], []]
     for case in (case for group in groups for case in group["cases"]):
-        last = case[-1]
-        if "{" not in last:
-            asked = len(case) > 1 and ASKING.search(case[-2]) is not None
-            of_tests[(2 if asked else 1) if "{" in str(case) else 0].append(last)
-    return _together(of_tests, own)
+        *before, last = case
+        told += [part for said in before if said[:6] != "guide>" for part in _parts(said.removeprefix("held> "))]
+        if "{" not in str(case):
+            told += _parts(last)
+        elif "{" not in last:
+            of_tests[2 if before and ASKING.search(before[-1]) else 1].append(last)
+    return _together([list(dict.fromkeys(texts)) for texts in of_tests], own)
+
+
+def _parts(said: str) -> list[str]:
+    """What is judged of a text: its sentences and their parts."""
+    line = said.translate({ord(brace): None for brace in "{}"})
+    return [line[start:end] for sentence in split_sentences(line) for start, end in pieces(sentence)]
 
 
 def by_words(given: Texts) -> dict[str, Vectors]:
-    """Fit a linear model that tells by words and pairs of words whether a text may refuse, by Adam."""
+    """Fit linear models that tell by words and pairs of words whether a text may refuse, and may ask, by Adam."""
     rows = np.zeros((len(given.texts), FEATURES), dtype=np.float32)
     for row, text in zip(rows, given.texts, strict=True):
         places = features(text)
         row[places] = len(places) ** -0.5
     rows = np.concatenate([rows, np.ones((len(rows), 1), dtype=np.float32)], axis=1)
-    wanted = np.array(given.classes) > 0
-    weights, first, second = (np.zeros(FEATURES + 1, dtype=np.float32) for _ in range(3))
+    wanted = np.stack([np.isin(given.classes, (POINTS, NO)), np.isin(given.classes, ASKS)], axis=1)
+    weights, first, second = (np.zeros((FEATURES + 1, 2), dtype=np.float32) for _ in range(3))
     for step in range(1, 401):
         slope = rows.T @ (1 / (1 + np.exp(-(rows @ weights))) - wanted) / len(rows) + 1e-4 * weights
         first = 0.9 * first + 0.1 * slope

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from language.reading.sentences import Sentence, split_sentences
 
 from ..parse import Word, parse
-from .grammar import is_reported, may_ask
-from .judged import declines
+from .grammar import is_reported
+from .judged import asks, declines
 from .requests import SAYS_THIS, Act, acts_in, flat, judged_acts
-from .wording import ASKING, says_no, without_soft_words
+from .wording import ASKING, says_no, says_yes, without_soft_words
 
 MOST_LOOKED_AT = 200
 """Sentences, the latest, among which those are looked for that a refusal names."""
@@ -77,7 +77,7 @@ def _acts(text: str) -> Iterator[Act]:
     return (
         act
         for act in found
-        if parsed is None or not (is_reported(parsed, act) or (act.judged and not may_ask(parsed, act)))
+        if parsed is None or not (is_reported(parsed, act))
     )
 
 
@@ -125,7 +125,7 @@ class _Talk:
         told = [each for each in inside if self._tells(each, act)]
         if act.named:
             return self._named(act, inside, before)
-        if act.judged and (spoken_of := self._spoken_of(act, before)) is not None:
+        if act.judged and not told and (spoken_of := self._spoken_of(inside, before)) is not None:
             return Refusal((*spoken_of.passages, *((self.last, each.text) for each in inside)), spoken_of.named)
         if act.ahead:
             points_on = SAYS_THIS.search(self.turns[self.last].content[act.start : act.end]) is not None
@@ -137,7 +137,9 @@ class _Talk:
             return self._passages(after)
         if own:
             passages = [(self.last, own[-1].text)]
-            if all(_is_fragment(each.text) for each in own):
+            if self._asked() is not None:
+                passages += self._before()
+            elif all(_is_fragment(each.text) for each in own):
                 passages += self._before(last_only=not act.judged or self._means_part(act))
             return Refusal(tuple(passages))
         part = act.judged and self._means_part(act)
@@ -153,7 +155,7 @@ class _Talk:
             return None
         said = self.turns[self.last].content
         plainly = says_no(said) or (says_no(said, goes_on=True) and _asks_last(question))
-        if not plainly and not declines(said):
+        if not plainly and (says_yes(said) or not declines(said)):
             return None
         earlier = self._sentences(roles={"user"}, upto=self.last)
         latest = max((position for position, _ in earlier), default=None)
@@ -171,7 +173,7 @@ class _Talk:
         previous = self.turns[self.last - 1] if self.last else None
         if previous is not None and previous.role == "assistant":
             text = previous.content.replace("’", "'")
-            if ASKING.search(text):
+            if ASKING.search(text) or asks(text):
                 return previous.content
         users = (turn for turn in reversed(self.turns[: self.last]) if turn.role == "user")
         before = next(users, None)
@@ -205,9 +207,9 @@ class _Talk:
         denied = _DENIES.search(act.named) is not None if subjects else None
         return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
 
-    def _spoken_of(self, act: Act, before: Sequence[Sentence]) -> Refusal | None:
+    def _spoken_of(self, inside: Sequence[Sentence], before: Sequence[Sentence]) -> Refusal | None:
         """What a request means by words of its own that were said before: "leave mum's drinking out"."""
-        words = _lemmas(self.turns[self.last].content[act.start : act.end])
+        words = _lemmas(" ".join(each.text for each in inside))
         earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
@@ -230,6 +232,8 @@ class _Talk:
         """Whether a sentence says something beside what it asks: before that, and after it where that points ahead."""
         text = self.turns[self.last].content
         rest = text[sentence.start : max(sentence.start, act.start)]
+        if act.judged and _is_fragment(rest):
+            rest = ""
         if act.ahead:
             rest += " " + text[min(act.end, sentence.end) : sentence.end]
         return _says_something(rest) and _REACTS.match(rest.strip().replace("’", "'")) is None
@@ -308,7 +312,7 @@ def _says_something(text: str) -> bool:
     return bool(words) and not (pointing and (len(words) < 2 or not any(map(str.isdigit, text))))
 
 
-_TALKS = frozenset({"think", "know", "tell", "say", "care", "mind", "mean"})
+_TALKS = frozenset("think know tell say care mind mean gossip ramble rant vent babble joke talk speak kid".split())
 
 
 def _is_fragment(text: str) -> bool:
