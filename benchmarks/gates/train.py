@@ -21,8 +21,8 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of
-from language.reading.refusals.judged import CLASSES as ANSWERS
 from language.reading.refusals.judged import ASKS, FEATURES, NO, POINTS, features, pieces
+from language.reading.refusals.judged import CLASSES as ANSWERS
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
 from language.reading.refusals.wording import ASKING
 from language.reading.sentences import split_sentences

@@ -239,6 +239,8 @@ class _Reader:
 
     def thing(self, word: Word, *, but: Iterable[int] = ()) -> Thing:
         parts: set[Role] = set()
+        if word.dep in {"ccomp", "advcl", "relcl"} and word.pos in {"VERB", "AUX"}:
+            parts.add(("tense", Thing(self.tense(word)[0], frozenset())))
         for each in self.parsed.children(word):
             if (
                 each.index in but
@@ -328,6 +330,8 @@ def _renamed(claim: Claim) -> Claim:
     if claim.verbs in {("call passive",), ("name passive",)}:
         roles = frozenset(("is" if role in {"name", "obj"} else role, thing) for role, thing in claim.roles)
         return replace(claim, verbs=("be",), roles=roles)
+    if claim.verbs == ("own",):
+        return replace(claim, verbs=("have",))
     states = {_PARTICIPLES.get(thing.stem, thing.stem) for role, thing in claim.roles if role == "is"}
     if claim.verbs == ("be",) and len(states) == 1 and not states.isdisjoint(_STATES):
         (state,) = states

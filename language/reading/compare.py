@@ -22,7 +22,13 @@ _FUNCTIONAL = (LIGHT - {"user"}) | listed(
     """is was are were been being am has had does did will would that his her their its he she they it who when very
         really so quite always usually often also just too still ever all such much lot only used"""
 )
+_AS_IT_IS = listed("live unem jobl preg enga sing hosp")
+_WHAT_CHANGES = listed("move relo work job birt born have marr back home enga")
+"""Beginnings of words of what may be over, and of what ends it in other words: "lives in Turin", "moved to Genoa"."""
 _ANY_MORE = re.compile(r"\bany (?:more|longer)\b", re.IGNORECASE)
+_AFTER_ALL = re.compile(r" after all\b", re.IGNORECASE)
+_LEFT = re.compile(r"(?<=\bha)(s|ve) ([^.]{1,40}) left(?=\.?$)")
+_DISLIKES = re.compile(r"\bdislikes\b")
 _BUT_NOT = re.compile(r",? (?:and |but )?not (?!only\b|just\b|any)([^,.;]+)(?=[,.;]|$)", re.IGNORECASE)
 
 
@@ -53,7 +59,7 @@ class Saying:
     @cached_property
     def beginnings(self) -> frozenset[str]:
         """The beginnings of the words that matter."""
-        return frozenset(word[:5] for word in self.words if word not in LIGHT)
+        return frozenset(word[:4] for word in self.words if word not in LIGHT)
 
     @cached_property
     def claims(self) -> tuple[Claim, ...] | None:
@@ -68,13 +74,17 @@ class Saying:
 
     @cached_property
     def _parsed(self) -> Parsed | None:
-        plain = _ANY_MORE.sub("anymore", self.content)
+        plain = _LEFT.sub(r"\1 \2", _AFTER_ALL.sub("", _ANY_MORE.sub("anymore", self.content)))
+        plain = _DISLIKES.sub("does not like", plain)  # The parser takes it for a noun.
         return parse(_BUT_NOT.sub("", plain) if "," in plain else plain)
 
     def may_concern(self, other: Saying) -> bool:
-        """Whether two statements share the beginning of a word that matters; only then are they parsed."""
+        """Whether what is remembered shares a word with this or may be over by it; only then are they parsed."""
         if self.beginnings or other.beginnings:
-            return not self.beginnings.isdisjoint(other.beginnings)
+            shared = self.beginnings & other.beginnings
+            return bool(shared) or not (
+                _AS_IT_IS.isdisjoint(other.beginnings) or _WHAT_CHANGES.isdisjoint(self.beginnings)
+            )
         return bool(self.content.strip()) and self.content == other.content
 
 
@@ -88,7 +98,7 @@ def compare(existing: str | Saying, new: str | Saying) -> Comparison:
 
 
 def _compared(old: Saying, new: Saying) -> Comparison:
-    if not old.may_concern(new):
+    if not new.may_concern(old):
         return "different"
     if old.words == new.words:
         return "same"

@@ -1,7 +1,4 @@
-"""What one claim is to another: the same matter with another value, over, changed, or something else.
-
-What can be said of a person only once at a time is in the tables below, which are the only words that this knows.
-"""
+"""What one claim is to another: the same matter with another value, over, changed, or something else."""
 
 from __future__ import annotations
 
@@ -13,77 +10,22 @@ from functools import cached_property
 from language.base import Comparison
 
 from .claims import Claim, Role, Thing, all_words, is_dated
+from .matters import (
+    CHANGES,
+    ENDS,
+    FOLLOWED,
+    FOR_SOMETHING,
+    LEADS,
+    OF_SEVERAL,
+    ONCE,
+    ONE_AT_A_TIME,
+    OPPOSITES,
+    PARTINGS,
+    PARTNERS,
+    STATUSES,
+)
 from .stems import LIGHT, words_of
-from .words import listed
 
-_ONE_AT_A_TIME = frozenset(
-    {
-        ("live", "in"),
-        ("work", "at"),
-        ("work", "for"),
-        ("work", "as"),
-        ("employ passive", "at"),
-        ("employ passive", "by"),
-        ("marry passive", "to"),
-        ("marry", "to"),
-        ("report", "to"),
-        ("engage passive", "to"),
-        ("be", "in"),
-        ("be", "at"),
-        ("take", "in"),
-    }
-)
-"""Verbs and roles that have one value at a time."""
-_ONCE = frozenset({"bear passive", "die", "marry", "marry passive", "pass away"})
-_CHANGES = frozenset(
-    f"{verb}{voice}"
-    for verb in (
-        *listed("move switch change transfer relocate postpone reschedule promote shift become rename"),
-        "put off",
-    )
-    for voice in ("", " passive")
-)
-_ENDS = frozenset(
-    {
-        "leave",
-        "quit",
-        "sell",
-        "cancel",
-        "end",
-        "finish",
-        "lose",
-        "close",
-        "drop",
-        "give up",
-        "give away",
-        "step",
-        "resign",
-        "retire",
-        "graduate",
-    }
-)
-_PARTINGS = frozenset(
-    {"divorce", "divorce passive", "separate", "separate passive", "break up", "break off", "split up"}
-)
-_PARTNERS = listed(
-    """marry date engage husband wife spouse partner girlfriend boyfriend fiancé fiancée single divorced married
-        widowed engaged engagement relationship together"""
-)
-_STATUSES = listed("single marry engage divorce separate widowed")
-_LEADS = listed("be manage lead head chair run")
-_OF_SEVERAL = listed(
-    """user son daughter child brother sister sibling friend cousin aunt uncle nephew niece neighbor colleague
-        grandmother grandfather grandchild grandson granddaughter mother father parent wife husband partner boss person
-        man woman dog cat pet horse hen rabbit team project"""
-)
-"""People, animals and what else a person may have several of, or of which several things can be told."""
-_OPPOSITES = frozenset(
-    frozenset(pair.split("/"))
-    for pair in listed(
-        """love/hate like/dislike like/hate always/never early/late old/young elder/young eldest/young oldest/youngest
-        married/single alive/dead vegetarian/carnivore tall/short rich/poor left/right first/last"""
-    )
-)
 _DENYING = re.compile(r"(?:un|in|im|ir|dis|il)(?=[a-z]{3})")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.:]\d+[^.!?\n]*)*")
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*\.?")
@@ -94,10 +36,13 @@ _NOT_THIS = re.compile(
 )
 _NOW = re.compile(
     r"\b(?:now|nowadays|from now on|these days|instead|since|any ?more|no longer|as of|by now|meanwhile|became|changed"
-    r"|switched|swapped|extended)\b",
+    r"|switched|swapped|extended|left(?=\.?$))\b",
     re.IGNORECASE,
 )
-_MENDED = re.compile(r"\b(?:actually|correction|sorry|meant|mistake|typo|wrong|no wait|rather)\b", re.IGNORECASE)
+_MENDED = re.compile(
+    r"\b(?:actually|correction|sorry|meant|mistake|typo|wrong|no wait|rather|turns out|after all)\b", re.IGNORECASE
+)
+_NEVER_YET = re.compile(r"\b(?:has|have|'ve) never\b", re.IGNORECASE)
 _BESIDE = re.compile(r"\b(?:also|too|as well|another|other|second|besides|in addition)\b", re.IGNORECASE)
 
 
@@ -106,6 +51,7 @@ class Told:
 
     def __init__(self, existing: str, new: str, said: str) -> None:
         self.is_figures = _differ_in_figures(existing, new)
+        self.never_yet = bool(_NEVER_YET.search(existing))
         value = {word for word in words_of(new) if word not in LIGHT}
         about = [each for each in _SENTENCE.findall(said) if not value.isdisjoint(words_of(each))]
         heard = " . ".join([new, *about])
@@ -150,7 +96,7 @@ class Pair:
         old, new = self.old, self.new
         if old.mood or new.mood or ("future" in {old.tense, new.tense} and old.tense != new.tense):
             return "different"
-        if self.is_parted() or self.is_ended() or self.is_changed():
+        if self.is_parted() or self.is_ended() or self.is_changed() or self.is_followed():
             return "replaces"
         if not self.same_who:
             return "replaces" if self.has_another_holder() else "different"
@@ -183,6 +129,8 @@ class Pair:
         """Whether the message denies what only the old claim says, of the same matter."""
         old, new = self.old, self.new
         only = all_words(thing for _, thing in old.roles) - all_words(thing for _, thing in new.roles)
+        instead = _by_role(new.roles)  # "Writes with Pages instead of Word."
+        only |= all_words(thing for role, thing in old.roles & new.roles if len(instead.get(role, ())) > 1)
         only |= {part for word in only for part in word.split()}
         same_matter = old.verbs[0] == new.verbs[0] and (old.denied, old.over) == (new.denied, new.over)
         return same_matter and not self.told.is_beside and not only.isdisjoint(self.told.denied)
@@ -190,32 +138,38 @@ class Pair:
     def is_parted(self) -> bool:
         """Whether a couple is none any more."""
         old, new = self.old, self.new
-        if new.verbs[0] not in _PARTINGS or new.denied or not old.who <= new.who | {*_bare(new.who)}:
+        if new.verbs[0] not in PARTINGS or new.denied or not old.who <= new.who | {*_bare(new.who)}:
             return False
         of_couple = {*old.verbs[0].split(), *all_words(thing for _, thing in old.roles), *all_words(old.who)}
         others = all_words(thing for _, thing in new.roles) | all_words(new.who - old.who)
-        return not of_couple.isdisjoint(_PARTNERS) and not (others - {"user"}).isdisjoint(of_couple)
+        return not of_couple.isdisjoint(PARTNERS) and not (others - {"user"}).isdisjoint(of_couple)
 
     def is_ended(self) -> bool:
         """Whether it is over with the thing that the old claim is about: "sold the Golf"."""
         old, new = self.old, self.new
-        if not self.same_who or new.verbs[0] not in _ENDS or new.denied or old.denied or old.tense != "present":
+        if not self.same_who or new.verbs[0] not in ENDS or new.denied or old.denied or old.tense != "present":
             return False
         about = all_words(thing for role, thing in old.roles if role != "time")
         if new.verbs[0] == "retire" and old.verbs[0] == "work":
             return True
         # Of "is a smoker" what a smoker does.
         about |= {word.removesuffix("er") for word in about if old.verbs == ("be",)}
+        about |= {old.verbs[-1], old.verbs[-1].removesuffix("e")}
         return any(
-            thing.words() <= about and not thing.words() <= self.names & _PARTNERS
+            thing.words() <= about and not thing.words() <= self.names & PARTNERS
             for role, thing in new.roles
             if role in {"obj", "from", "as"} and not _FIGURE.fullmatch(thing.stem)
         )
 
+    def may_change(self) -> bool:
+        """Whether the new verb is one by which something becomes another."""
+        verb = self.new.verbs[0]
+        return verb in CHANGES or (verb == "begin" and self.old.verbs == ("be",))
+
     def is_changed(self) -> bool:
         """Whether something became another: "moved to the Design team", "switched from law", "was postponed to May"."""
         old, new = self.old, self.new
-        if not self.same_who or new.verbs[0] not in _CHANGES or new.denied or old.denied or old.tense != "present":
+        if not self.same_who or not self.may_change() or new.denied or old.denied or old.tense != "present":
             return False
         about = all_words(thing for _, thing in old.roles)
         if any(role == "from" and thing.words() <= about for role, thing in new.roles):
@@ -234,17 +188,45 @@ class Pair:
             for _, other in new.roles
         )
 
+    def is_followed(self) -> bool:
+        """Whether what the old claim tells has led to something since: waited for a flat and got it."""
+        old, new = self.old, self.new
+        if not self.same_who or old.denied or new.denied or new.over or old.tense != "present":
+            return False
+        was = {*old.verbs[-1].split(), *(thing.stem for role, thing in old.roles if role == "is")}
+        if old.verbs == ("be",) and any(role in {"in", "at"} for role, _ in old.roles) and new.verbs == ("be",):
+            places = {thing.stem for role, thing in new.roles if role in {"in", "at", "adv"}}
+            places |= {part.stem for role, thing in new.roles if role == "adv" for _, part in thing.parts}
+            return not places.isdisjoint({"back", "home"})
+        about = all_words(thing for role, thing in old.roles if role in {"for", "obj", "to", "on"})
+        now = all_words(thing for role, thing in new.roles if role in {"obj", "to"})
+        return any(
+            not was.isdisjoint(before)
+            and new.verbs[-1].split()[0] in after
+            and (before is not FOR_SOMETHING or not about.isdisjoint(now))
+            and (after != {"marry"} or not about.isdisjoint(now))
+            for before, after in FOLLOWED
+        )
+
     def is_over_with_life(self) -> bool:
         """Whether somebody died who lived or was somewhere."""
         old, new = self.old, self.new
         somewhere = old.verbs[0] in {"live", "work"} or (
             old.verbs == ("be",) and any(role == "in" or thing.stem == "alive" for role, thing in old.roles)
         )
-        return new.verbs[0] in {"die", "pass away"} and somewhere and old.tense == "present" and not new.denied
+        away = {thing.stem for role, thing in new.roles if role == "adv"}
+        died = new.verbs[0] in {"die", "pass away"} or (new.verbs[0] == "pass" and "away" in away)
+        return died and somewhere and old.tense == "present" and not new.denied
 
     def is_first_time(self) -> bool:
-        """Whether somebody went where they had never been."""
+        """Whether somebody did what they had never done, or began to do what they did not."""
         old, new = self.old, self.new
+        if not old.denied or new.denied or new.over:
+            return False
+        if new.verbs[0] == "begin" and new.verbs[1:] == old.verbs:
+            return True
+        if self.told.never_yet and old.verbs == new.verbs and old.tense == new.tense:
+            return _lasting(old.roles) <= _lasting(new.roles)
         places = [{thing for role, thing in each.roles if role in {"to", "in"}} for each in (old, new)]
         never = old.denied and old.tense == new.tense == "past" and old.verbs == ("be",)
         return never and not new.denied and bool(places[0]) and places[0] <= places[1]
@@ -253,7 +235,7 @@ class Pair:
         """Whether somebody else is now what only one can be: "Nina is the team lead now"."""
         old, new = self.old, self.new
         alike = old.verbs == new.verbs and _lasting(old.roles) == _lasting(new.roles) and old.tense == new.tense
-        if not alike or not old.roles or old.verbs[0] not in _LEADS or (old.denied, old.over) != (new.denied, new.over):
+        if not alike or not old.roles or old.verbs[0] not in LEADS or (old.denied, old.over) != (new.denied, new.over):
             return False
         stems = {thing.stem for thing in old.who | new.who if not thing.parts or thing.stem in self.names}
         named = len(stems) == 2 and stems - {"user"} <= self.names
@@ -288,7 +270,7 @@ class Pair:
     def is_once(self, role: str, one: Thing, other: Thing) -> bool:
         """Whether what is told of the past happens once, or is a count."""
         return (
-            self.old.verbs[-1] in _ONCE
+            self.old.verbs[-1] in ONCE
             or self.told.is_mended
             or role == "is"
             or (role != "time" and _is_count(one, other))
@@ -298,14 +280,14 @@ class Pair:
         """Whether a role has one value at a time for this subject."""
         verb = self.old.verbs[-1]
         named = {one.stem, other.stem} <= self.names
-        if verb in _ONCE and role in {"in", "time", "to"}:
+        if verb in ONCE and role in {"in", "time", "to"}:
             return True
         if verb == "be" and role in {"in", "at"} and any(each == "is" for each, _ in self.old.roles):
             return False  # "Is good at chess."
-        if (verb, role) in _ONE_AT_A_TIME:
+        if (verb, role) in ONE_AT_A_TIME:
             return named or (one.stem not in self.names and other.stem not in self.names)
         subjects = {thing.stem for thing in self.old.who}
-        of_several = not subjects.isdisjoint(_OF_SEVERAL | self.names)
+        of_several = not subjects.isdisjoint(OF_SEVERAL | self.names)
         if role == "time":
             return not of_several or (_is_count(one, other) and not is_dated(one))
         if _is_count(one, other) or role == "until":
@@ -330,13 +312,13 @@ class Pair:
 def _opposed_verbs(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two chains of verbs differ in one verb and its opposite: "loves swimming", "hates swimming"."""
     pairs = [frozenset(pair) for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-    return len(one) == len(other) and len(pairs) == 1 and pairs[0] in _OPPOSITES
+    return len(one) == len(other) and len(pairs) == 1 and pairs[0] in OPPOSITES
 
 
 def _status(claim: Claim) -> frozenset[str]:
     """Whether somebody is single, married, divorced, …"""
     told = {thing.stem for role, thing in claim.roles if role == "is"} if claim.verbs == ("be",) else set()
-    return _STATUSES & {claim.verbs[-1].split()[0], *told}
+    return STATUSES & {claim.verbs[-1].split()[0], *told}
 
 
 def _bare(things: Iterable[Thing]) -> Iterable[Thing]:
@@ -385,7 +367,7 @@ def _are_opposed(one: Thing, other: Thing) -> bool:
         return False
     (before,), (after,) = first, second
     return (
-        frozenset({before, after}) in _OPPOSITES
+        frozenset({before, after}) in OPPOSITES
         or before in {after, _DENYING.sub("", after, count=1)}
         or (after == _DENYING.sub("", before, count=1))
     )

@@ -38,6 +38,9 @@ CASES = {
         ("Rosa lives in Porto.", "Rosa lives in Braga."),
     ],
     "different": [
+        ("The user says that Ana is ill.", "The user says that Ana was ill."),
+        ("The user says that Ana is ill.", "Ana was ill."),
+        ("The user says that Ana is ill.", "Ana is ill."),
         ("Rosa lived in Porto.", "Rosa lived in Braga."),
         ("Rosa was born in Porto.", "Rosa was born in 1931."),
         ("Rosa was born in Porto.", "Tom was born in Braga."),

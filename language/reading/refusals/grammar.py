@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from language.reading.words import listed
 
-from ..parse import Parsed, Word
+from ..parse import Parsed
 from .requests import Act
 
 _REPORTING = listed("say tell ask think write shout whisper answer reply want beg warn order repeat")

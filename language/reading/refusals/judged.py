@@ -32,13 +32,11 @@ _LEAST_OF_A_SENTENCE = -4.0
 """What a sentence must have for its parts to be judged as well."""
 _MOST_WORDS = 16
 _MOST_PIECES = 12
-LONGEST_ANSWER = 160
+_LONGEST_ANSWER = 160
 
 FEATURES = 4096
-_LEAST_WORTH = -2.0
-"""What a part must have by its words to be embedded: of ordinary parts two in five have it, of unseen requests 95 of
-100."""
-_LEAST_OF_AN_ANSWER = -2.5
+_LEAST_WORTH = -1.5
+"""What a part must have by its words to be embedded: two in five ordinary ones have it, 99 of 100 requests."""
 _LEAST_OF_A_QUESTION = -3.5
 
 _PARTS = re.compile(r"(?:[,;:–—(]\s*|\s-+\s|\s(?=(?:but|and|so)\s))")
@@ -46,8 +44,7 @@ _PARTS = re.compile(r"(?:[,;:–—(]\s*|\s-+\s|\s(?=(?:but|and|so)\s))")
 
 def has_cue(line: str) -> bool:
     """Whether a text has a short part that may refuse by its words and pairs of words, so that it is worth judging."""
-    least = _LEAST_WORTH if len(line) > LONGEST_ANSWER else _LEAST_OF_AN_ANSWER
-    return any(_worth(line[start:end], least) for each in split_sentences(line) for start, end in pieces(each))
+    return any(_worth(line[start:end]) for each in split_sentences(line) for start, end in pieces(each))
 
 
 def judged_spans(line: str) -> list[tuple[int, int]]:
@@ -75,7 +72,7 @@ def judged_spans(line: str) -> list[tuple[int, int]]:
 
 def declines(answer: str) -> bool:
     """Whether an answer to the question if something may be kept says no."""
-    if len(answer) > LONGEST_ANSWER:
+    if len(answer) > _LONGEST_ANSWER:
         return False
     said = [answer, *(each.text for each in split_sentences(answer) if each.text != answer)]
     margins = _margins(list(dict.fromkeys(text.strip().replace("’", "'") for text in said)))
@@ -85,7 +82,9 @@ def declines(answer: str) -> bool:
 def asks(said: str) -> bool:
     """Whether the last sentence of the other side asks or tells to keep something."""
     last = [each.text for each in split_sentences(said)][-1:]
-    likely = [text for text in last if len(text.split()) <= _MOST_WORDS and _worth(text, _LEAST_OF_A_QUESTION, column=1)]
+    likely = [
+        text for text in last if len(text.split()) <= _MOST_WORDS and _worth(text, _LEAST_OF_A_QUESTION, column=1)
+    ]
     return any(each[ASKS] - each[NEITHER] >= LEAST_THAT_ASKS for each in _margins(likely))
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from language.reading.sentences import Sentence, split_sentences
+from language.reading.words import listed
 
 from ..parse import Word, parse
 from .grammar import is_reported
@@ -74,11 +75,7 @@ def _acts(text: str) -> Iterator[Act]:
     line = flat(text)
     found = acts_in(line) or judged_acts(line)
     parsed = parse(line) if found else None
-    return (
-        act
-        for act in found
-        if parsed is None or not (is_reported(parsed, act))
-    )
+    return (act for act in found if parsed is None or not (is_reported(parsed, act)))
 
 
 # --- Whose words are meant --------------------------------------------------------------------------------------
@@ -312,7 +309,7 @@ def _says_something(text: str) -> bool:
     return bool(words) and not (pointing and (len(words) < 2 or not any(map(str.isdigit, text))))
 
 
-_TALKS = frozenset("think know tell say care mind mean gossip ramble rant vent babble joke talk speak kid".split())
+_TALKS = listed("think know tell say care mind mean gossip ramble rant vent babble joke talk speak kid")
 
 
 def _is_fragment(text: str) -> bool:

@@ -7,7 +7,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
 from language.reading.refusals import Turn, hear, may_refuse
-from language.reading.refusals.judged import declines, has_cue, judged_spans
+from language.reading.refusals.judged import asks, declines, has_cue, judged_spans
 
 NAMED = "The bit about my brother stays in this room."
 SAID = Turn("user", "I play chess. My brother did time in 2012.")
@@ -42,6 +42,17 @@ def test_a_no_to_the_question_is_heard_in_any_words():
     assert hear([*asked, Turn("user", "Thank you, but I must decline.")], 2).asked
     assert hear([*asked, Turn("user", "why not, go on")], 2) is None
     assert not declines("nah " * 100)
+
+
+def test_what_the_other_side_asks_is_judged_too():
+    assert asks("How lovely! Would you like it in the book?")
+    assert not asks("Was he a miner or a baker?")
+    asked = [Turn("user", "My sister takes pills. She cooks well."), Turn("assistant", "Should it stand in the book?")]
+    answer = "I should feel a fool. Do leave it."
+    assert hear([*asked, Turn("user", answer)], 2).passages == (
+        (0, "My sister takes pills."),
+        (0, "She cooks well."),
+    )
 
 
 def test_another_embedder_or_one_that_fails_leaves_the_patterns_alone(monkeypatch):

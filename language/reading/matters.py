@@ -1,0 +1,88 @@
+"""What can be said of somebody only once at a time, and what ends it: the only words that comparing knows."""
+
+from __future__ import annotations
+
+from language.reading.words import listed
+
+ONE_AT_A_TIME = frozenset(
+    {
+        ("live", "in"),
+        ("work", "at"),
+        ("work", "for"),
+        ("work", "as"),
+        ("employ passive", "at"),
+        ("employ passive", "by"),
+        ("marry passive", "to"),
+        ("marry", "to"),
+        ("report", "to"),
+        ("engage passive", "to"),
+        ("be", "in"),
+        ("be", "at"),
+        ("take", "in"),
+    }
+)
+"""Verbs and roles that have one value at a time."""
+ONCE = frozenset({"bear passive", "die", "marry", "marry passive", "pass away"})
+CHANGES = frozenset(
+    f"{verb}{voice}"
+    for verb in (
+        *listed("move switch change transfer relocate postpone reschedule promote shift become rename"),
+        "put off",
+        *listed("bring push delay extend"),
+    )
+    for voice in ("", " passive")
+)
+ENDS = frozenset(
+    {
+        "leave",
+        "quit",
+        "sell",
+        "cancel",
+        "end",
+        "finish",
+        "lose",
+        "close",
+        "drop",
+        "give up",
+        "give away",
+        "step",
+        "resign",
+        "retire",
+        "graduate",
+    }
+)
+GOT = listed("get find buy receive adopt obtain rent hire have begin land")
+FOLLOWED = (
+    (listed("wait look search hope save apply rent"), GOT),
+    (listed("pregnant expecting"), listed("give bear have deliver")),
+    (listed("unemployed jobless"), listed("work find begin get")),
+    (listed("engage"), listed("marry")),
+    (
+        listed("broken break steal stolen lose lost missing ill sick injure injured hurt damaged closed recover heal"),
+        listed("repair fix mend find return recover heal replace reopen"),
+    ),
+)
+"""What a state ends with: words of what was, and verbs of what happened since."""
+FOR_SOMETHING = FOLLOWED[0][0]
+PARTINGS = frozenset(
+    {"divorce", "divorce passive", "separate", "separate passive", "break up", "break off", "split up"}
+)
+PARTNERS = listed(
+    """marry date engage husband wife spouse partner girlfriend boyfriend fiancé fiancée single divorced married
+        widowed engaged engagement relationship together"""
+)
+STATUSES = listed("single marry engage divorce separate widowed")
+LEADS = listed("be manage lead head chair run")
+OF_SEVERAL = listed(
+    """user son daughter child brother sister sibling friend cousin aunt uncle nephew niece neighbor colleague
+        grandmother grandfather grandchild grandson granddaughter mother father parent wife husband partner boss person
+        man woman dog cat pet horse hen rabbit team project"""
+)
+"""People, animals and what else a person may have several of, or of which several things can be told."""
+OPPOSITES = frozenset(
+    frozenset(pair.split("/"))
+    for pair in listed(
+        """love/hate like/dislike like/hate always/never early/late old/young elder/young eldest/young oldest/youngest
+        married/single alive/dead vegetarian/carnivore tall/short rich/poor left/right first/last"""
+    )
+)
