@@ -134,9 +134,12 @@ class Embedded:
             )
         return "" if self.meaning is None else DOUBTS[kind_of(self.meaning)]
 
-    def as_document(self) -> Embedded:
-        """The same as what is kept as it is, with what its passages mean. Call it before the transaction."""
-        said = passages(self.content) if self.meaning is not None else []
+    def as_document(self, beside: int = 0) -> Embedded:
+        """The same as what is kept as it is, with what its passages mean. Call it before the transaction.
+
+        ``beside`` is how many others are read in the same call.
+        """
+        said = passages(self.content, beside) if self.meaning is not None else []
         if said == [self.content.strip()]:
             return self  # One sentence is a statement.
         read = [each.meaning for each in self.of_each(said)]

@@ -10,7 +10,8 @@ import orjson
 
 FEWEST_WORDS = 4
 MOST_PASSAGES = 40
-"""More of one text are not judged by meaning, for each takes some milliseconds; rules read all of it."""
+MOST_AT_ONCE, FEWEST_OF_EACH = 1_000, 4
+"""More of one text, or of many at once, are not judged by meaning: each takes milliseconds. Rules read all of it."""
 
 _ENDS = re.compile(r"(?<=[.!?;])\s+|\n+")
 _BULLET = re.compile(r"^(?:[\s>#*+•-]|\d+[.)]\s|\[[ xX]?\])+")
@@ -28,11 +29,15 @@ def spoken(text: str) -> str:
     return "\n".join(_texts(read))
 
 
-def passages(text: str) -> list[str]:
-    """The sentences and lines of a document that may say something, without bullets; no code, and no mere labels."""
+def passages(text: str, beside: int = 0) -> list[str]:
+    """The sentences and lines of a document that may say something, without bullets; no code, and no mere labels.
+
+    ``beside`` is how many documents are read with it: of many, each is read less far.
+    """
+    most = min(MOST_PASSAGES, max(FEWEST_OF_EACH, MOST_AT_ONCE // (beside + 1)))
     cut = (_BULLET.sub("", each).strip() for each in _ENDS.split(spoken(text)))
     kept = (each for each in cut if len(each.split()) >= FEWEST_WORDS and not _CODE.search(each))
-    return [*dict.fromkeys(kept)][:MOST_PASSAGES]
+    return [*dict.fromkeys(kept)][:most]
 
 
 def _texts(value: Any) -> Iterator[str]:

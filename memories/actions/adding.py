@@ -141,7 +141,7 @@ def _prepare(
         assert isinstance(source, queries.Source)
         new, held_back = passed
         text = replace(next(texts), said=" ".join(said.quote for said in source.said))
-        text = text.as_document() if new.verbatim and not own_word else text
+        text = text.as_document(len(additions) - 1) if new.verbatim and not own_word else text
         prepared = prepare_new(principal, user_id, new, text, written_by=written_by, held_back=held_back)
         policy = WritePolicy(own_word=own_word, insist=each.insist)
         candidates.append(Candidate(prepared, policy, source.conversation_id, source.said))

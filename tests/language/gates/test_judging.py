@@ -83,6 +83,8 @@ def test_what_json_escapes_is_read_by_the_gates_too():
     assert admit(f'{{"note": ["tea", {hidden}]}}', own_word=False, longest=4_000, verbatim=True).held_back
     assert spoken('{"a": ["b\\nc", {"d": 1}]}') == "b\nc"
     assert spoken("{not json") == "{not json"
+    long = "\n".join(f"This is line number {number} of it." for number in range(100))
+    assert [len(passages(long, beside)) for beside in (0, 99, 999)] == [40, 10, 4]
     assert passages("- [x] Write it all down. Then go home now!\n{a = b c d}\n- no\n") == [
         "Write it all down.", "Then go home now!"
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,10 +10,12 @@ from agno.db.in_memory import InMemoryDb
 from agno.db.schemas import UserMemory
 
 from .client import Keepsake
-from .requests import segment
+from .requests import in_parts, segment
 
 _PATH = "memories/"
 _PER_PAGE = 100
+_MOST_NAMED = 50
+"""Ids of one request: they stand in its address."""
 _NOBODY = "default"
 """Whom agno means where no user is named: here the owner of the key."""
 
@@ -117,10 +119,10 @@ class KeepsakeDb(InMemoryDb):
 
     def delete_user_memories(self, memory_ids: list[str], user_id: str | None = None) -> None:
         """Put memories away."""
-        rows = [self._row(each, user_id) for each in memory_ids]
-        ids = [each["id"] for each in rows if each]
-        for start in range(0, len(ids), 1_000):
-            self._send("POST", f"{_PATH}bulk-delete/", user_id, body={"ids": ids[start : start + 1_000]})
+        for part in in_parts(memory_ids, _MOST_NAMED):
+            ids = [each["id"] for each in self._named(part, user_id)]
+            if ids:
+                self._send("POST", f"{_PATH}bulk-delete/", user_id, body={"ids": ids})
 
     def clear_memories(self) -> None:
         """Raise NotImplementedError: what is taken away is one person's."""
@@ -147,10 +149,16 @@ class KeepsakeDb(InMemoryDb):
         return self._keepsake.request(method, path, user=user, repeatable=True, **more)
 
     def _row(self, memory_id: str | None, user_id: str | None) -> dict[str, Any] | None:
-        """The memory of an id: agno's own of what was added by it, else Keepsake's."""
-        either = [{"external_id": _external(str(memory_id))}, {"id": str(memory_id)}]
-        page = self._send("GET", _PATH, user_id, params={"filters": {"OR": either}})
-        return page["results"][0] if page["results"] else None
+        """The memory of an id."""
+        found = self._named([str(memory_id)], user_id)
+        return found[0] if found else None
+
+    def _named(self, memory_ids: Sequence[str], user_id: str | None) -> list[dict[str, Any]]:
+        """The memories of ids: agno's own of what was added by them, else Keepsake's."""
+        either = [{"external_id": {"in": [*map(_external, memory_ids)]}}, {"id": {"in": [*memory_ids]}}]
+        params = {"filters": {"OR": either}, "per_page": _PER_PAGE}
+        found: list[dict[str, Any]] = self._send("GET", _PATH, user_id, params=params)["results"]
+        return found
 
     def _rows(
         self, asked: Mapping[str, Any], user_id: str | None, first: int, limit: int | None
