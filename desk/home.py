@@ -37,7 +37,7 @@ from .legacies.owning import ended_legacies
 from .legacies.tabs import Numbers, numbers_by_legacy
 from .page import PageRequest, for_person, neighbours_of
 from .review.queue import count_waiting_memories, waiting_proposals
-from .timeline.telling import UNTOLD, names_of, tell
+from .timeline.telling import names_of, tell, told_of
 
 LEGACIES_PER_PAGE = 24
 LATEST_CONVERSATIONS = 5
@@ -46,7 +46,6 @@ LATEST_CONVERSATIONS = 5
 MOST = 6
 LOOKED_AT = 200
 """How many of the person's last revisions are looked through: what changed long ago is no news."""
-_UNTOLD = (*UNTOLD, "OPEN")
 
 
 class RememberForm(forms.Form):
@@ -202,7 +201,7 @@ def latest_changes(principal: Principal) -> list[Latest]:
     if user_id is None:
         return []
     log = Change.objects.of_owner(user_id).filter(rev__gt=principal.rev - LOOKED_AT)
-    told = log.filter(object_type__in=["memory", "place"]).exclude(event__in=_UNTOLD)
+    told = told_of(log).filter(object_type__in=["memory", "place"]).exclude(event="OPEN")
     last: dict[tuple[str, str], Change] = {}
     for change in told.order_by("-rev"):
         last.setdefault((change.object_type, change.object_id), change)

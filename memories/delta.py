@@ -85,7 +85,8 @@ def _remembered(principal: Principal, since: int, events: _Events) -> list[_News
     for pk, category, content, importance, active_rev, worded_rev in found:
         happened = [event for _, event, _ in events[pk]]
         is_new = (active_rev or 0) > since or (principal.review == "before" and "APPROVE" in happened)
-        if "MERGE" in happened:
+        # Restored since, it is one of what had been merged.
+        if next((event for event in reversed(happened) if event in {"MERGE", "RESTORE"}), "") == "MERGE":
             verb = "merged"
         elif is_new:
             verb = "restored" if "RESTORE" in happened and "ADD" not in happened else "created"

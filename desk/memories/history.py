@@ -19,11 +19,9 @@ _SAID = {
     "PROPOSE": gettext_noop("proposed it"),
     "REJECT": gettext_noop("rejected it"),
     "QUARANTINE": gettext_noop("held it back"),
-    "TTL": gettext_noop("put it away when it expired"),
     "EVICT": gettext_noop("put it away to make room for newer ones"),
     "OPEN": gettext_noop("opened it"),
     "DELETE": gettext_noop("put it away"),
-    "MERGE": gettext_noop("merged it with others"),
 }
 _ARCHIVED = {
     Memory.DeletedWhy.REPLACED: gettext_noop("replaced it by another"),
@@ -69,6 +67,14 @@ def what_happened(change: Change, *, worded: bool) -> str:
     return _(said) if said else change.get_event_display().lower()
 
 
+def _expired(change: Change) -> str:
+    return _("put it away, as nobody used it") if "unused" in change.meta else _("put it away when it expired")
+
+
+def _merged(change: Change) -> str:
+    return _("merged others into it") if "sources" in change.meta else _("merged it with others")
+
+
 def _added(change: Change) -> str:
     found = change.actor_kind == ActorKind.JOB and change.conversation_id is not None
     return _("found it in what you said") if found else _("added it")
@@ -101,4 +107,6 @@ _TOLD: dict[str, Callable[[Change], str]] = {
     "PIN": lambda change: _("pinned it") if change.meta.get("pinned") else _("unpinned it"),
     "LINK": lambda change: _("found it said again") if "evidence" in change.meta else _("related it to another"),
     "RESTORE": _restored,
+    "TTL": _expired,
+    "MERGE": _merged,
 }

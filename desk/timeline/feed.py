@@ -23,7 +23,7 @@ from journal.models import ActorKind, Change, ChangeQuerySet, UndoStep
 
 from ..history import BY_ITSELF, agent_names, who_address, who_did
 from ..listing import as_id, one_of
-from .telling import NAMED, UNTOLD, Key, Named, about, names_of, tell
+from .telling import NAMED, Key, Named, about, names_of, tell, told_of
 
 AT_ONCE = 50
 NAMED_AT_ONCE = 3
@@ -77,7 +77,7 @@ class TimelineView:
 
     def narrow(self, changes: ChangeQuerySet, user_id: UUID) -> ChangeQuerySet:
         """The changes that are asked for, as ``who_did`` says whose they are."""
-        rows = changes.exclude(event__in=UNTOLD)
+        rows = told_of(changes)
         rows = rows.filter(rev__lt=self.before) if self.before else rows
         rows = rows.filter(object_type__in=KINDS[self.kind][1]) if self.kind else rows
         if not self.who:
@@ -171,8 +171,13 @@ class _Steps:
             found[step.object_type, step.object_id].append(step)
         return cls(found, frozenset((key, step.rev) for key, steps in found.items() for step in _open(steps)))
 
-    def action_of(self, change: Change) -> int:
-        """The first revision of what was done together with a change; its own where that can't be undone."""
+    def action_of(self, change: Change) -> int | tuple[str, str]:
+        """The first revision of what was done together with a change; its own where that can't be undone.
+
+        Of merges the plan, each of which is a transaction of its own.
+        """
+        if change.event == "MERGE" and "plan" in change.meta:
+            return "plan", str(change.meta["plan"])
         step = self._step_of(change)
         return step.action if step else change.rev
 

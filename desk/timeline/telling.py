@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,7 +15,7 @@ from accounts.models import Agent, Legacy
 from accounts.principals import Principal
 from conversations.models import Conversation
 from facts.models import LegacyFact
-from journal.models import ActorKind, Change
+from journal.models import ActorKind, Change, ChangeQuerySet
 from language.second_person import second_person
 from memories.models import Memory, Place
 
@@ -27,6 +27,11 @@ Key = tuple[str, str]
 
 UNTOLD = ("LINK", "MENTION")
 """What goes along with something else that is told."""
+
+
+def told_of(changes: ChangeQuerySet) -> ChangeQuerySet:
+    """Changes without those that go along with another: what was merged is told by what came of it."""
+    return changes.exclude(event__in=UNTOLD).exclude(Q(event="MERGE") & ~Q(meta__has_key="sources"))
 
 
 class Named(NamedTuple):

@@ -11,11 +11,15 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.recall.turn import prepare_turn
 from conversations.actions import conversation_create
+from desk.memories.history import make_memory_history
+from desk.timeline.feed import TimelineView, read_timeline
 from journal.models import JobRun, ModelUse, OperationEvent
 from language.base import Compared, ModelUnavailable, Usage
 from language.reading import parse as parsing
+from language.second_person import second_person
 from memories import actions
 from memories.consolidation import candidate_pairs
+from memories.delta import memory_delta
 from memories.models import ComparedPair, Memory, MemoryPlan
 from memories.policy.alike import is_worth_asking, may_be_one, says_the_same
 from memories.tasks import consolidate, consolidate_due
@@ -205,6 +209,29 @@ def test_what_the_person_took_apart_stays_apart(owner, me):
     with time_machine.travel(timezone.now() + timedelta(days=15)):
         assert run(owner).result["merged"] == 0
     assert contents(owner) == sorted([DOG, SAME_DOG])
+
+
+def test_a_run_is_one_entry_of_the_timeline_that_names_what_came_of_it(client, owner, me):
+    embedded(owner, DOG, SAME_DOG, TEA, SAME_TEA)
+    run(owner)
+    (entry,) = (each for each in read_timeline(me, TimelineView())[0] if "merged" in each.lines[0].what)
+    (line,) = entry.lines
+    assert (line.what, sorted(each.text for each in line.named)) == (
+        "merged others into it",
+        [second_person(SAME_TEA), second_person(DOG)],
+    )
+    assert "merged it with others" in {
+        each.what for each in make_memory_history(me, Memory.objects.get(content=SAME_DOG))
+    }
+
+
+def test_what_was_merged_and_restored_is_not_told_as_merged(owner, me):
+    before = me.rev
+    embedded(owner, DOG, SAME_DOG)
+    run(owner)
+    assert "↔merged" in memory_delta(principal_for_person(owner.pk), before)
+    actions.optimize_revert(me, MemoryPlan.objects.get().pk)
+    assert "merged" not in memory_delta(principal_for_person(owner.pk), before)
 
 
 def test_what_nobody_reviewed_is_not_reviewed_by_being_merged(owner):

@@ -13,6 +13,7 @@ from accounts.queries import principal_for_person
 from assistant.recall.query import Question, answer_question
 from assistant.recall.turn import prepare_turn
 from conversations.actions import conversation_create
+from desk.memories.history import make_memory_history
 from memories import actions, tasks
 from memories.block import memory_block
 from memories.delta import memory_delta
@@ -49,6 +50,8 @@ def test_unused_for_60_days_of_little_weight_not_pinned_and_no_field(owner):
     assert forgotten(memories) == memories[:1]
     gone = now(memories[0])
     assert (gone.deleted_why, gone.purge_at - gone.deleted_at) == ("ttl", timedelta(days=30))
+    history = make_memory_history(principal_for_person(owner.pk), gone)
+    assert history[0].what == "put it away, as nobody used it"
     check(owner)
 
 
