@@ -2,8 +2,8 @@
 
 Only English statements that begin with "The user" or name something of "the user's" are changed, and only where it is
 sure to be right; all others are told as they are stored. What is not sure: pronouns, which may mean the user or
-somebody else, a second "the user" (but not "the user's"), and words after "and" or a comma that may be verbs of the
-user or nouns.
+somebody else, a second "the user" (but not "the user's", nor "that the user is"), and words after "and" or a comma
+that may be verbs of the user or nouns.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ _PRONOUNS = re.compile(
     r"\b(?:he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themsel(?:f|ves)|they're|the user)\b", re.I
 )
 _THEIRS = re.compile(r"\bthe user(?:'|’)s( (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b))")
+_THAT_THEY = re.compile(r"\bthat the user (is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b")
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+")
 _OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
@@ -83,6 +84,7 @@ def _sentence(text: str) -> str | None:
     if not text.startswith("The user "):
         return None
     rest = _THEIRS.sub(r"your\1", text.removeprefix("The user "))
+    rest = _THAT_THEY.sub(lambda found: f"that you {_of_you(found[1])}", rest)
     verb = next((word for word in _WORD.finditer(rest) if word[0].lower() not in _ADVERBS), None)
     if verb is None or _PRONOUNS.search(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
         return None

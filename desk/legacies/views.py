@@ -128,7 +128,7 @@ def show_list(
         "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), view.counts_by_category(facts, principal)),
         "page": page,
         "cards": cards,
-        "near": _near(principal, view, facts, members, legacy_id) if page.number == 1 else [],
+        "near": [] if page.has_other_pages() else _near(principal, view, facts, members, legacy_id),
         "where": "list",
         "next": address + view.query,
         "adding": refused.typed if refused else {},
@@ -153,7 +153,10 @@ def show_list(
 def _near(
     principal: Principal, view: FactView, facts: FactQuerySet, members: Iterable[Member], legacy_id: UUID | None
 ) -> list[Card]:
-    """Facts in use that are close in meaning to what is searched for, and do not hold the words."""
+    """Facts in use that are close in meaning to what is searched for, and do not hold the words.
+
+    Not looked for where those that hold the words fill more than a page.
+    """
     if not view.search or view.show == "gone":
         return []
     found = find_facts(principal, QueryVector(view.search), wanted=Wanted(legacy_id), top_k=PER_PAGE[0])

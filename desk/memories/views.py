@@ -129,7 +129,7 @@ def show_memories(
         "page": page,
         "groups": _groups(page, cards, totals),
         "leaving": leaving_soon(principal),
-        "near": _near(principal, view, memories) if page.number == 1 else [],
+        "near": [] if page.has_other_pages() else _near(principal, view, memories),
         "next": address + view.query,
         "adding": {**BLANK, **(refused.typed if refused else {})},
         "adding_refused": refused.text if refused else "",
@@ -180,7 +180,10 @@ def filing_choices() -> dict[str, Any]:
 
 
 def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet) -> list[Card]:
-    """What is remembered that is close in meaning to what is searched for, and does not hold the words."""
+    """What is remembered that is close in meaning to what is searched for, and does not hold the words.
+
+    Not looked for where those that hold the words fill more than a page.
+    """
     if not view.search or view.state != "active":
         return []
     rows = present_shape(principal, Narrowing())

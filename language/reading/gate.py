@@ -60,7 +60,7 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
         plain,
     ):
         return "a name or word doubled"
-    if re.search(r"[{}<>=\\|]|Xquote|\w+@\w|[,;:] ?[,;:]", plain):
+    if re.search(r"[{}<>=\\|]|Xquote|\w+@\w|[,;:] ?[,;:]|, so,", plain):
         return "broken grammar"
     if _NEGATION.search(_QUOTED.sub("", said)) and not _NEGATION.search(plain):
         return "says less than was said"

@@ -3,6 +3,7 @@
 import pytest
 
 from language.reading import soundness
+from language.reading.gate import fault
 from language.reading.soundness import unsound
 from language.reading.statements import read
 from tests.language.offline_talk import conversation
@@ -47,3 +48,9 @@ def test_chat_and_learners_english_become_sentences(said, told):
         assert "Lucia teaches the user to make tortilla." in found
     else:
         assert found == told
+
+
+def test_what_trails_off_as_talk_does_is_no_sentence():
+    said = "I failed that, so, mixed results."
+    assert fault("The user failed that, so, mixed results.", said) == "broken grammar"
+    assert fault("The user failed the test, so they took it again.", said) == ""
