@@ -55,7 +55,9 @@ def main() -> None:
     from django.test import override_settings
 
     from accounts.models import User
+    from memory_project.preloading import preload
 
+    preload()  # As a server does, which keeps the garbage collector from what it loads.
     call_command("migrate", database="owner", verbosity=0)
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     with override_settings(ALLOWED_HOSTS=["*"], STORAGES={**settings.STORAGES, "staticfiles": plain}):

@@ -126,6 +126,7 @@ class TestWhatWasLoaded:
         assert maria.get(version=3).versions.count() == 3
         assert maria.filter(pinned=True).exists()
         assert maria.filter(state="active", reviewed_at=None).exists()
+        assert maria.get(external_id="viana-photograph").needs_check  # It may say the same as another.
         assert maria.filter(versions__evidence__message__role="user").exists()
         # Nothing is used of Tom's before he approves it.
         tom = memories.filter(user__username="tom")

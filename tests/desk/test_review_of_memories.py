@@ -620,7 +620,7 @@ def test_what_makes_no_sense(visit, owner, create, update):
 
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
-QUERIES = {"create": 16, "update": 15, "place": 13, "unreviewed": 17}
+QUERIES = {"create": 15, "update": 14, "place": 12, "unreviewed": 16}
 DECISIONS = {"create": 36, "update": 41, "place": 38, "unreviewed": 31}
 
 
