@@ -235,7 +235,7 @@ class Heard:
 
     ``new`` they said in passing, ``noted`` they asked to be remembered or agreed to, ``changed`` reads otherwise now
     (until now, from now on), ``told`` is about the memorialised person. ``refused``: they asked that something be not
-    kept. ``agreed``: they said yes to what they were asked.
+    kept. ``agreed``: they said yes to what they were asked. ``about`` names whom the talk is about, if others.
     """
 
     new: tuple[str, ...] = ()
@@ -244,6 +244,7 @@ class Heard:
     told: tuple[str, ...] = ()
     refused: bool = False
     agreed: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

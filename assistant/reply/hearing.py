@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -57,7 +58,8 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
         principal, model, part, candidates=lambda: model.extract(request).memories, near=near, keep=lambda: None
     )
     told = () if part.legacy_name is None else model.extract(request).facts
-    return _told(plan, [each.content for each in told if due in each.indices], agreed=held is not None)
+    heard = _told(plan, [each.content for each in told if due in each.indices], agreed=held is not None)
+    return replace(heard, about=part.legacy_name or "")
 
 
 def _told(plan: Plan, told: Collection[str], *, agreed: bool) -> Heard:

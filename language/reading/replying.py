@@ -49,6 +49,7 @@ _OF_A_PLACE = regex.compile(
     r"visit\w*|left|leave|leaving) $",
     regex.IGNORECASE,
 )
+_PRONOUN = regex.compile(r"(?<= )(?:she|he|her|him|his)\b", regex.IGNORECASE)
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
 _ASKS = regex.compile(
     r"\?\s*$|^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:"
@@ -169,10 +170,16 @@ def _asked_about(request: ReplyRequest) -> str:
 def _found(request: ReplyRequest) -> list[str]:
     if _ASKS_OF_ITSELF.search(request.question):
         return [ITSELF if request.is_first else f"{NO_MODEL} {ITSELF}"]
-    fitting, answers = _fitting(request.question, request.found)
+    fitting, answers = _fitting(_with_name(request.question, request.heard.about), request.found)
     if not fitting:
         return [NOTHING_FOUND]
     return [FOUND if answers else NEAREST, *(f"\n- {source.text} ({source.origin})" for source in fitting)]
+
+
+def _with_name(question: str, name: str) -> str:
+    """A question with the name of whom the talk is about where only a pronoun stands for them."""
+    given = name.split(maxsplit=1)[0] if name else ""
+    return question if not given or _NAME.search(question) else _PRONOUN.sub(given, question)
 
 
 def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool]:

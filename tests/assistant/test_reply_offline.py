@@ -86,6 +86,12 @@ class TestWhatItAnswers:
         told = answer(question, *(Source(each, "told") for each in (PATIENT, MARRIED, TINS, "Old boats rot.")))
         assert told == "".join([FOUND, *(f"\n- {each} (told)" for each in shown)])
 
+    @pytest.mark.parametrize("question", ["Whom did she marry?", "what did her tins hold", "Who was Rosa?"])
+    def test_whom_the_talk_is_about_where_a_pronoun_stands_for_them(self, question):
+        found = [Source(each, "told") for each in ("Tom likes tins. He marries.", MARRIED, TINS)]
+        assert "Tom" not in answer(question, *found, about="Rosa Almeida")
+        assert answer("Who was she?", *found, about="Rosa Almeida").count("Rosa") == 2
+
     @pytest.mark.parametrize("question", ["How old is Mia?", "When was Mia born?", "Where does Mia sleep?"])
     def test_what_answers_nothing_as_the_nearest(self, question):
         told = answer(
