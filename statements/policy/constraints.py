@@ -56,12 +56,21 @@ _IT_OF_NOTHING = re.compile(
 _BY_ITSELF = re.compile(r"that is (?:why|how|when)\b|it is called\b|this is\b|that was\b", re.IGNORECASE)
 _PREFACE = re.compile(
     r"(?:sure|certainly|of course|okay|ok|great|got it|sorry|thank(?:s| you)|absolutely|alright|understood)\b\s*[!,.:]?"
-    r"|(?:here(?:['’]s| is| are)|based on|according to|in) (?:the |this )?(?:memor|conversation|talk|chat|message|what)"
+    r"|(?:here(?:['’]s| is| are)|based on|according to|in) (?:the |this )?"
+    r"(?:memor|conversation|transcript|talk|chat|message|what)"
     r"|the (?:conversation|chat|dialogue)\b|(?:please )?remember (?:that|to)\b|please\b"
     r"|(?:noted|memory (?:updated|saved|added|stored))\b",
     re.IGNORECASE,
 )
-_TOLD = re.compile(r"\b(?:let (?:me|us) know|told (?:me|us))\b", re.IGNORECASE)
+_TOLD = re.compile(
+    r"\b(?:let (?:me|us) know|told (?:me|us)"
+    r"|in (?:this|the (?:current|present|above)) (?:conversation|chat|dialogue|session))\b(?!['’])",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(
+    r"(?:the )?user (?:said|says|answered|replied) (?:yes|no|ok|okay|so|that|it|nothing)\W*", re.IGNORECASE
+)
+_TO_SOMEBODY = re.compile(r"\b(?:to|for|with) (?:him|her|them)\W*$", re.IGNORECASE)
 _LABEL = re.compile(
     r"(?:content|fact|facts|memory|memories|output|summary|note|answer|result|category|statement|insight|user_\w+|\w+_\w+)"
     r"\s*[:=(]",
@@ -86,9 +95,15 @@ _FIELDS = re.compile(r"\b[A-Z][a-z]+: [^,|;]+[|,;] [A-Z][a-z]+: ")
 _SENTENCES = re.compile(r"(?<=[^\W\d_]{2})[.!](?=\s+[^\W\d_a-z]|\s*$)|[。！]")
 _TITLES = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|St|Prof|No|vs|etc|Jr|Sr)\.", re.IGNORECASE)
 _SUBJECTS = re.compile(r"(?:^|[,;] (?:and )?)(?:the user(?:['’]s)?|user(?:['’]s)?)\b", re.IGNORECASE)
+_PREDICATES = re.compile(
+    r"(?:(?<=user )|, (?:and )?| and )(?:is|was|has|likes|loves|hates|works|lives|drives|owns|plays|studies|speaks|"
+    r"wants|prefers|enjoys|keeps)\b",
+    re.IGNORECASE,
+)
 _FEW = 4
 _MOST_SUBJECTS = 2
 _MOST_PARTS = 2
+_MOST_PREDICATES = 3
 _SHORTEST_STEP = 2
 _NUMBER_INSIDE = re.compile(r"\s\d{1,2}[.)]\s+[^\W\d_]|[.!]\s\d{1,2}[.)]$")
 _NO_IMPERATIVE = re.compile(
@@ -187,7 +202,9 @@ def _asks(text: str) -> bool:
 def _is_by_pronoun(text: str) -> bool:
     if _PRONOUN_FIRST.match(text) or _BY_ITSELF.match(text):
         return True
-    return bool(_IT_FIRST.match(text)) and not _IT_OF_NOTHING.match(text)
+    if not _IT_FIRST.match(text):
+        return False
+    return not _IT_OF_NOTHING.match(text) or (bool(_TO_SOMEBODY.search(text)) and "user" not in text.lower())
 
 
 def _is_several(text: str) -> bool:
@@ -197,6 +214,7 @@ def _is_several(text: str) -> bool:
         len(_SENTENCES.findall(whole.rstrip(".! ") + ".")) > MOST_SENTENCES
         or len(parts) > _MOST_PARTS
         or len(_SUBJECTS.findall(whole)) > _MOST_SUBJECTS
+        or len(_PREDICATES.findall(whole)) > _MOST_PREDICATES
     )
 
 
@@ -231,6 +249,7 @@ _ENGLISH: tuple[_Rule, ...] = (
     (_PREFACE.match, gettext_noop("The text speaks about the conversation: write the statement alone.")),
     (_TOLD.search, gettext_noop("The text speaks about the conversation: write the statement alone.")),
     (_is_several, gettext_noop("The text says several things: write each as a statement of its own.")),
+    (_ANSWER.fullmatch, gettext_noop("The text says nothing.")),
     (_CUT.search, gettext_noop("The text breaks off.")),
     (_is_fragment, gettext_noop("The text is a part of a sentence: say who or what it is about.")),
 )

@@ -51,7 +51,10 @@ def test_a_card_says_what_it_is_when_it_called_and_what_it_was_shown(visit, owne
     planner = AgentFactory(name="Planner", owner=owner, role="planner")
     GrantFactory(user=owner, agent=AgentFactory(name="Clinic", service=True, issuer="clinic"))
     shown = words(visit(owner).get("/agents/"))
-    assert "agent Your own Has not called yet. Shown memories 2 times this week May see every category" in shown
+    assert (
+        "agent Your own Has not called yet. Shown memories 2 times this week May see every category but procedures"
+        in shown
+    )
     assert "Clinic A service that acts for you Was given nothing this week. Shown no memories this week." in shown
     assert "Planner Your own Planner Has not called yet." in shown
     assert "May see: Project, Goals, Tasks, Procedural" in shown

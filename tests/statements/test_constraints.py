@@ -41,10 +41,28 @@ def test_it_is_right_about_95_in_100_that_were_written_later():
         ("{'content': 'tea'}", "markup"),
         ("Nothing to remember.", "nothing"),
         ("The user likes", "breaks off"),
+        ("It is important to him.", "pronoun"),
+        ("The user said yes.", "nothing"),
+        ("The user mentioned bees in this conversation.", "conversation"),
+        ("Based on the transcript, the user likes bees.", "conversation"),
+        ("The user likes bees, is married to Jonas, works at Siemens and drives a Skoda.", "several"),
     ],
 )
 def test_each_refusal_says_what_is_wrong_and_quotes_nothing(text, said):
     assert said in refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is important to the user to be on time.",
+        "The user lives in Graz, works at Siemens and drives a Skoda.",
+        "The user said yes to the job in Graz.",
+        "The user was nervous in this session's exam.",
+    ],
+)
+def test_what_only_looks_so_is_taken(text):
+    assert not refusal(text)
 
 
 def test_agents_have_500_characters_and_what_is_extracted_280():
