@@ -329,3 +329,18 @@ def test_what_a_script_says_is_german_on_a_german_page(tab, german):
     tab.goto("/memories/")
     tab.evaluate("document.dispatchEvent(new Event('htmx:sendError'))")
     assert "nicht erreichbar" in tab.locator("#trouble").inner_text()
+
+
+WRITTEN = {"j F Y", "j F Y, H:i", "l, j F Y", "F Y", "M y", "M"}
+"""How pages write a date, beside the filters of ``times.py``: a whole day, with the time, and months on pictures."""
+FOR_PROGRAMS = {"U", "Y-m-d", "c"}
+
+
+def test_every_page_writes_dates_in_one_form_in_the_language_of_the_page():
+    found = {}
+    for folder in ("desk", "takeout"):
+        for path in (settings.BASE_DIR / "templates" / folder).glob("**/*.html"):
+            for quoted, form in re.findall(r"""\|(?:date|time):(_\()?["']([^"']*)["']""", path.read_text()):
+                if form not in (WRITTEN if quoted else FOR_PROGRAMS):
+                    found.setdefault(path.name, []).append(form)
+    assert found == {}
