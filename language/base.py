@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from language.consolidating import Compared, Condensing
     from language.insights import InsightRequest, Insights
 
 Vectors = npt.NDArray[np.float32]
@@ -303,33 +304,6 @@ class Passage:
 
     id: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Condensed:
-    """One memory that says what several said. ``sources`` are the ids of those, at least two."""
-
-    content: str
-    category: str
-    subject: str
-    importance: int
-    sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What a model says of pairs of statements, in their order, and what it used to say so."""
-
-    verdicts: tuple[Comparison, ...]
-    usage: Usage = field(default_factory=Usage)
-
-
-@dataclass(frozen=True, slots=True)
-class Condensing:
-    """What a model says in fewer memories, and what it used to say so."""
-
-    memories: tuple[Condensed, ...] = ()
-    usage: Usage = field(default_factory=Usage)
 
 
 @runtime_checkable

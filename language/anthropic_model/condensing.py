@@ -9,7 +9,8 @@ from typing import Any
 from anthropic import transform_schema
 
 from language.anthropic_model.answers import LONGEST_CONTENT, LONGEST_SUBJECT, Shape, validated
-from language.base import Condensed, KnownMemory, Passage
+from language.base import KnownMemory, Passage
+from language.consolidating import Condensed
 
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
 

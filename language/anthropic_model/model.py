@@ -23,8 +23,6 @@ from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS, insights_sche
 from language.anthropic_model.talking import choice_of, read_reply, talk_of
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
-    Compared,
-    Condensing,
     Extraction,
     ExtractionRequest,
     KnownMemory,
@@ -34,6 +32,7 @@ from language.base import (
     ToolAnswer,
     ToolRequest,
 )
+from language.consolidating import Compared, Condensing
 from language.insights import MOST_INSIGHTS, InsightRequest, Insights
 
 log = structlog.get_logger(__name__)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from language.base import (
-    Compared,
-    Condensing,
     Extraction,
     ExtractionRequest,
     KnownMemory,
@@ -16,6 +14,7 @@ from language.base import (
     ToolAnswer,
     ToolRequest,
 )
+from language.consolidating import Compared, Condensing
 from language.insights import InsightRequest, Insights
 from language.offline.guessing import guess
 from language.reading.candidates import fact_candidates, memory_candidates

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from language.base import Condensed, KnownMemory
+from language.base import KnownMemory
+from language.consolidating import Condensed
 
 from .compare import Saying, compare
 from .gate import MOST_CHARACTERS

@@ -8,7 +8,8 @@ import pytest
 from accounts.queries import principal_for_person
 from assistant.recall.turn import preparing
 from conversations.actions import NewMessage, conversation_create, messages_append
-from language.base import Compared, Condensing, Extraction, FactCandidate, ToolAnswer, ToolCall
+from language.base import Extraction, FactCandidate, ToolAnswer, ToolCall
+from language.consolidating import Compared, Condensing
 
 
 class ScriptedModel:

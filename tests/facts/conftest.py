@@ -9,7 +9,8 @@ from facts import actions
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.models import Ledger
-from language.base import Compared, Condensing, FactCandidate, ToolAnswer
+from language.base import FactCandidate, ToolAnswer
+from language.consolidating import Compared, Condensing
 
 EMBEDDING = ("statements.wording", "statements.actions.upkeep")
 

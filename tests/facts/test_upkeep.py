@@ -10,7 +10,8 @@ from accounts.queries import principal_for_person
 from facts import actions, tasks
 from facts.models import FACT, FactEvidence, FactLink, FactVersion, LegacyFact
 from journal.models import Change, OperationEvent
-from language.base import Compared, ModelUnavailable
+from language.base import ModelUnavailable
+from language.consolidating import Compared
 from statements.actions import statements_purge
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES

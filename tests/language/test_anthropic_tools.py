@@ -21,7 +21,6 @@ from language.anthropic_model.call import (
 )
 from language.anthropic_model.condensing import read_condensed
 from language.base import (
-    Condensed,
     KnownMemory,
     ModelAnswerInvalid,
     ModelUnavailable,
@@ -33,6 +32,7 @@ from language.base import (
     Usage,
     Utterance,
 )
+from language.consolidating import Condensed
 from tests.language import scripted
 from tests.language.messages_api import KEY, MODEL, called, error, message, serving
 from tests.language.scripted import whole

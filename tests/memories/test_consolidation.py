@@ -14,7 +14,8 @@ from conversations.actions import conversation_create
 from desk.memories.history import make_memory_history
 from desk.timeline.feed import TimelineView, read_timeline
 from journal.models import JobRun, ModelUse, OperationEvent
-from language.base import Compared, ModelUnavailable, Usage
+from language.base import ModelUnavailable, Usage
+from language.consolidating import Compared
 from language.reading import parse as parsing
 from language.second_person import second_person
 from memories import actions
