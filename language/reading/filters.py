@@ -198,6 +198,9 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
     ):
         return "when" not in clause.lows()
     complements = clause.children("xcomp")
+    progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
+    if progressive and any(each.entity == "DATE" for each in words):
+        return False  # What is planned for a day: "getting married in May".
     if lemma in _OF_THE_MOMENT and not _lasting_after_all(clause, complements):
         return True
     if lemma in {"like", "love", "want", "keep", "hate", "prefer", "enjoy"} and any(
@@ -215,7 +218,6 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         [one.low for one in clause.parsed.children(each)] == ["the"] for each in liked
     ):
         return True
-    progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
     if progressive and lemma not in _LASTING:
         return True
     if lemma == "be" and any(
@@ -256,6 +258,9 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
 def _lasting_after_all(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: PLR0911
     lemma, past = clause.head.lemma.lower(), clause.head.tag in {"VBD", "VBN"}
     lows = clause.lows()
+    if lemma == "make" and not past:
+        made = clause.children("dobj")
+        return any(each.pos == "NOUN" and not clause.parsed.child(each, "det", "poss") for each in made)
     if lemma in {"want", "hope", "need", "plan"}:
         return any(
             each.lemma not in (_OF_THE_MOMENT - {"find", "start"}) | {"be", "have", "do", "know"}

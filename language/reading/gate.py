@@ -19,6 +19,10 @@ _ENDS_OPEN = re.compile(
     r"|(?<![\w'])(?-i:[a-z])[\w-]*'s$"
 )
 _MAY_END = re.compile(r"(?i)\b(?:ever since|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$")
+_UNCLEAR = re.compile(r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),")
+_ASIDE = re.compile(r"^The user (?:notices?|noticed|reali[sz]e[sd]?|see|sees|saw|find|finds|found) that the user ")
+_WITH = re.compile(r", the user(?: and [\w ]+)?(?=\.?$)")
+"""What is left of "we're going, me and Eli"."""
 _TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed ?\]")
 """What stands where something sensitive was masked."""
 _QUOTED = re.compile(r'"[^"]*"')
@@ -41,6 +45,8 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
         return "begins with a pronoun"
     if _OTHER_PERSON.search(plain.replace("US", "")):
         return "first or second person"
+    if _UNCLEAR.search(plain):
+        return "unclear pronoun"
     if _TAKEN_OUT.search(sentence):
         return "something sensitive"
     doubled = _DOUBLED.search(plain)
@@ -69,5 +75,5 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
 
 def finished(text: str) -> str:
     """A sentence with its capital and its full stop."""
-    text = text[:1].upper() + text[1:]
+    text = _WITH.sub("", _ASIDE.sub("The user ", text[:1].upper() + text[1:]))
     return text if text.endswith((".", '."', '!"', '?"')) else f"{text}."

@@ -240,7 +240,7 @@ class MessageReader(Teller):
             clause.head.lemma == "be"
             and clause.head.tag == "VBD"
             and any(
-                each.pos == "NUM" or (each.entity == "DATE" and each.low in {"years", "old"})
+                (each.pos == "NUM" and each.low != "one") or (each.entity == "DATE" and each.low in {"years", "old"})
                 for each in clause.children("attr", "acomp")
             )
         )

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from language.reading.learners import LEARNERS
 from language.reading.notes import spelled_out
-from language.reading.words import KIN, PETS, listed
+from language.reading.words import ENGLISH, KIN, PETS, listed
 
 MASK = "Xquote"
 """A quotation stands in the text as this with a letter behind it: one name, as a parser sees it."""
@@ -83,9 +84,6 @@ _TRAILS = re.compile(
     r"|,? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
     r"|there you go)(?=[.!?]|$)"
 )
-_YEARS_HAD = re.compile(
-    r"(?i)\b(?P<who>i|he|she|they|we) (?P<had>have|has|had) (?P<age>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?= years?(?:$|[.,;!?]))"
-)
 # "My mum's moved in": she has, and it is nobody's.
 _KIN_HAS = re.compile(
     rf"(?i)(?<=\b)((?:my|our|his|her) (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
@@ -96,7 +94,6 @@ _PET_CALLED = re.compile(
     rf"(?i)(?:(?<=[.!?] )|^)(?:the )?(?P<pet>{'|'.join(sorted(PETS))})(?:'s| is|s)? (?:called|named)\b"
 )
 _TYPE = re.compile(r"(?i)(?<=m |s )(?:a )?type (1|2|one|two)\b(?! diab)")
-_AGED = {"have": "am", "has": "is", "had": "was"}
 
 WORDS = {
     "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "wont": "won't", "didnt": "didn't",
@@ -115,7 +112,7 @@ WORDS = {
     "n": "and", "em": "them", "pls": "please", "plz": "please", "idk": "I don't know", "def": "definitely",
     "sis": "sister", "bro": "brother", "hubby": "husband", "pb": "peanut butter", "outta": "out of", "kinda": "rather",
     "sorta": "rather", "rn": "now", "b4": "before", "alot": "a lot",
-    "evry": "every", "everyday": "every day", "bout": "about", "bf's": "boyfriend's",
+    "evry": "every", "everyday": "every day", "bout": "about", "bf's": "boyfriend's", "veggie": "vegetarian",
 }  # fmt: skip
 _UNMARKED = re.compile(
     rf"(?<![\w'])(?:{'|'.join(each for each in WORDS if re.search(r'n.t$|.m$|.ve$', WORDS[each]) and each != 'idk')})"
@@ -135,15 +132,6 @@ _OWN = re.compile(
     r"(?i)(?<![\w'])(mum|mom|dad|gran|nan|grandma|grandpa|grandad|sister|brother|auntie|uncle|wife|"
     r"husband|nonna|nonno)s"
     r"(?= (?!and\b|are\b|were\b|have\b|or\b|who\b|on\b|in\b|from\b|used\b|always\b|all\b)[a-z]+)"
-)
-_NO_ARTICLE = re.compile(
-    r"(?i)\b((?:have|has|had) "
-    r"(?=(?:dog|cat|horse|son|daughter|brother|sister|house|car|garden|bakery|shop|small|big)\b)|"
-    r"(?:is|was|am|'m|(?<=[eE])'s) (?=(?:nurse|teacher|doctor|dentist|driver|cook|chef|baker|fisherman|farmer"
-    r"|engineer|lawyer|"
-    r"student|vet|carpenter|tailor|waiter|waitress|programmer|accountant|mechanic|electrician|plumber|gardener|painter|"
-    r"musician|soldier|sailor|miner|pharmacist|secretary|housewife|widow|widower|orphan)"
-    r"(?=[.,;!?]|$| (?:in|at|and|since|by|for|from|on|but|with|of|here|there|now)\b)))"
 )
 _THEREFORE = re.compile(r"(?i)[,;] ?(?:therefore|that's why|thus|hence),? (?=\w)")
 _ALONE = r"(?= [^.!?]*(?:[.!]|$))(?![^.!?]*\b(?:I|we|my|our|me|us|myself)\b)"
@@ -187,6 +175,13 @@ _NAMED_KIN = re.compile(
     r"(?:sister|brother|husband|wife|son|daughter|girlfriend|boyfriend|partner|cousin|friend|uncle|aunt|auntie|niece|"
     r"nephew|fiance|fiancee|mate|grandma|grandpa|gran|nan|grandad|dog|cat)(?: (?:is|was) (?:called|"
     r"named))?,? ([a-z]{3,})\b(?!')"
+)
+# "filip has epilepsy": what has an illness or a need is somebody, whether or not a list has the name.
+_AILING = re.compile(
+    r"(?:^|[.!?,] |\band )(?!\w+(?:body|one|thing)\b|family\b|everyone\b|which\b|cat\b|dog\b)([a-z]{3,}) "
+    r"(?=(?:has|had) (?:epilepsy|asthma|diabetes|autism|adhd|dyslexia|coeliac|celiac|cancer|arthritis|migraines?|eczema"
+    r"|depression|dementia|crohn|parkinson|alzheimer|type|ms\b)|(?:is|was) (?:deaf|blind|autistic|diabetic|dyslexic"
+    r"|epileptic|asthmatic|coeliac|celiac|vegan|vegetarian|pregnant|allergic|lactose)\b)"
 )
 _NO_NAMES = listed(
     """and but who that the was has had can will would could for with from says said used always never just about
@@ -306,10 +301,10 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     mended.replace(re.compile(r"(?i)(?<=\bhe) (?=born\b)|(?<=\bshe) (?=born\b)|(?<=\bi) (?=born\b)"), " was ")
     if own:
         mended.replace(_PET_CALLED, lambda match: f"my {match['pet'].lower()} is called")
-    mended.replace(_YEARS_HAD, _aged)
+    for pattern, meant in LEARNERS:
+        mended.replace(pattern, meant)
     mended.replace(_TYPE, lambda match: f"a type-{match[1]} diabetic")
     mended.replace(_THEREFORE, ". ")
-    mended.replace(_NO_ARTICLE, lambda match: f"{match.group()}{_article(mended.text[match.end()])} ")
     mended.replace(_SPLICE, ". ")
     mended.replace(_OPENERS, "")
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
@@ -343,22 +338,12 @@ def _parted(match: re.Match[str]) -> str:
     )
 
 
-def _aged(match: re.Match[str]) -> str:
-    plural = match["who"].lower() in {"they", "we"}
-    be = {"have": "are", "had": "were"}.get(match["had"].lower(), "is") if plural else _AGED[match["had"].lower()]
-    return f"{match['who']} {be} {match['age']}"
-
-
 def _with_subject(subject: str, note: re.Match[str]) -> str:
     before = [each for each in re.split(r"(?<=[.!?]) ", note.string[: note.start()]) if each]
     known = (_OF_ONESELF, _NOTED_STATE, _NOTED_VERB)
     if not all(any(pattern.search(each) for pattern in known) for each in before):
         return note.group()
     return f"{subject} {note.group()[0].lower()}{note.group()[1:]}"
-
-
-def _article(letter: str) -> str:
-    return "an" if letter.lower() in "aeiou" else "a"
 
 
 def _strongest(marks: str) -> str:
@@ -383,6 +368,8 @@ def _mask(mended: Mended) -> None:
 
 def _mend_words(mended: Mended, names: Collection[str]) -> None:
     known = set(names)
+    ailing = {match[1] for match in _AILING.finditer(mended.text)}
+    known |= ailing - ENGLISH - _NO_NAMES - {*KIN, *PETS}
     mended.replace(_STRETCHED, lambda match: match[1])
     mended.replace(_ITS, "it's")
     mended.replace(_WORD, lambda match: WORDS.get(match.group().lower(), match.group()))

@@ -196,6 +196,14 @@ def _root(words: Sequence[Word], word: Word) -> int:
 
 def _find_verb(words: list[Word], sentence: Sequence[Word], root: int) -> None:
     """Make a verb of what was read as a noun where a sentence has none: "my partner works nights"."""
+    having = next((each for each in sentence if each.head == root and each.dep == "aux" and each.lemma == "have"), None)
+    if having is not None:  # "Filip has epilepsy."
+        for each in sentence:
+            if each.head == root and each.index != root and (each.index < having.index or each.dep == "punct"):
+                words[each.index] = replace(each, head=having.index)
+        words[having.index] = replace(having, pos="VERB", dep="ROOT", head=having.index)
+        words[root] = replace(words[root], dep="dobj", head=having.index)
+        return
     if any(word.tag in {"VBD", "VBZ", "VBP", "MD"} for word in sentence):
         return
     determined = False

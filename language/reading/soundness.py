@@ -37,7 +37,10 @@ def unsound(statement: str) -> str:
         return "no sentence"
     if _lacks_complement(parsed, root):
         return "says too little"
-    if any(_runs_on(parsed, word, root) for word in parsed.words if is_verb(word) and word is not root):
+    denied = (
+        each for each in parsed.words if each.dep == "appos" and "no" in {one.low for one in parsed.children(each)}
+    )
+    if any(denied) or any(_runs_on(parsed, word, root) for word in parsed.words if is_verb(word) and word is not root):
         return "run-on"
     return ""
 
@@ -54,6 +57,8 @@ def _lacks_complement(parsed: Parsed, verb: Word) -> bool:
             if person and each.tag == "NN" and not parsed.children(each) and each.low not in _BARE
         ]
         return not deps & _COMPLEMENTS or (bool(bare) and len(deps - {"nsubj", "punct", "attr"}) == 0)
+    if verb.lemma == "have" and "acomp" in deps and not deps & {"dobj", "ccomp", "xcomp"}:
+        return True
     passive = "auxpass" in deps or "nsubjpass" in deps
     return verb.lemma in _NEEDS_OBJECT and not passive and not deps & _OBJECTS
 

@@ -184,7 +184,7 @@ class Wording:
             return
         if low == "it" and clause.parsed.head(word).lemma in {"rain", "snow", "thunder", "freeze"}:
             return
-        if low in {"it", "its"}:
+        if low in {"it", "its"} and word.text != "IT":
             verb = governor(clause, word)
             ok = any(
                 each.tag in {"NN", "NNP"}

@@ -15,6 +15,8 @@ from tests.language.offline_talk import conversation
     ("The user likes.", "says too little"),
     ("The user's brother got all the brains the user dropped out of college at 17.", "run-on"),
     ("The user lives in Leeds. Tom is a nurse.", "broken grammar"),
+    ("The user has 8 hours different.", "says too little"),
+    ("Ray had two sons, no daughters.", "run-on"),
     ("The user is vegan.", ""),
     ("The user's hobby is pottery.", ""),
     ("The user still lives in the house that the user's father bought.", ""),

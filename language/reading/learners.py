@@ -1,0 +1,61 @@
+"""What learners of English write, as the sentence that they mean: articles, ages, "since four years", "works like"."""
+
+from __future__ import annotations
+
+import re
+
+from language.reading.words import listed
+
+_NO_ARTICLE = re.compile(
+    r"(?i)\b((?:have|has|had) "
+    r"(?=(?:dog|cat|horse|son|daughter|brother|sister|house|car|garden|bakery|shop|small|big)\b)|"
+    r"(?:is|was|am|'m|(?<=[eE])'s) (?=(?:nurse|teacher|doctor|dentist|driver|cook|chef|baker|fisherman|farmer"
+    r"|engineer|lawyer|"
+    r"student|vet|carpenter|tailor|waiter|waitress|programmer|accountant|mechanic|electrician|plumber|gardener|painter|"
+    r"musician|soldier|sailor|miner|pharmacist|secretary|housewife|widow|widower|orphan)"
+    r"(?=[.,;!?]|$| (?:in|at|and|since|by|for|from|on|but|with|of|here|there|now)\b)))"
+)
+_WORKS_LIKE = re.compile(
+    r"(?i)\b(?P<works>work(?:s|ed|ing)?) (?:like|as) (?!an?\b|the\b|hell\b|crazy\b|mad\b|my\b|one\b|this\b|that\b)"
+    r"(?=(?P<first>[a-z])[a-z]+[a-rt-z](?:[.,;!?]|$| (?:in|at|for|since|from|by|and|but|here|there|now)\b))"
+)
+_YEARS_HAD = re.compile(
+    r"(?i)\b(?P<who>i|he|she|they|we) (?P<had>have|has|had) (?P<age>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?= years?(?:$|[.,;!?]))"
+)
+_SINCE = re.compile(
+    r"(?i)\bsince (?=(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|some|many|several|a few) "
+    r"(?:years?|months?|weeks?|days?)\b(?! ago))"
+)
+_GOT = re.compile(
+    r"(?i)(?:'ve|(?<=\w)(?P<space> )(?P<has>have|has)) got (?=(?:an?|no|some|two|three|four|five|\d+|type|my|his|her"
+    r"|(?:crohn|parkinson|alzheimer|asthma|diabetes|epilepsy|arthritis|cancer|migraine)\w*(?:'s)?)\b)"
+)
+_ILLNESS = re.compile(r"(?i)(?<!\w)(crohn|parkinson|alzheimer|hashimoto|asperger|tourette|hodgkin)'?s\b")
+_SHORT_ILLNESS = re.compile(
+    r"(?i)\b(?P<has>have|has|had|with) (?P<ill>ms|adhd|copd|ibs|ptsd|ocd|hiv|pcos|add)(?=[.,;!?]|$| )"
+)
+_AGED = {"have": "am", "has": "is", "had": "was"}
+_VOWELS = listed("a e i o u")
+
+
+def article(letter: str) -> str:
+    """The article before a word that begins with a letter."""
+    return "an" if letter.lower() in _VOWELS else "a"
+
+
+def _aged(match: re.Match[str]) -> str:
+    plural = match["who"].lower() in {"they", "we"}
+    be = {"have": "are", "had": "were"}.get(match["had"].lower(), "is") if plural else _AGED[match["had"].lower()]
+    return f"{match['who']} {be} {match['age']}"
+
+
+LEARNERS = (
+    (_YEARS_HAD, _aged),
+    (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
+    (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),
+    (_GOT, lambda match: f" {match['has'] or 'have'} "),
+    (_SINCE, lambda match: "for "),
+    (_WORKS_LIKE, lambda match: f"{match['works']} as {article(match['first'])} "),
+    (_NO_ARTICLE, lambda match: f"{match.group()}{article(match.string[match.end()])} "),
+)
+"""What is looked for, and what stands in its place."""
