@@ -10,9 +10,9 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from journal.exceptions import Conflict
-from statements.actions import rejected_before, suppression_remove
+from statements.actions import rejected_before, suppression_remove, words_check
 
-from ..models import Memory, Proposal
+from ..models import MEMORY, Memory, Proposal
 from ..policy import writing
 from ..policy.bands import Band, Neighbour, Thresholds, nearest_band, value_of
 from ..policy.writing import State
@@ -138,6 +138,8 @@ class CandidateDecision:
 
     def check_suppressions(self) -> None:
         """Let the person's own word lift what stands against it, and refuse anybody else's of the same words."""
+        if not self.by_word:
+            words_check(MEMORY, self.recording.user_id, writing.said_beside(self.new.subject, self.new.topics))
         if not self.around.against.words:
             return
         if not self.by_word:

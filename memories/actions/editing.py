@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
-from statements.actions import suppression_check
+from statements.actions import suppression_check, words_check
 from statements.policy import clean_reason
 from statements.wording import Embedded
 
@@ -210,6 +210,9 @@ def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         raise Refused(_("A field is about the person: it has no subject."), code="bad_field")
     if "category" in filing and writing.bound(memory.kind, filing["category"]) != memory.kind:
         raise Refused(_("What is no list of steps can't become one by being filed otherwise."), code="bad_kind")
+    if not principal.speaks_as_person:
+        beside = writing.said_beside(filing.get("subject", ""), filing.get("topics", ()))
+        words_check(MEMORY, memory.user_id, beside)
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:

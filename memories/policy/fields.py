@@ -124,7 +124,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{subject}(?:lives?|resides?|based) in (?!(?:a|an|the|this|that|their|his|her|my|fear|peace|poverty"
         r"|harmony|denial"
         r"|luxury|exile|debt|hope|pain|sin|solitude)\b)[\p{{L}}'’-]{{3,}}[.!]?$",
-        r"{subject}(?:moved|relocated|emigrated|immigrated)(?: back"
+        r"{subject}(?:moved|relocated|emigrated|immigrated)(?: back| house| home"
         r"| over)?(?: from [\p{{L}} ]{{2,30}}?)? to (?:the city of )?"
         r"{place}",
         r"{subject}(?<=\b(?:has|have) (?:\w+ )?)lived in {place}(?=[^.;]*\b(?:for|since|all)\b)",
@@ -288,20 +288,31 @@ _NOT_SO = regex.compile(
     regex.IGNORECASE,
 )
 _SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+")
+_THE_USER = regex.compile(
+    r"|(?:(?:the|this|our|my) )?(?:user|person|account (?:holder|owner)|me|myself|self|I)", regex.IGNORECASE
+)
+_OWNED = regex.compile(r"^(?:the|their|his|her) (?=\p{Ll})", regex.IGNORECASE)
+_PREFERRED = regex.compile(r"the (?:preferred|chosen) name\b", regex.IGNORECASE)
 _OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
 
 
 def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning | None = None) -> str:
     """The field of the person that a statement gives, empty when it gives none; the first in the order of the fields.
 
-    With a ``subject`` it has to name the user: "Lives in Porto." may be said of anybody. ``name`` is the person's, by
-    which a statement may begin. What no rule recognises is judged by its ``meaning``.
+    With a ``subject`` that is not the user it has to name them: "Lives in Porto." may be said of anybody. ``name`` is
+    the person's, by which a statement may begin. What no rule recognises is judged by its ``meaning``.
     """
     for own in filter(None, (name, name.partition(" ")[0])):
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
             content = f"The user{content[len(own) :]}"
-    if subject and _OF_THE_USER.search(content) is None:
-        return ""
+    named = {name.lower(), name.partition(" ")[0].lower()}
+    is_the_user = _THE_USER.fullmatch(subject) or subject.lower() in named
+    if _OF_THE_USER.search(content) is None:
+        if not is_the_user:
+            return ""
+        if subject or _PREFERRED.match(content):
+            owned = _OWNED.sub("The user's ", content, 1)
+            return field_of(content if owned == content else owned, "", name, meaning)
     for sentence in _SENTENCES.split(content):
         if _NOT_SO.search(sentence) is None:
             starts = _starts(sentence)

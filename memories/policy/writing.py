@@ -48,16 +48,25 @@ def with_field(principal: Principal, new: NewMemory, meaning: Meaning | None = N
     if new.field:
         return new
     said = said_field(principal, new.content, new.kind, new.subject, meaning)
-    # A field is about the person, whatever the caller files it under.
-    return replace(new, field=said, subject="") if said else new
+    # A field is about the person and holds from now on, whatever the caller files it under.
+    return replace(new, field=said, subject="", kind=Kind.SEMANTIC) if said else new
 
 
 def said_field(principal: Principal, content: str, kind: str, subject: str, meaning: Meaning | None = None) -> str:
     """The field of the person that a content gives, empty for none.
 
-    With its ``meaning`` (``Embedded.statement``) it is recognised in words that no rule knows.
+    With its ``meaning`` (``Embedded.statement``) it is recognised in words that no rule knows. What an agent calls an
+    episode gives a field as well as a statement does; our own accounts of a talk tell what was said there.
     """
-    return field_of(content, subject, principal.name, meaning) if kind == Kind.SEMANTIC else ""
+    if kind == Kind.SEMANTIC:
+        return field_of(content, subject, principal.name, meaning)
+    return field_of(content, subject, principal.name) if kind == Kind.EPISODIC and principal.agent_id else ""
+
+
+def said_beside(subject: str, topics: Sequence[str]) -> list[str]:
+    """What a subject or a topic of several words may say, as it stands and as said of the user."""
+    several = [each for each in (subject, *topics) if len(each.split()) > 2]
+    return [said for each in several for said in (each, f"The user {each}")]
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:

@@ -32,6 +32,7 @@ from .suppressions import (
     suppression_lift,
     suppression_remove,
     suppressions_follow,
+    words_check,
 )
 from .upkeep import compare_later, embed_waiting, erase, purging, put_back, statements_purge, take_unindexed
 
@@ -74,4 +75,5 @@ __all__ = [
     "suppression_remove",
     "suppressions_follow",
     "take_unindexed",
+    "words_check",
 ]

@@ -151,6 +151,12 @@ def suppression_check(
     return against.why_waits(text)
 
 
+def words_check(kind: StatementKind[Any], user_id: UUID, texts: Sequence[str]) -> None:
+    """Refuse words that say beside a statement what the person rejected. Raises Gated (422 ``rejected_before``)."""
+    if texts and any(Suppression.objects.against(kind, user_id, [Embedded(each, None, "") for each in texts])):
+        raise rejected_before()
+
+
 def rejected_before() -> Gated:
     """The refusal of what a suppression stands against."""
     return Gated(_("The person rejected or deleted this before. Only they can bring it back."), code="rejected_before")

@@ -180,3 +180,30 @@ class TestSignals:
             actions.memory_reject(me, memory.pk)
         assert not FieldSignal.objects.exists()
         assert tell(FORMALLY).outcome == "proposed"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"content": "The preferred name is Zork.", "subject": "the user"},
+        {"content": "The preferred name is Zork."},
+        {"content": "Preferred name: Zork.", "subject": "me"},
+        {"content": "The user's preferred name is Zork.", "kind": "episodic"},
+        {"content": "The user moved house to Faro last week."},
+    ],
+    ids=["whose subject is the user", "of nobody", "whose subject is me", "as an episode", "by moving house"],
+)
+def test_an_agent_gives_no_field_by_how_it_files_it(agent, told):
+    """Reproductions of an attacker's evening: each counted at once, and stood in the next prompt."""
+    principal = factories.agent_principal(agent)
+    category = "history" if "kind" in told else "context"
+    added = actions.memory_add(principal, NewMemory(category=category, **told))
+    assert added.outcome == "proposed"
+    assert not Memory.objects.filter(state="active").exists()
+
+
+def test_an_agent_gives_no_field_by_rewording_an_episode(agent):
+    principal = factories.agent_principal(agent)
+    told = actions.memory_add(principal, NewMemory("The user spoke of the garden.", "history", kind="episodic")).memory
+    actions.memory_update(principal, told.pk, content="The user's preferred name is Zork.")
+    assert Memory.objects.get(state="active").content == "The user spoke of the garden."

@@ -2,11 +2,14 @@
 
 import pytest
 
+from accounts.queries import principal_for_person
 from journal.exceptions import Gated
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from memories import actions
 from memories.models import Memory, MemoryVersion, Place, Proposal
+from memories.records import NewMemory
+from tests import factories
 from tests.conftest import taken_back
 from tests.factories import rev_of
 
@@ -154,3 +157,19 @@ class TestWhatNoRuleKnows:
         away.back()
         actions.memories_index()
         assert (now(memory).state, now(memory).state_reason) == ("proposed", self.DOUBT)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("beside", ["subject", "topics"])
+def test_what_was_rejected_comes_back_neither_as_a_subject_nor_as_a_topic(owner, agent, beside):
+    """Reproduction of an attacker's evening: the subject stood in the next prompt."""
+    principal, me = factories.agent_principal(agent), principal_for_person(owner.pk)
+    told = actions.memory_add(principal, NewMemory("The user collects bells from the north.", "interests")).memory
+    other = actions.memory_add(principal, NewMemory("The user sings in a choir.", "interests")).memory
+    actions.memory_reject(me, told.pk)
+    words = "collects bells from the north" if beside == "subject" else ("The user collects bells from the north",)
+    with pytest.raises(Gated):
+        actions.memory_add(principal, NewMemory("The user swims.", "interests", **{beside: words}))
+    with pytest.raises(Gated):
+        actions.memory_amend(principal, other.pk, **{beside: words})
+    assert actions.memory_add(me, NewMemory("The user swims.", "interests", **{beside: words})).outcome == "created"
