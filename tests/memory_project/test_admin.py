@@ -1,5 +1,6 @@
 """The staff's side: its door, its sidebar, its first page, and what its pages may load."""
 
+import re
 from datetime import timedelta
 from uuid import uuid4
 
@@ -334,3 +335,19 @@ class TestTheFirstPage:
         for debug, label in ((True, ["Development", "info"]), (False, None)):
             settings.DEBUG = debug
             assert sidebar.environment(rf.get("/")) == label
+
+
+def test_records_are_listed_with_whom_they_are_of_instead_of_ids(client, moderator):
+    person, legacy = factories.UserFactory(username="olga"), factories.LegacyFactory(name="Rosa")
+    me = principal_for_person(person.pk)
+    memory = memory_add(me, NewMemory("Olga rows on Tuesdays.", "interests")).memory
+    job = factories.JobRunFactory(user_id=person.pk)
+    client.force_login(moderator)
+    change = Change.objects.get(object_id=memory.pk, event="ADD")
+    for kind, name in (("change", "olga"), ("jobrun", "olga"), ("undostep", "olga"), ("ledger", "Rosa")):
+        page = client.get(f"/admin/journal/{kind}/").content.decode()
+        assert f">{name}</a>" in page, kind
+        assert str(person.pk) not in re.sub(r'(href|value)="[^"]*"', "", page), kind
+    for kind, pk in (("change", change.pk), ("jobrun", job.pk)):
+        assert "of olga" in client.get(f"/admin/journal/{kind}/{pk}/change/").content.decode()
+    assert str(legacy.pk)[:8] in client.get("/admin/journal/ledger/").content.decode()

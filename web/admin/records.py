@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.admin import SimpleListFilter
-from django.db.models import Model, QuerySet
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from unfold.decorators import display
@@ -28,7 +29,7 @@ from journal.models import (
     UndoStep,
 )
 
-from .base import RecordAdmin, link_to, with_id
+from .base import RecordAdmin, link_to, short, with_id
 from .dialogs import ConfirmForm, button
 
 job_subjects: dict[str, type[Model] | None] = {}
@@ -50,11 +51,52 @@ EVENT_COLOURS = {
 }
 
 
+class OfOwnerAdmin(RecordAdmin):
+    """Records that hold the id of a person or a legacy alone, told with what that one is called.
+
+    ``owner_field`` is the column. What was erased has no name: then it is the beginning of the id. Other ids are short
+    in a list and whole on the page of a row.
+    """
+
+    owner_field = "user_id"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows, each with the name of its person or its legacy."""
+        names = {"person_name": ("User", "username"), "legacy_name": ("Legacy", "name")}
+        owners = {
+            alias: Subquery(
+                apps.get_model("accounts", kind)._default_manager.filter(pk=OuterRef(self.owner_field)).values(name)
+            )
+            for alias, (kind, name) in names.items()
+        }
+        return super().get_queryset(request).annotate(**owners)
+
+    def title_of(self, row: Any) -> str:
+        """What it is, and whose."""
+        name = row.person_name or row.legacy_name
+        return f"{super().title_of(row)} of {name}" if name else super().title_of(row)
+
+    @admin.display(description="of")
+    def whose(self, row: Any) -> Any:
+        """The person or the legacy, with a link."""
+        pk = getattr(row, self.owner_field)
+        for kind, name in (("User", row.person_name), ("Legacy", row.legacy_name)):
+            if name:
+                return link_to(apps.get_model("accounts", kind), pk, name)
+        return "-" if pk is None else short(pk)
+
+    @admin.display(description="object")
+    def about_object(self, row: Any) -> str:
+        """What sort of thing it is about, and the beginning of its id."""
+        return f"{getattr(row, 'object_type', '')} {short(row.object_id or '-')}".strip()
+
+
 @admin.register(Ledger)
-class LedgerAdmin(RecordAdmin):
+class LedgerAdmin(OfOwnerAdmin):
     """Revisions and counts of people and legacies."""
 
-    list_display = ["id", "kind", "rev", "turns", "chunks", "facts"]
+    owner_field = "pk"
+    list_display = ["id", "whose", "kind", "rev", "turns", "chunks", "facts"]
     list_filter = ["kind"]
     search_fields = ["id"]
     search_help_text = "The id of a person or a legacy"
@@ -62,10 +104,11 @@ class LedgerAdmin(RecordAdmin):
 
 
 @admin.register(Change)
-class ChangeAdmin(RecordAdmin):
+class ChangeAdmin(OfOwnerAdmin):
     """The log of writes."""
 
-    list_display = ["at", "labelled_event", "object_type", "object_id", "ledger_id", "rev", "actor_kind", "actor_id"]
+    owner_field = "ledger_id"
+    list_display = ["at", "labelled_event", "about_object", "whose", "rev", "actor_kind", "actor"]
     list_filter = ["event", "actor_kind", "at"]
     search_fields = ["object_id"]
     search_help_text = "The id of what was changed, of a person or a legacy, or of a conversation"
@@ -86,6 +129,11 @@ class ChangeAdmin(RecordAdmin):
         "meta",
     ]
 
+    @admin.display(description="actor")
+    def actor(self, change: Change) -> str:
+        """The beginning of the id of who did it."""
+        return short(change.actor_id)
+
     @display(description="event", label=EVENT_COLOURS)
     def labelled_event(self, change: Change) -> str:
         """What happened."""
@@ -93,10 +141,11 @@ class ChangeAdmin(RecordAdmin):
 
 
 @admin.register(UndoStep)
-class UndoStepAdmin(RecordAdmin):
+class UndoStepAdmin(OfOwnerAdmin):
     """Which changes can be undone. How an object stood before may hold what a person wrote, so it is not shown."""
 
-    list_display = ["at", "ledger_id", "rev", "action", "object_type", "object_id"]
+    owner_field = "ledger_id"
+    list_display = ["at", "whose", "rev", "action", "about_object"]
     list_filter = ["object_type"]
     search_fields = ["ledger_id", "object_id"]
     search_help_text = "The id of a person, a legacy or an object"
@@ -105,10 +154,10 @@ class UndoStepAdmin(RecordAdmin):
 
 
 @admin.register(Export)
-class ExportAdmin(RecordAdmin):
+class ExportAdmin(OfOwnerAdmin):
     """Files with everything about somebody, until their time is over. Only the person gets one."""
 
-    list_display = ["id", "user_id", "size", "created_at", "expires_at"]
+    list_display = ["id", "whose", "size", "created_at", "expires_at"]
     search_fields = ["user_id"]
     search_help_text = "The id of a person"
     id_fields = ("pk", "user_id")
@@ -130,10 +179,10 @@ class ExportPartAdmin(RecordAdmin):
 
 
 @admin.register(Erasure)
-class ErasureAdmin(RecordAdmin):
+class ErasureAdmin(OfOwnerAdmin):
     """What people had erased, in numbers."""
 
-    list_display = ["at", "user_id", "scope", "state", "due_at", "done_at"]
+    list_display = ["at", "whose", "scope", "state", "due_at", "done_at"]
     list_filter = ["state"]
     search_fields = ["user_id"]
     search_help_text = "The id of a receipt or a person"
@@ -154,7 +203,7 @@ class ErasedAdmin(RecordAdmin):
 
 
 @admin.register(OperationEvent)
-class OperationEventAdmin(RecordAdmin):
+class OperationEventAdmin(OfOwnerAdmin):
     """The log of attempts, with what was skipped and what failed."""
 
     list_display = [
@@ -162,9 +211,9 @@ class OperationEventAdmin(RecordAdmin):
         "node",
         "op",
         "labelled_status",
-        "user_id",
-        "thread_id",
-        "object_id",
+        "whose",
+        "thread",
+        "about_object",
         "category",
         "sim",
         "count",
@@ -174,6 +223,11 @@ class OperationEventAdmin(RecordAdmin):
     search_help_text = "The id of a person, a thread or an object"
     id_fields = ("user_id", "thread_id", "object_id")
     ordering = ["-at"]
+
+    @admin.display(description="thread")
+    def thread(self, event: OperationEvent) -> str:
+        """The beginning of its id."""
+        return short(event.thread_id or "-")
 
     @display(description="status", label={"ok": "success", "skipped": "warning", "error": "danger"})
     def labelled_status(self, event: OperationEvent) -> str:
@@ -224,10 +278,20 @@ class KindFilter(SimpleListFilter):
 
 
 @admin.register(JobRun)
-class JobRunAdmin(RecordAdmin):
+class JobRunAdmin(OfOwnerAdmin):
     """Background work."""
 
-    list_display = ["kind", "about", "labelled_state", "progress", "attempts", "error_code", "due", "created_at"]
+    list_display = [
+        "kind",
+        "about",
+        "whose",
+        "labelled_state",
+        "progress",
+        "attempts",
+        "error_code",
+        "due",
+        "created_at",
+    ]
     list_filter = [StandingFilter, KindFilter, "created_at"]
     search_fields = ["id"]
     search_help_text = "The id of a job, of what it is about, or of a person"
@@ -254,7 +318,7 @@ class JobRunAdmin(RecordAdmin):
     def about(self, job: JobRun) -> Any:
         """What the job works on."""
         model = job_subjects.get(job.kind)
-        return job.subject_id if model is None else link_to(model, job.subject_id)
+        return short(job.subject_id or "-") if model is None else link_to(model, job.subject_id)
 
     @display(description="state", ordering="state", label=STATE_COLOURS)
     def labelled_state(self, job: JobRun) -> tuple[str, str]:
