@@ -288,3 +288,24 @@ def test_what_opens_keeps_nobody_out(tab, owner, facts):
     tab.get_by_role("heading", name="Reject 1 fact?").wait_for()
     found["bulk"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_pages_of_the_person_s_own_data_keep_nobody_out(tab, owner, memories, facts):
+    me = principal_for_person(owner.pk)
+    placed = memory_actions.place_add(me, "harbour", "The harbour", "Where the boat lies.").place
+    receipt, _made = erasure_request(me, "fact", str(facts[1].pk), grace_hours=24)
+    tab.sign_in(owner)
+    found = {}
+    for path in (
+        "/data/",
+        f"/erased/{receipt.pk}/",
+        f"/memories/{memories[0].pk}/erase/",
+        f"/facts/{facts[0].pk}/erase/",
+        "/withheld/",
+        "/import/",
+        "/places/",
+        f"/places/{placed.pk}/",
+    ):
+        assert tab.goto(path).status == 200, path
+        found[path] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
