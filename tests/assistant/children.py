@@ -24,7 +24,7 @@ from assistant.erasure import whole_actions
 from assistant.erasure.actions import run_erasure
 from assistant.imports import run as import_steps
 from assistant.learn import actions as extraction
-from assistant.learn import insights, learning
+from assistant.learn import insights, learning, waiting
 from assistant.learn import summarizing as actions
 from conversations import actions as conversations
 from conversations.actions import derived
@@ -97,12 +97,22 @@ def upkeep_and_stop_at(step, job_id, reached):
         work(job_id)
 
 
+def write_waiting_and_stop_at(step, user_id, reached):
+    """Write what waits of a person, and stand still for ever at one step of it."""
+    with _after_some(waiting, *WAITING_STEPS[step], reached):
+        waiting.candidates_write(user_id)
+
+
 def guess_and_stop_at(step, job_id, reached):
     """Guess what lies behind what was said, and stand still for ever at one step of it."""
     with _after_some(insights, INSIGHT_STEPS[step], 0, reached):
         insights.insights_find(job_id)
 
 
+WAITING_STEPS = {
+    "nothing is written": ("ledger_write", 0),
+    "before the commit": ("candidates_drop", 0),
+}
 INSIGHT_STEPS = {
     "nothing is written": "insights_record",
     "before the commit": "finish_job",

@@ -20,6 +20,7 @@ from assistant.learn import actions as extraction
 from assistant.learn import learning
 from assistant.learn import summarizing as actions
 from assistant.learn.insights import insights_due, insights_find
+from assistant.learn.waiting import candidates_write
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import ConversationChunk, ConversationImport, ImportPart, Message
 from facts.models import LegacyFact
@@ -27,6 +28,7 @@ from journal.models import Change, Erasure, JobRun
 from memories.actions import consolidations_due, memories_consolidate, memories_forget_unused, memories_index
 from memories.models import MEMORY, Memory, MemoryPlanItem
 from statements.actions import statements_purge
+from statements.models import Candidate
 from tests import factories
 from tests.conversations.exports import chatgpt_talk
 from tests.memories.rows import remember
@@ -244,6 +246,34 @@ def test_a_worker_killed_while_it_reads_is_replaced(processes, person, step):
     found = " ".join(Memory.objects.filter(state="active").values_list("content", flat=True))
     assert all(word in found for word in ("vegetarian", "nurse", "Lisbon"))
     assert Memory.objects.count() == 3
+
+
+@pytest.mark.parametrize("step", children.WAITING_STEPS)
+def test_what_waits_beyond_the_cap_is_written_once_although_the_worker_is_killed(processes, person, step):
+    """Two statements of a message are over the cap; health is written at once."""
+    principal = principal_for_person(person.pk)
+    conversation = conversation_create(principal, channel="assistant")
+    said = "I work as a carpenter. I have a dog called Bello. I play the harp. My sister Lea is a nurse. "
+    messages_append(principal, conversation.pk, [NewMessage("user", said + "I am allergic to bee stings.")])
+    extraction.extract_messages(conversation.pk)
+    current_app.control.purge()
+    assert Memory.objects.filter(content__contains="allergic").exists()
+    assert (Candidate.objects.count(), Memory.objects.count()) == (2, 3)
+
+    reached = CONTEXT.Event()
+    killed = processes.start(children.write_waiting_and_stop_at, step, person.pk, reached)
+    assert reached.wait(PATIENCE_SECONDS)
+    killed.kill()
+    killed.join(10)
+    assert killed.exitcode == -signal.SIGKILL
+    assert (Candidate.objects.count(), Memory.objects.count()) == (2, 3)
+
+    assert candidates_write(person.pk) == 2
+    assert candidates_write(person.pk) == 0
+    assert faults(rows) == {}
+    assert not Candidate.objects.exists()
+    told = Memory.objects.filter(state="active").values_list("content", flat=True)
+    assert len(told) == len(set(told)) == 5
 
 
 @pytest.mark.parametrize("step", children.READING_STEPS)
