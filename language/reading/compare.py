@@ -104,8 +104,9 @@ def _compared(old: Saying, new: Saying) -> Comparison:
         return "same"
     if old.claims is None or new.claims is None:
         return "different"
-    is_choice = "or" in old.words, "or" in new.words  # A claim of two things holds both of them, or one.
-    if is_choice[0] == is_choice[1] and Counter(map(Claim.key, old.claims)) == Counter(map(Claim.key, new.claims)):
+    # No claim has these: one of two, and what is done to somebody ("hates being interrupted").
+    telling = [[word for word in each.words if word in {"or", "being"}] for each in (old, new)]
+    if telling[0] == telling[1] and Counter(map(Claim.key, old.claims)) == Counter(map(Claim.key, new.claims)):
         return "same"
     told, names = Told(old.content, new.content, new.said), old.names | new.names
     found = {Pair(one, late, told, names).judge() for one in old.claims for late in new.claims}

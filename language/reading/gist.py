@@ -55,6 +55,7 @@ _PLAYERS = {
     "harpist": "harp",
     "violist": "viola",
 }
+_UNDERGOING = re.compile(r"\bbeing \w+(?:ed|en|n|t)\b", re.IGNORECASE)
 _FIGURE = re.compile(r"\d+")
 _AGENT = re.compile(r"(?<=[a-z]{3})(?:er|or)s?$")
 
@@ -193,6 +194,11 @@ class Gist:
         """Whether it names who does it after "by"."""
         return self.root is not None and self.parsed is not None and self.parsed.child(self.root, "agent") is not None
 
+    @property
+    def undergoes(self) -> int:
+        """How often something is done to somebody: "hates being interrupted" is not "hates interrupting"."""
+        return len(_UNDERGOING.findall(self.plain))
+
     @cached_property
     def doers(self) -> frozenset[str]:
         """Who does it: the subject, or what comes after "by"; also what stands beside it: "Tom, the user's brother"."""
@@ -265,6 +271,8 @@ def same_gist(one: Gist, other: Gist) -> bool:
     if one.figures != other.figures or one.parsed is None or other.parsed is None or one.when != other.when:
         return False
     first, second = _once(one.atoms), _once(other.atoms)
+    if one.undergoes != other.undergoes:
+        return False
     if not first or Counter(first) != Counter(second):
         return False
     if _is_turned(first, second):

@@ -118,11 +118,13 @@ _QUALIFYING = {
     _root(word): family
     for family, words in {
         "or": "or either",
+        "being": "being",
         "almost": "almost nearly",
         "other": "other",
         "until": "until till",
         "may": "may might perhaps maybe possibly",
         "can": "can could able",
+        "will": "will would",
         "must": "must should shall ought",
         "some": "some sometimes partly",
         "more": "more",
@@ -249,8 +251,14 @@ def may_be_one(kept: str, dropped: str) -> bool:
     Every figure, name, moment and measure of the dropped one has to be in the kept one, both deny alike, tell of one
     time and are about the same people. Names in another order are left to the grammar.
     """
-    one, other = Gist(kept), Gist(dropped)
-    return (has_all_particulars(kept, dropped) and one.is_past == other.is_past) or same_gist(one, other)
+    is_now = has_all_particulars(kept, dropped) and _tells_of_past(kept) == _tells_of_past(dropped)
+    return is_now or same_gist(Gist(kept), Gist(dropped))
+
+
+def _tells_of_past(text: str) -> bool:
+    """Whether a text tells of what was; of one without a subject ("Owned two violins.") its user is the subject."""
+    gist = Gist(text)
+    return gist.is_past if gist.doers else Gist(f"The user {text[:1].lower()}{text[1:]}").is_past
 
 
 def has_all_particulars(kept: str, dropped: str) -> bool:
