@@ -22,9 +22,15 @@ _WORKS_LIKE = re.compile(
 _YEARS_HAD = re.compile(
     r"(?i)\b(?P<who>i|he|she|they|we) (?P<had>have|has|had) (?P<age>\d{1,3}|[a-z]+(?:-[a-z]+)?)(?= years?(?:$|[.,;!?]))"
 )
-_SINCE = re.compile(
-    r"(?i)\bsince (?=(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|some|many|several|a few) "
+_SO_LONG = (
+    r"since (?=(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|some|many|several|a few) "
     r"(?:years?|months?|weeks?|days?)\b(?! ago))"
+)
+_SINCE = re.compile(rf"(?i)\b{_SO_LONG}")
+_DOES_SINCE = re.compile(
+    r"(?i)\b(?P<who>i|we|they|he|she)"
+    r"(?:'(?:m|re|s)| (?:am|are|is)| (?P<verb>work|live|play|stay|study|learn|cook|paint)s?)"
+    rf"\b(?P<what>[^.,;!?]{{0,60}}? ){_SO_LONG}"
 )
 _GOT = re.compile(
     r"(?i)(?:'ve|(?<=\w)(?P<space> )(?P<has>have|has)) got (?=(?:an?|no|some|two|three|four|five|\d+|type|my|his|her"
@@ -49,13 +55,21 @@ def _aged(match: re.Match[str]) -> str:
     return f"{match['who']} {be} {match['age']}"
 
 
+def _done_for(match: re.Match[str]) -> str:
+    has = "has" if match["who"].lower() in {"he", "she"} else "have"
+    verb = (match["verb"] or "").lower()
+    done = {"": "been", "live": "lived", "study": "studied"}.get(verb, f"{verb}ed")
+    return f"{match['who']} {has} {done}{match['what']}for "
+
+
 LEARNERS = (
     (_YEARS_HAD, _aged),
     (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
     (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),
     (_GOT, lambda match: f" {match['has'] or 'have'} "),
-    (_SINCE, lambda match: "for "),
     (_WORKS_LIKE, lambda match: f"{match['works']} as {article(match['first'])} "),
     (_NO_ARTICLE, lambda match: f"{match.group()}{article(match.string[match.end()])} "),
+    (_DOES_SINCE, _done_for),
+    (_SINCE, lambda match: "for "),
 )
 """What is looked for, and what stands in its place."""

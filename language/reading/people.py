@@ -190,9 +190,8 @@ class Cast:
         if known is not None and word.dep in _SUBJECTS:
             return known
         human = word.dep == "nsubj" and tells_of_people(parsed, parsed.head(word))
-        plain = word.pos != "PROPN" and not (
-            human and word.pos == "NOUN" and not parsed.children(word) and word.tag == "NN"
-        )
+        noun = not (human and word.pos == "NOUN" and not parsed.children(word) and word.tag == "NN")
+        plain = word.pos != "PROPN" and noun and word.low not in self.legacy_names - NOT_NAMES
         if plain or not word.text[:1].isupper() or word.text.startswith(MASK):
             return None
         before = words[word.index - 1] if word.index else None
@@ -299,7 +298,8 @@ class Cast:
             return None if rival and subject.owner is not self.legacy else subject
         last = self.subject
         if last is not None and last.fits(gender) and id(last) not in barred and (last in self.here or not self.here):
-            return None if self.unclear and not self.here and self._rival(gender, last) else last
+            unclear = self.unclear and not self.here and self._rival(gender, last)
+            return None if unclear or (last is self.legacy and self._is_of_now(parsed, word)) else last
         fitting = [one for one in self.here if one.fits(gender) and id(one) not in barred]
         if len(fitting) > 1:
             sure = [one for one in fitting if one.gender == gender]
@@ -317,12 +317,16 @@ class Cast:
         if fitting:
             return None
         if self.legacy is not None and self.legacy.fits(gender) and id(self.legacy) not in barred:
-            return None if self.unclear else self.legacy
+            return None if self.unclear or self._is_of_now(parsed, word) else self.legacy
         earlier = [one for one in self.before if one.fits(gender) and id(one) not in barred]
         return earlier[0] if len(earlier) == 1 else None
 
     def _rival(self, gender: str, last: Person) -> bool:
         return any(one.fits(gender) and one is not last for one in self.before)
+
+    def _is_of_now(self, parsed: Parsed, word: Word) -> bool:
+        """Whether "he is four" is of somebody who lives: the one memorialised was not spoken of just now."""
+        return parsed.head(word).low in {"is", "'s", "isn't"} and self.legacy not in (*self.before, *self.here)
 
     def _or_legacy(self, gender: str, only: Person, barred: set[int]) -> Person | None:
         legacy = self.legacy

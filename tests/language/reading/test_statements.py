@@ -27,11 +27,13 @@ def told(*said, legacy=None):
         ("filip has epilepsy", None, "Filip has epilepsy."),
         ("ive got crohns", None, "The user has Crohn's."),
         ("I work like electrician in Ulm.", None, "The user works as an electrician in Ulm."),
-        ("I am teacher since four years.", None, "The user is a teacher for four years."),
+        ("I am teacher since four years.", None, "The user has been a teacher for four years."),
+        ("I work like cook in Ulm since 2 years.", None, "The user has worked as a cook in Ulm for 2 years."),
         ("I notice that I'm starting to lose words.", None, "The user is starting to lose words."),
         ("We're going to Crete in August, me and Eli.", None, "The user is going to Crete in August."),
         ("I make software for the trains.", None, "The user makes software for the trains."),
         ("Her sister Lotte was the clever one.", "Rosa", "Rosa's sister Lotte was the clever one."),
+        ("Viktor was a baker in Ulm.", "Viktor", "Viktor was a baker in Ulm."),
         ("Her mother was a lace maker.", "Rosa", "Rosa's mother was a lace maker."),
         ("luz is allergic to peanuts so no pb", None, "Luz is allergic to peanuts."),
         (
@@ -122,6 +124,14 @@ def test_what_is_unclear_reported_or_imagined_gives_nothing(said, legacy):
 def test_a_note_without_a_subject_is_on_whom_the_question_was_about(asked, expected):
     reading = read(conversation(f"guide> {asked}", "Allergic to nuts."))
     assert [one.content for one in reading.statements] == expected
+
+
+def test_he_is_nobody_memorialised_where_another_was_spoken_of_last():
+    before = "toni n me are adopting a kid, a boy called milo"
+    assert not [
+        each for each in told(before, "hes 4 and deaf so we're learning to sign", legacy="Viktor") if "deaf" in each
+    ]
+    assert "Viktor is deaf." in told("Viktor was a baker.", "He is deaf.", legacy="Viktor")
 
 
 def test_headings_of_a_list_about_oneself_are_no_speakers():
