@@ -21,6 +21,11 @@ _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
     (gettext_noop("national id number"), find_ids),
     (gettext_noop("password or code"), find_passwords),
 ]
+_NUMBERS = {find_cards, find_accounts, find_ids}
+# Three of ten thousand random ones hold digits as cards and accounts do. One of digits alone may be such a number.
+_UUID = re.compile(
+    r"(?<![A-Za-z0-9])(?=[\d-]*[a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![A-Za-z0-9])", re.IGNORECASE
+)
 _MASK = re.compile(rf"\[(?:{'|'.join(kind for kind, _ in _FINDERS)}) removed\]")
 _WITHHELD = "(Withheld: this text held sensitive data.)"
 _ROUNDS = 5
@@ -67,9 +72,11 @@ def is_masked(text: str) -> bool:
 
 
 def _found(reading: Reading) -> Iterator[Sensitive]:
+    ids = [each.span() for each in _UUID.finditer(reading.text)]
     for kind, find in _FINDERS:
         for start, end in find(reading.text):
-            yield Sensitive(kind, *reading.span(start, end))
+            if find not in _NUMBERS or not any(first <= start and end <= last for first, last in ids):
+                yield Sensitive(kind, *reading.span(start, end))
 
 
 def _apart(found: list[Sensitive]) -> list[Sensitive]:

@@ -93,7 +93,9 @@ def pieces(sentence: Sentence) -> Iterator[tuple[int, int]]:
     cuts = [match.end() for match in _PARTS.finditer(sentence.text)]
     parts = zip([0, *cuts], [*cuts, len(sentence.text)], strict=True) if cuts else ()
     for start, end in [(0, len(sentence.text)), *parts]:
-        if 1 <= len(sentence.text[start:end].split()) <= _MOST_WORDS:
+        text = sentence.text[start:end].strip()
+        # A label before a colon, or one endless word, asks for nothing.
+        if 1 <= len(text.split()) <= _MOST_WORDS and len(text) <= _LONGEST_ANSWER and not text.endswith(":"):
             yield sentence.start + start, sentence.start + end
 
 

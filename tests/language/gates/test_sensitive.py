@@ -162,3 +162,17 @@ def test_runs_of_digits_are_read_in_time(text):
 def test_a_refusal_is_said_in_good_english(text, said):
     with pytest.raises(Gated, match=said):
         check_sensitive(text)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "07045483-f17b-4766-9377-06461174b813",
+        "22570405-4849-495a-bb36-a1615cb9787b",
+        "BA9A4E07-C90B-4166-ABA9-1330342765D9",
+    ],
+)
+def test_a_random_id_is_no_number_of_somebody(number):
+    """A UUID of every few thousand reads like one: an agent's key was refused."""
+    assert gates.first_sensitive(f"key: {number}") is None
+    assert gates.first_sensitive(f"key: {number}, card 4111 1111 1111 1111") is not None

@@ -72,3 +72,9 @@ def test_most_of_ordinary_talk_is_not_embedded():
     said = ["She sang in the choir.", "We moved to Leeds in 1990.", "He worked at the mill for thirty years."]
     assert not any(map(has_cue, said))
     assert may_refuse("keep it under your hat")
+
+
+@pytest.mark.parametrize("said", ["x" * 32_000, "Traceback (most recent call last):", '[{"type": "input_image"}]'])
+def test_what_is_no_request_of_a_person_withholds_nothing(said):
+    turns = [Turn("user", "I keep forty hens."), Turn("assistant", "How nice."), Turn("user", said)]
+    assert hear(turns, 2) is None
