@@ -181,7 +181,8 @@ def asks_to_keep(text: str) -> bool:
 
 
 _NO = (
-    r"(?:(?:haha|lol|um|uh|hm+|well|god|oh|dear god|good lord|hell|heavens),? )?(?:no+|nope|nah|naw|nay"
+    r"(?:(?:haha|lol|um|uh|hm+|well|god|oh|dear god|good lord|hell|heavens),? )?"
+    r"(?:no+(?! (?:prob|worries|doubt|wonder|idea))|nope|nah|naw|nay"
     r"|no (?:thanks?|thank you|ty|thx"
     r"|please|sir|ma'?am)|please no|better not|rather not"
     r"|absolutely not|certainly not|definitely not|of course not|not (?:really|now|at all|this|that|yet|this time"

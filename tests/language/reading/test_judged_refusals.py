@@ -9,7 +9,7 @@ from language.embedders.http import EmbedderFailed
 from language.reading.refusals import Turn, hear, may_refuse
 from language.reading.refusals.judged import asks, declines, has_cue, judged_spans
 
-NAMED = "The bit about my brother stays in this room."
+NAMED = "Let the thing about my brother die here."
 SAID = Turn("user", "I play chess. My brother did time in 2012.")
 
 
