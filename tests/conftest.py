@@ -100,7 +100,7 @@ def one_at_a_time(owner, name):
         yield cursor
 
 
-COUNTED_CASES = 2
+COUNTED_CASES = 1
 """Of a test that runs with many values, so many count for the coverage: the others take mostly the same branches.
 
 Counting them makes a test take twice as long on Python 3.11. Browser tests, slow ones and whole corpora don't count
