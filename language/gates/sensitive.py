@@ -24,7 +24,7 @@ _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
 _NUMBERS = {find_cards, find_accounts, find_ids}
 # Three of ten thousand random ones hold digits as cards and accounts do. One of digits alone may be such a number.
 _UUID = re.compile(
-    r"(?<![A-Za-z0-9])(?=[\d-]*[a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![A-Za-z0-9])", re.IGNORECASE
+    r"(?<![A-Za-z0-9])(?=[\d-]{0,35}[a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![A-Za-z0-9])", re.IGNORECASE
 )
 _MASK = re.compile(rf"\[(?:{'|'.join(kind for kind, _ in _FINDERS)}) removed\]")
 _WITHHELD = "(Withheld: this text held sensitive data.)"
