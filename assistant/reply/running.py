@@ -212,20 +212,19 @@ class _Talk:
             await self._ask_council()
             return
         model = get_reply_model()
+        first = ReplyRequest(
+            begun.turn.system, begun.turn.messages, begun.tools, question=begun.question, is_first=begun.is_first
+        )
+        if model.offline:
+            first = await self._hop(partial(read_for, begun=begun, request=first))
         rounds: list[ReplyRound] = []
         for number in range(1, settings.REPLY_ROUNDS + 1):
-            request = ReplyRequest(
-                system=begun.turn.system,
-                messages=begun.turn.messages,
-                tools=begun.tools,
+            request = replace(
+                first,
                 rounds=tuple(rounds),
                 may_call=number < settings.REPLY_ROUNDS,
                 most_tokens=settings.REPLY_TOKENS - self.usage.output_tokens,
-                question=begun.question,
-                is_first=begun.is_first,
             )
-            if model.offline:
-                request = await self._hop(partial(read_for, begun=begun, request=request))
             answer = await self._one_round(model, request)
             self.cut, self.asks = answer.cut, answer.asks
             if not answer.calls:

@@ -141,7 +141,8 @@ class Counts:
     def shown(self, view: MemoryView) -> dict[str, int]:
         """The categories that the view shows, in its order, with how many memories it shows of each."""
         found = {view.category: self.categories.get(view.category, 0)} if view.category else self.categories
-        return {name: found[name] for name in sorted(found, key=lambda name: (name not in in_every_prompt(), name))}
+        first = in_every_prompt()
+        return {name: found[name] for name in sorted(found, key=lambda name: (name not in first, name))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ _LEAST_OF_A_SENTENCE = -4.0
 """What a sentence must have for its parts to be judged as well."""
 _MOST_WORDS = 16
 _MOST_PIECES = 12
-_LONGEST_ANSWER = 160
+_MOST_CHARACTERS = 160
 
 FEATURES = 4096
 _LEAST_WORTH = -1.5
@@ -73,7 +73,7 @@ def judged_spans(line: str) -> list[tuple[int, int]]:
 
 def declines(answer: str) -> bool:
     """Whether an answer to the question if something may be kept says no."""
-    if len(answer) > _LONGEST_ANSWER:
+    if len(answer) > _MOST_CHARACTERS:
         return False
     said = [answer, *(each.text for each in split_sentences(answer) if each.text != answer)]
     margins = _margins(list(dict.fromkeys(text.strip().replace("’", "'") for text in said)))
@@ -96,7 +96,7 @@ def pieces(sentence: Sentence) -> Iterator[tuple[int, int]]:
     for start, end in [(0, len(sentence.text)), *parts]:
         text = sentence.text[start:end].strip()
         # A label before a colon, or one endless word, asks for nothing.
-        if 1 <= len(text.split()) <= _MOST_WORDS and len(text) <= _LONGEST_ANSWER and not text.endswith(":"):
+        if 1 <= len(text.split()) <= _MOST_WORDS and len(text) <= _MOST_CHARACTERS and not text.endswith(":"):
             yield sentence.start + start, sentence.start + end
 
 

@@ -75,7 +75,7 @@ def _acts(text: str) -> Iterator[Act]:
     line = flat(text)
     found = acts_in(line) or judged_acts(line)
     parsed = parse(line) if found else None
-    return (act for act in found if parsed is None or not (is_reported(parsed, act)))
+    return (act for act in found if parsed is None or not is_reported(parsed, act))
 
 
 # --- Whose words are meant --------------------------------------------------------------------------------------
