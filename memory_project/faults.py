@@ -17,6 +17,8 @@ from retrieval.weights import fault_in
 
 _SHORTEST_KEY = 32
 _FEWEST_CHARACTERS = 10
+# What must hold of some settings, and what to say where it does not.
+_Checks = Iterable[tuple[object, str]]
 _EXAMPLES = re.compile(r"django-insecure|change.?me|secret.?key|example|password|keepsake|default", re.IGNORECASE)
 
 
@@ -60,22 +62,32 @@ def _fault_in_secret_keys() -> str:
 def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with them, a sentence each."""
     s = SimpleNamespace(**settings)
-    for holds, fault in (
+    for checks in (_of_serving, _of_the_model, _of_replies, _of_memory, _of_the_embedder):
+        for holds, fault in checks(s):
+            if not holds:
+                yield fault
+
+
+def _of_serving(s: SimpleNamespace) -> _Checks:
+    """Those of the server and its database."""
+    return (
         (
             0.001 <= s.MIGRATION_LOCK_TIMEOUT_SECONDS <= 86_400,
             "MIGRATION_LOCK_TIMEOUT_SECONDS must be more than 0 and at most a day",
         ),
         (
+            1 <= s.WEB_THREADS < s.DATABASES["default"]["OPTIONS"]["pool"]["max_size"],
+            "WEB_THREADS must be 1 or more and less than DATABASE_POOL_SIZE: health has a connection of its own",
+        ),
+    )
+
+
+def _of_the_model(s: SimpleNamespace) -> _Checks:
+    """Those of the model that reads and judges."""
+    return (
+        (
             s.KEEPSAKE_MODEL == "offline" or s.ANTHROPIC_API_KEY,
             "KEEPSAKE_MODEL names a model, which needs ANTHROPIC_API_KEY",
-        ),
-        (
-            s.KEEPSAKE_REPLY_MODEL == "offline" or s.ANTHROPIC_API_KEY,
-            "KEEPSAKE_REPLY_MODEL names a model, which needs ANTHROPIC_API_KEY",
-        ),
-        (
-            len(s.KEEPSAKE_REPLY_MODEL) <= 80,
-            "KEEPSAKE_REPLY_MODEL may have 80 characters: it is stored with its replies",
         ),
         (
             not s.KEEPSAKE_JUDGE_MODEL or s.KEEPSAKE_MODEL != "offline",
@@ -83,12 +95,37 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
         ),
         *(
             (effort in {"", "low", "medium", "high", "xhigh", "max"}, f"{name} is low, medium, high, xhigh or max")
-            for name, effort in settings.items()
+            for name, effort in vars(s).items()
             if name.startswith("KEEPSAKE_") and name.endswith("_EFFORT")
         ),
         (
             all(256 <= most <= 64_000 for most in (s.KEEPSAKE_MODEL_TOKENS, s.KEEPSAKE_JUDGE_TOKENS)),
             "KEEPSAKE_MODEL_TOKENS and KEEPSAKE_JUDGE_TOKENS must be from 256 to 64,000",
+        ),
+        (len(s.KEEPSAKE_MODEL) <= 80, "KEEPSAKE_MODEL may have 80 characters: it is stored with what the model wrote"),
+        (
+            s.ANTHROPIC_API_KEY.isascii() and not any(map(str.isspace, s.ANTHROPIC_API_KEY)),
+            "ANTHROPIC_API_KEY is no key",
+        ),
+        (s.ANTHROPIC_BASE_URL.startswith(("https://", "http://")), "ANTHROPIC_BASE_URL must be an http(s):// address"),
+        (
+            0 < s.KEEPSAKE_MODEL_TIMEOUT_SECONDS <= s.MODEL_TIMEOUT_MAX_SECONDS,
+            f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {s.MODEL_TIMEOUT_MAX_SECONDS}",
+        ),
+        (s.KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
+    )
+
+
+def _of_replies(s: SimpleNamespace) -> _Checks:
+    """Those of the assistant's replies."""
+    return (
+        (
+            s.KEEPSAKE_REPLY_MODEL == "offline" or s.ANTHROPIC_API_KEY,
+            "KEEPSAKE_REPLY_MODEL names a model, which needs ANTHROPIC_API_KEY",
+        ),
+        (
+            len(s.KEEPSAKE_REPLY_MODEL) <= 80,
+            "KEEPSAKE_REPLY_MODEL may have 80 characters: it is stored with its replies",
         ),
         (
             not s.KEEPSAKE_COUNCIL_MODELS or s.ANTHROPIC_API_KEY,
@@ -103,21 +140,12 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
         (1 <= s.REPLY_ROUNDS <= 20, "REPLY_ROUNDS must be from 1 to 20"),
         (100 <= s.REPLY_TOKENS <= 16_000, "REPLY_TOKENS must be from 100 to 16,000"),
         (1 <= s.REPLY_ALONE_SECONDS <= 60, "REPLY_ALONE_SECONDS must be from 1 to 60"),
-        (len(s.KEEPSAKE_MODEL) <= 80, "KEEPSAKE_MODEL may have 80 characters: it is stored with what the model wrote"),
-        (
-            s.ANTHROPIC_API_KEY.isascii() and not any(map(str.isspace, s.ANTHROPIC_API_KEY)),
-            "ANTHROPIC_API_KEY is no key",
-        ),
-        (s.ANTHROPIC_BASE_URL.startswith(("https://", "http://")), "ANTHROPIC_BASE_URL must be an http(s):// address"),
-        (
-            0 < s.KEEPSAKE_MODEL_TIMEOUT_SECONDS <= s.MODEL_TIMEOUT_MAX_SECONDS,
-            f"KEEPSAKE_MODEL_TIMEOUT_SECONDS must be more than 0 and at most {s.MODEL_TIMEOUT_MAX_SECONDS}",
-        ),
-        (
-            1 <= s.WEB_THREADS < s.DATABASES["default"]["OPTIONS"]["pool"]["max_size"],
-            "WEB_THREADS must be 1 or more and less than DATABASE_POOL_SIZE: health has a connection of its own",
-        ),
-        (s.KEEPSAKE_MODEL_RETRIES >= 0, "KEEPSAKE_MODEL_RETRIES must not be negative"),
+    )
+
+
+def _of_memory(s: SimpleNamespace) -> _Checks:
+    """Those of what is learned, compared, recalled and brought in."""
+    return (
         (1 <= s.EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
         (s.EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
         (not fault_in(s.SEARCH_WEIGHTS), f"SEARCH_WEIGHTS: {fault_in(s.SEARCH_WEIGHTS)}"),
@@ -138,6 +166,12 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
             "MEMORY_FIELD_AUTO_SIMILARITY must be at least MEMORY_AUTO_SIMILARITY and MEMORY_FIELD_UPDATE_SIMILARITY",
         ),
         (s.IMPORT_MAX_BYTES > 0, "IMPORT_MAX_MB must be more than 0"),
+    )
+
+
+def _of_the_embedder(s: SimpleNamespace) -> _Checks:
+    """Those of the embedder and the reranker."""
+    return (
         (
             0 < s.KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS <= s.EMBEDDER_TIMEOUT_MAX_SECONDS,
             f"KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS must be more than 0 and at most {s.EMBEDDER_TIMEOUT_MAX_SECONDS}",
@@ -183,6 +217,4 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
             for choice in (read_choice(setting, value),)
             for elsewhere in (choice.kind == "openai" and s.OPENAI_BASE_URL != s._OPENAI_URL,)
         ),
-    ):
-        if not holds:
-            yield fault
+    )

@@ -145,26 +145,12 @@ def messages_append(
         _read_before(conversation, now, wanted=corrects and reads_each)
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
-            row.conversation = conversation
+            _place(row, conversation, index, memory_off=not principal.has_memory)
             is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE
             row.voice = voice if is_now else ""
             row.reading_due = (read_from or now) if reads_each and row.role == Message.Role.USER else None
-            row.legacy_id = conversation.legacy_id
-            row.private = conversation.private
-            row.memory_off = not principal.has_memory
-            row.index = index
         Message.objects.bulk_create(new)
-        if brought_by_id is not None and brought_by_id == conversation.brought_by_id and conversation.is_as_brought:
-            conversation.brought_messages += len(new)
-        conversation.message_count += len(new)
-        conversation.last_message_at, conversation.finished_at = now, None
-        if conversation.block_at is None and brought_by_id is None:
-            conversation.block_at, conversation.block_rev = now, write.ledgers[user_id].rev
-        if any(row.role == Message.Role.ASSISTANT for row in new):
-            # What the reply's prompt told of is known from now on; what changed since the prompt is told by the next.
-            conversation.seen_rev = max(conversation.seen_rev, conversation.told_rev)
-        counts = ["message_count", "brought_messages", "last_message_at", "finished_at"]
-        conversation.save(update_fields=[*counts, "block_at", "block_rev", "seen_rev"])
+        _note(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         if brought:
@@ -181,6 +167,29 @@ def messages_append(
         if any(row.reading_due == now for row in new):
             enqueue("assistant.extract_messages", conversation.pk)
     return new
+
+
+def _place(row: Message, conversation: Conversation, index: int, *, memory_off: bool) -> None:
+    """Give a message its place, and what it takes over from its conversation."""
+    row.conversation, row.index = conversation, index
+    row.legacy_id, row.private, row.memory_off = conversation.legacy_id, conversation.private, memory_off
+
+
+def _note(
+    conversation: Conversation, new: Sequence[Message], now: datetime, brought_by_id: UUID | None, *, rev: int
+) -> None:
+    """Note the messages in their conversation, which opens again and is pinned with its first."""
+    if brought_by_id is not None and brought_by_id == conversation.brought_by_id and conversation.is_as_brought:
+        conversation.brought_messages += len(new)
+    conversation.message_count += len(new)
+    conversation.last_message_at, conversation.finished_at = now, None
+    if conversation.block_at is None and brought_by_id is None:
+        conversation.block_at, conversation.block_rev = now, rev
+    if any(row.role == Message.Role.ASSISTANT for row in new):
+        # What the reply's prompt told of is known from now on; what changed since the prompt is told by the next.
+        conversation.seen_rev = max(conversation.seen_rev, conversation.told_rev)
+    counts = ["message_count", "brought_messages", "last_message_at", "finished_at"]
+    conversation.save(update_fields=[*counts, "block_at", "block_rev", "seen_rev"])
 
 
 def _puts_right(new: Sequence[Message], now: datetime) -> bool:
