@@ -222,12 +222,13 @@ class ToolAnswer:
 class Source:
     """A statement that was found for a message of a talk, as it is told to the person, and where it comes from.
 
-    ``quoted``: it is not what is remembered, but what was said once.
+    ``quoted``: it is not what is remembered, but what was said once. ``of_legacy``: it is about a memorialised person.
     """
 
     text: str
     origin: str
     quoted: bool = False
+    of_legacy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

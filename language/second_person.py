@@ -1,9 +1,10 @@
 """A statement in the third person about the user, told to that person: "The user prefers tea." is "You prefer tea."
 
-Only English statements that begin with "The user" or name something of "the user's" are changed, and only where it is
-sure to be right; all others are told as they are stored. What is not sure: pronouns, which may mean the user or
-somebody else, a second "the user" (but not "the user's", nor "that the user is"), and words after "and" or a comma
-that may be verbs of the user or nouns.
+Only English statements that begin with "The user", after a time or without ("Every Monday the user swims."), or name
+something of "the user's" are changed, and only where it is sure to be right; all others are told as they are stored.
+What is not sure: pronouns, which may mean the user or somebody else (but not what is "his" or "her", where the user's
+sister or dog is told of), a second "the user" (but not "the user's", nor "that the user is"), and words after "and" or
+a comma that may be verbs of the user or nouns.
 """
 
 from __future__ import annotations
@@ -43,6 +44,13 @@ _VERBS = _words(
 _PRONOUNS = re.compile(
     r"\b(?:he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themsel(?:f|ves)|they're|the user)\b", re.I
 )
+_OF_THEM = re.compile(
+    r"\b(?:his|her) (?!(?:a|an|the|and|or|to|at|in|on|for|with|from|by|about|that|when|if)\b)(?=[a-z])"
+)
+_TIME = re.compile(
+    r"(?:Every|Each|Most|On|In|At|Since|Until|Before|After|During|Last|Next|This|Once|Twice|These|Two|Three)\b"
+    r"[^,.;:?!]{0,60}?,? (?=the user(?:'s|’s)? )"
+)
 _THEIRS = re.compile(r"\bthe user(?:'|’)s( (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b))")
 _THAT_THEY = re.compile(r"\bthat the user (is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b")
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+")
@@ -63,7 +71,7 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 def second_person(text: str) -> str:
     """The statement as it is told to the person it is about; as it is stored where that can't be sure to be right."""
     told = [_sentence(each) for each in _SENTENCES.split(text)]
-    if not text.startswith("The user"):
+    if not (text.startswith("The user") or _TIME.match(text)):
         return text if _PRONOUNS.search(_THEIRS.sub("", text)) else _THEIRS.sub(r"your\1", text)
     if None in told:
         return text
@@ -79,8 +87,13 @@ def _sentence(text: str) -> str | None:
     """One sentence in the second person; None for one that can't be sure to be right."""
     if own := _OWN.match(text):
         rest = _THEIRS.sub(r"your\1", text[own.end() :])
-        known = _FINITE.search(rest) or _PAST.search(rest) or any(_base(word) in _VERBS for word in _WORD.findall(rest))
-        return f"Your {rest}" if known and not _PRONOUNS.search(rest) else None
+        words = _WORD.findall(rest)
+        known = _FINITE.search(rest) or _PAST.search(rest)
+        known = known or any(word in _AS_IT_IS or _base(word) in _VERBS for word in words[1:])
+        return f"Your {rest}" if known and not _PRONOUNS.search(_OF_THEM.sub("", rest)) else None
+    if time := _TIME.match(text):
+        told = _sentence(f"The{text[time.end() :].removeprefix('the')}")
+        return told and f"{time[0]}y{told[1:]}"
     if not text.startswith("The user "):
         return None
     rest = _THEIRS.sub(r"your\1", text.removeprefix("The user "))

@@ -15,7 +15,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.models import LegacyFact
 from language.backends import get_reply_model
-from language.base import ExtractionRequest, Heard
+from language.base import Extraction, ExtractionRequest, Heard, Source
 from language.reading.refusals import says_yes
 from language.second_person import second_person
 
@@ -24,6 +24,9 @@ from ..learn.plan import Adding, Plan, Rewording
 
 if TYPE_CHECKING:
     from .actions import Begun
+
+_LOOKS_BACK = 20
+"""How many messages of a talk are read again for a question about what was said in it."""
 
 
 def asked_about(conversation_id: UUID, index: int, content: str) -> Message | None:
@@ -50,16 +53,42 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     around = Message.objects.filter(conversation=conversation, index__gte=first, index__lte=due).without_vectors()
     messages = [each for each in around.order_by("index") if each.is_open(timezone.now())]
     part = Part.of(conversation, messages, lambda message: message.index == due)
-    model = get_reply_model()
-    request = ExtractionRequest(
-        part.messages, principal.name, part.legacy_name, LegacyFact.Category.values, sorted(load_categories().by_name)
-    )
     plan, _ = plan_changes(
-        principal, model, part, candidates=lambda: model.extract(request).memories, near=near, keep=lambda: None
+        principal,
+        get_reply_model(),
+        part,
+        candidates=lambda: _read(principal, part).memories,
+        near=near,
+        keep=lambda: None,
     )
-    told = () if part.legacy_name is None else model.extract(request).facts
+    told = () if part.legacy_name is None else _read(principal, part).facts
     heard = _told(plan, [each.content for each in told if due in each.indices], agreed=held is not None)
     return replace(heard, about=part.legacy_name or "")
+
+
+def said_here(principal: Principal, begun: Begun) -> list[Source]:
+    """What the person said earlier in this talk and is not remembered yet, the last first.
+
+    It waits for their yes, or to be read; what they declined is none of it.
+    """
+    conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
+    theirs = Message.objects.filter(conversation=conversation, role=Message.Role.USER, index__lt=begun.message_index)
+    waiting = theirs.filter(processed=False, declined=False, memory_off=False).without_vectors().order_by("-index")
+    part = Part.of(conversation, list(waiting[:_LOOKS_BACK])[::-1], lambda _: True)
+    found = _read(principal, part)
+    told = [(each.indices[0], second_person(each.content), False) for each in found.memories]
+    told += [(each.indices[0], each.content, True) for each in found.facts]
+    return [
+        Source(text, "you said so in this talk", of_legacy=of_legacy)
+        for _, text, of_legacy in sorted(told, key=lambda each: -each[0])
+    ]
+
+
+def _read(principal: Principal, part: Part) -> Extraction:
+    categories = sorted(load_categories().by_name)
+    return get_reply_model().extract(
+        ExtractionRequest(part.messages, principal.name, part.legacy_name, LegacyFact.Category.values, categories)
+    )
 
 
 def _told(plan: Plan, told: Collection[str], *, agreed: bool) -> Heard:

@@ -17,7 +17,7 @@ from memories.models import Memory
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import asked_about, heard_in
+from .hearing import asked_about, heard_in, said_here
 
 _MOST = 12
 _BUDGET_TOKENS = 1_500
@@ -41,10 +41,17 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
     )
     found = memory_query(principal, question).results
     told = [
-        Source(*_TOLD[result.source](result.details, _day_of(principal)), quoted=result.source == "turns")
+        Source(
+            *_TOLD[result.source](result.details, _day_of(principal)),
+            quoted=result.source == "turns",
+            of_legacy=result.source == "facts",
+        )
         for result in found
         if _tells(result, begun)
     ]
+    if is_question(begun.question):
+        known = {source.text for source in told}
+        told = [*(source for source in said_here(principal, begun) if source.text not in known), *told]
     near = {str(result.id) for result in found if result.source == "memories"}
     heard = heard_in(principal, begun, held, near)
     return replace(request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=_unknown(principal))

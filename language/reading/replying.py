@@ -12,6 +12,7 @@ from itertools import takewhile
 import regex
 
 from language.base import Heard, ReplyRequest, Source
+from language.reading.stems import NUMERALS
 from language.reading.words import ENGLISH
 
 NO_MODEL = "No language model is configured here, so I only tell what I remember."
@@ -22,6 +23,8 @@ NOT_KEPT = "All right, I keep nothing of that."
 FOUND = "This is what I remember:"
 NEAREST = "I remember nothing that answers this. The nearest is:"
 MOST_TOLD = 4
+MOST_TOLD_OF_ALL = 8
+"""Where what is asked for is anything at all: "what do you know about me?"."""
 QUESTIONS = {
     "preferred_name": "What shall I call you? (“Call me …”)",
     "city": "Where do you live? (“I live in …”)",
@@ -40,15 +43,18 @@ def _words_in(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NO_NAMES = _words_in("You Your The A An It There")
+_NO_NAMES = _words_in(
+    "You Your The A An It There Every Each Most On In At Since Until Before After During Last Next This Once Twice"
+)
 _NAME = regex.compile(
     r"(?<=[\p{L},] )\p{Lu}\p{Ll}{2,}\b|^\p{Lu}\p{Ll}{2,}(?= (?:called|came|said|told|rang|wrote|visited)\b)"
 )
 _OF_A_PLACE = regex.compile(
     r"\b(?:in|at|near|from|(?:fl[ewy]\w*|went|go(?:ne|ing)?|mov\w+|dr[io]v\w+|travel\w*|been|back|trip|train) to|"
-    r"visit\w*|left|leave|leaving) $",
+    r"visit\w*|left|leave|leaving) (?-i:\p{Lu}[\p{L}.]*['’]?s? )*$|\bSt\.? $",
     regex.IGNORECASE,
 )
+_OF_ME = regex.compile(r"\b(?:I|(?i:me|my|myself|ich|mich|mir))\b")
 _PRONOUN = regex.compile(r"(?<= )(?:she|he|her|him|his)\b", regex.IGNORECASE)
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
 _ASKS = regex.compile(
@@ -81,7 +87,7 @@ _MANNERS = ((_GREETS, "Hello."), (_THANKS, "You're welcome."), (_LEAVES, "Goodby
 _HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
 _ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
 _WANTS_A_FIGURE = regex.compile(rf"{_HOW.pattern}|\b(?:when|(?:which|what) (?:year|day|date|time))\b", regex.IGNORECASE)
-_FIGURE = regex.compile(r"\d")
+_FIGURE = regex.compile(rf"\d|\b(?:{'|'.join(NUMERALS)})\b", regex.IGNORECASE)
 # What a question is made of, and not what it is about.
 _OF_QUESTIONS = _words_in(
     "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
@@ -190,7 +196,8 @@ def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool
     """
     wanted = dict.fromkeys(word for word in _words(_HOW.sub(" ", question)) if word not in _OF_QUESTIONS)
     if not wanted:
-        return list(found[:MOST_TOLD]), True
+        of_them = [source for source in found if not (source.of_legacy and _OF_ME.search(question))]
+        return of_them[:MOST_TOLD_OF_ALL], True
     named = {name[0].casefold() for name in _NAME.finditer(question)} & set(wanted)
     shared = [(source, _shared(wanted, source)) for source in found]
     shared = [(source, words) for source, words in shared if words and (words & named or not named)]

@@ -12,8 +12,9 @@ _TO_TWENTY = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty"
 )
-_NUMERALS = {word: str(number) for number, word in enumerate(_TO_TWENTY.split())}
-_NUMERALS |= {"once": "1", "twice": "2"}
+NUMERALS = {word: str(number) for number, word in enumerate(_TO_TWENTY.split())}
+NUMERALS |= {"once": "1", "twice": "2"}
+"""Numbers in words, in lower case."""
 _ORDINALS = {word: f"{number}." for number, word in enumerate(_FIRST_TEN.split(), start=1)}
 # Words of which either says what the other does, in a statement about a person.
 _ALIKE = {word: kin for kin in ("mother", "father", "grandmother", "grandfather") for word in KIN_WORDS[kin][1]} | {
@@ -47,7 +48,7 @@ def stem_of(word: Word) -> str:
 def stem(low: str) -> str:
     """The same of a lemma in lower case: in one spelling, numerals as figures."""
     low = _ALIKE.get(low, low)
-    low = _NUMERALS.get(low, low)
+    low = NUMERALS.get(low, low)
     low = _ORDINALS.get(low, low)
     low = re.sub(r"^(\d+)(?:st|nd|rd|th)$", r"\1", low)
     low = _WEEKDAY.sub(r"\1", low)

@@ -15,6 +15,7 @@ from language.reading.replying import (
     MOST_TOLD,
     NEAREST,
     NO_MODEL,
+    NOT_KEPT,
     NOTHING_FOUND,
     QUESTIONS,
     READ,
@@ -111,8 +112,14 @@ class TestWhatItAnswers:
         found = [Source(each, "remembered") for each in ("Mia likes tea.", "Mia is 7.")]
         assert answer("How old is Mia?", *found).startswith(f"{FOUND}\n- Mia is 7.")
 
+    def test_how_old_somebody_is_with_a_number_in_words(self):
+        found = [Source(each, "remembered") for each in ("Mia likes tea.", "Mia is seven.")]
+        assert answer("How old is Mia?", *found).startswith(f"{FOUND}\n- Mia is seven.")
+
     def test_what_it_knows_of_the_person_themselves(self):
-        assert answer("What do you know about me?", ALEC, TEA).count("\n- ") == 2
+        of_rosa = Source(PATIENT, "shared fact", of_legacy=True)
+        assert answer("What do you know about me?", of_rosa, ALEC, TEA).count("\n- ") == 2
+        assert answer("What do you know?", of_rosa, ALEC, TEA).count("\n- ") == 3
 
     def test_a_question_about_something_else_with_no(self):
         assert answer("Who is Sarah?", ALEC, TEA) == NOTHING_FOUND
@@ -172,6 +179,7 @@ class TestWhatItAnswers:
         assert answer("Yesterday we talked with Sarah and Tom.", ALEC) == "Who is Sarah?"
         assert answer("Yesterday we talked with Alec.", ALEC) == READ
         assert answer("We flew to Oslo and stayed in Bergen.", ALEC) == READ
+        assert answer("It was cold at St James's, and at New Cross too.", ALEC) == READ
 
     @pytest.mark.parametrize(
         ("said", "told"),
@@ -232,6 +240,19 @@ class TestOverHTTP:
         assert text_of(say(client, conversation, "I like green tea.")) == "Shall I remember that you like green tea?"
         assert named(first, "done")[0]["usage"] == {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
         assert set(Reply.objects.values_list("model", "state")) == {("offline rules 1", "done")}
+
+    def test_it_tells_what_was_said_in_this_talk_and_waits_for_a_yes_but_not_what_was_declined(self, api, owner, talk):
+        client, conversation = api(owner), talk(owner)
+        say(client, conversation, "My son Omar is nine.")
+        assert "- Your son Omar is nine. (you said so in this talk)" in text_of(
+            say(client, conversation, "How old is Omar?")
+        )
+        assert text_of(say(client, talk(owner), "How old is Omar?")).endswith(NOTHING_FOUND)
+        say(client, conversation, "I play the harp.")
+        assert text_of(say(client, conversation, "No, don't remember that.")) == NOT_KEPT
+        told = text_of(say(client, conversation, "What do you know about me?"))
+        assert "Omar" in told
+        assert "harp" not in told
 
     @pytest.mark.parametrize("how", ["has_memory", "private"])
     def test_it_tells_nothing_with_memory_off(self, api, owner, talk, how):

@@ -39,6 +39,11 @@ from language.second_person import second_person
         ("The user's daughter Mia turned 6.", "Your daughter Mia turned 6."),
         ("The user moved for the user's wife's new job.", "You moved for your wife's new job."),
         ("The user's sister is the user's boss.", "Your sister is your boss."),
+        ("The user's mum Farida is having her hip done.", "Your mum Farida is having her hip done."),
+        ("The user's dog lost his ball in May.", "Your dog lost his ball in May."),
+        ("Every Thursday the user plays five-a-side.", "Every Thursday you play five-a-side."),
+        ("In May 2024 the user's son broke his arm.", "In May 2024 your son broke his arm."),
+        ("Since last winter, the user is a vegan.", "Since last winter, you are a vegan."),
     ],
 )
 def test_it_is_told_in_the_second_person(stored, told):
@@ -54,6 +59,10 @@ def test_it_is_told_in_the_second_person(stored, told):
         "The user",
         "The user visits their sister.",
         "The user's brother calls him daily.",
+        "The user's brother told her to rest.",
+        "The user's aunt thinks she should rest.",
+        "Every Thursday the user visits their sister.",
+        "On Mondays the users swim.",
         "The user's allergic to nuts.",
         "The user's tired.",
         "The user's very tired of it.",
