@@ -87,9 +87,8 @@ def _sentence(text: str) -> str | None:
     """One sentence in the second person; None for one that can't be sure to be right."""
     if own := _OWN.match(text):
         rest = _THEIRS.sub(r"your\1", text[own.end() :])
-        words = _WORD.findall(rest)
-        known = _FINITE.search(rest) or _PAST.search(rest)
-        known = known or any(word in _AS_IT_IS or _base(word) in _VERBS for word in words[1:])
+        verbs = (word in _AS_IT_IS or _base(word) in _VERBS for word in _WORD.findall(rest)[1:])
+        known = _FINITE.search(rest) or _PAST.search(rest) or any(verbs)
         return f"Your {rest}" if known and not _PRONOUNS.search(_OF_THEM.sub("", rest)) else None
     if time := _TIME.match(text):
         told = _sentence(f"The{text[time.end() :].removeprefix('the')}")
