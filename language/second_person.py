@@ -53,6 +53,10 @@ _TIME = re.compile(
 )
 _THEIRS = re.compile(r"\bthe user(?:'|’)s( (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b))")
 _THAT_THEY = re.compile(r"\bthat the user (is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b")
+_OBJECT = re.compile(
+    rf"\b(and|with|to|for|of|at|by|from|about|beside|than|\w+ed|{'|'.join(sorted(_AS_IT_IS))}) the user\b"
+    r"(?!(?:'|’)s| (?:is|was|has|\w+s)\b)"
+)
 _SENTENCES = re.compile(r"(?<=[.!?;])\s+")
 _OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
@@ -76,6 +80,19 @@ def second_person(text: str) -> str:
     if None in told:
         return text
     return _rejoined(text, [each for each in told if each is not None])
+
+
+def told_to(name: str, text: str) -> str:
+    """A statement about others as it is told to the person who is named in it: "Walter was Maria's husband."
+
+    As it is stored where that can't be sure to be right.
+    """
+    if not name:
+        return text
+    stored = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the user", text)
+    told = second_person(re.sub("^the user", "The user", stored))
+    told = _OBJECT.sub(r"\1 you", told)
+    return text if re.search(r"\bthe user\b", told, re.I) else told
 
 
 def _rejoined(text: str, sentences: list[str]) -> str:

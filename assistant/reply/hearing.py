@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -14,10 +14,10 @@ from accounts.categories import load as load_categories
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.models import LegacyFact
-from language.backends import get_reply_model
-from language.base import Extraction, ExtractionRequest, Heard, Source
+from language.backends import get_embedder, get_reply_model
+from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Heard, Source
 from language.reading.refusals import says_yes
-from language.second_person import second_person
+from language.second_person import second_person, told_to
 
 from ..learn.learning import Part, plan_changes
 from ..learn.plan import Adding, Plan, Rewording
@@ -25,6 +25,8 @@ from ..learn.plan import Adding, Plan, Rewording
 if TYPE_CHECKING:
     from .actions import Begun
 
+_Told = tuple[int, str, bool]
+"""The place of the message, a statement as it is told, and whether it is about a memorialised person."""
 _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
@@ -62,26 +64,43 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
         keep=lambda: None,
     )
     told = () if part.legacy_name is None else _read(principal, part).facts
-    heard = _told(plan, [each.content for each in told if due in each.indices], agreed=held is not None)
+    facts = [told_to(principal.name, each.content) for each in told if due in each.indices]
+    heard = _told(plan, facts, agreed=held is not None)
     return replace(heard, about=part.legacy_name or "")
 
 
 def said_here(principal: Principal, begun: Begun) -> list[Source]:
-    """What the person said earlier in this talk and is not remembered yet, the last first.
+    """What the person said earlier in this talk and is not remembered yet, the nearest to their question first.
 
-    It waits for their yes, or to be read; what they declined is none of it.
+    It waits for their yes, or to be read; what they declined is none of it. Without the embedder the last comes first.
     """
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     theirs = Message.objects.filter(conversation=conversation, role=Message.Role.USER, index__lt=begun.message_index)
-    waiting = theirs.filter(processed=False, declined=False, memory_off=False).without_vectors().order_by("-index")
-    part = Part.of(conversation, list(waiting[:_LOOKS_BACK])[::-1], lambda _: True)
+    waiting = theirs.filter(index__gte=conversation.summarized_upto, declined=False, memory_off=False).without_vectors()
+    messages = list(waiting.order_by("-index")[:_LOOKS_BACK])
+    part = Part.of(conversation, messages[::-1], lambda _: True)
+    unread = {message.index for message in messages if not message.processed}
     found = _read(principal, part)
-    told = [(each.indices[0], second_person(each.content), False) for each in found.memories]
-    told += [(each.indices[0], each.content, True) for each in found.facts]
+    told = [
+        (each.indices[0], second_person(each.content), False) for each in found.memories if unread & {*each.indices}
+    ]
+    told += [(each.indices[0], told_to(principal.name, each.content), True) for each in found.facts]
+    told.sort(key=lambda each: -each[0])
     return [
         Source(text, "you said so in this talk", of_legacy=of_legacy)
-        for _, text, of_legacy in sorted(told, key=lambda each: -each[0])
+        for _, text, of_legacy in _by_nearness(told, begun.question)
     ]
+
+
+def _by_nearness(told: Sequence[_Told], question: str) -> Sequence[_Told]:
+    if len(told) < 2:
+        return told
+    embedder = get_embedder()
+    try:
+        nearness = embedder.embed_passages([text for _, text, _ in told]) @ embedder.embed_query(question)
+    except EmbedderUnavailable:
+        return told
+    return [told[place] for place in sorted(range(len(told)), key=lambda place: -nearness[place])]
 
 
 def _read(principal: Principal, part: Part) -> Extraction:

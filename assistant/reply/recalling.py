@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from accounts.principals import Principal
 from conversations.models import Message
 from language.base import Heard, ReplyRequest, Source
 from language.reading.replying import QUESTIONS, is_question
-from language.second_person import second_person
+from language.second_person import second_person, told_to
 from memories.models import Memory
 
 from ..recall.query import Question, Result, memory_query
@@ -40,15 +39,8 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
         sources=("memories", *beside),
     )
     found = memory_query(principal, question).results
-    told = [
-        Source(
-            *_TOLD[result.source](result.details, _day_of(principal)),
-            quoted=result.source == "turns",
-            of_legacy=result.source == "facts",
-        )
-        for result in found
-        if _tells(result, begun)
-    ]
+    day = _day_of(principal)
+    told = [_source(principal, result, day) for result in found if _tells(result, begun)]
     if is_question(begun.question):
         known = {source.text for source in told}
         told = [*(source for source in said_here(principal, begun) if source.text not in known), *told]
@@ -78,19 +70,16 @@ def _tells(result: Result, begun: Begun) -> bool:
     return said["role"] == Message.Role.USER and not here and not is_question(said["content"])
 
 
-def _memory(details: Mapping[str, Any], day: Callable[[datetime], str]) -> tuple[str, str]:
-    return second_person(details["content"]), f"remembered on {day(details['created_at'])}"
-
-
-def _fact(details: Mapping[str, Any], day: Callable[[datetime], str]) -> tuple[str, str]:
-    return details["content"], f"{details['visibility']} fact of {day(details['extracted_at'])}"
-
-
-def _turn(details: Mapping[str, Any], day: Callable[[datetime], str]) -> tuple[str, str]:
-    return f"“{' '.join(details['content'].split())}”", f"you said so on {day(details['at'])}"
-
-
-_TOLD = {"memories": _memory, "facts": _fact, "turns": _turn}
+def _source(principal: Principal, result: Result, day: Callable[[datetime], str]) -> Source:
+    """A result as it is told to the person."""
+    details = result.details
+    if result.source == "memories":
+        return Source(second_person(details["content"]), f"remembered on {day(details['created_at'])}")
+    if result.source == "facts":
+        origin = f"{details['visibility']} fact of {day(details['extracted_at'])}"
+        return Source(told_to(principal.name, details["content"]), origin, of_legacy=True)
+    said = " ".join(details["content"].split())
+    return Source(f"“{said}”", f"you said so on {day(details['at'])}", quoted=True)
 
 
 def _day_of(principal: Principal) -> Callable[[datetime], str]:

@@ -142,6 +142,14 @@ def preload_reading() -> None:
         _pipeline()
 
 
+def irregular(word: str) -> str:
+    """The dictionary's form of an irregular verb or noun in lower case, "meet" of "met"; others as they are."""
+    with _lock:
+        lemmatizer: Any = _pipeline().get_pipe("lemmatizer")
+    forms = lemmatizer.lookups.get_table("lemma_exc", {})
+    return next((forms[kind][word][0] for kind in ("verb", "noun") if word in forms.get(kind, ())), word)
+
+
 def _read(pipeline: Language, text: str, *, names: bool) -> Parsed:
     doc = pipeline.make_doc(_ENDLESS.sub(lambda run: " " * len(run[0]), text))
     for name, part in pipeline.pipeline:

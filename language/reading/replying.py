@@ -12,8 +12,9 @@ from itertools import takewhile
 import regex
 
 from language.base import Heard, ReplyRequest, Source
+from language.reading.parse import irregular
 from language.reading.stems import NUMERALS
-from language.reading.words import ENGLISH
+from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS
 
 NO_MODEL = "No language model is configured here, so I only tell what I remember."
 ITSELF = "Ask me about somebody or something that you have told me."
@@ -54,6 +55,8 @@ _OF_A_PLACE = regex.compile(
     r"visit\w*|left|leave|leaving) (?-i:\p{Lu}[\p{L}.]*['’]?s? )*$|\bSt\.? $",
     regex.IGNORECASE,
 )
+_SENTENCE_ENDS = regex.compile(r"[.!?;]\s")
+_TELL_WHO = _words_in("called named name names nicknamed aka friend neighbour neighbor colleague boss")
 _OF_ME = regex.compile(r"\b(?:I|(?i:me|my|myself|ich|mich|mir))\b")
 _PRONOUN = regex.compile(r"(?<= )(?:she|he|her|him|his)\b", regex.IGNORECASE)
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
@@ -166,11 +169,21 @@ def _in_a_sentence(statement: str) -> str:
 
 def _asked_about(request: ReplyRequest) -> str:
     """One question about somebody who is named and of whom nothing is known; empty where there is nobody."""
-    known = {word for source in request.found for word in _words(source.text)}
+    known = {word for source in request.found for word in _spelt(source.text)}
     said = request.question
-    names = (name[0] for name in _NAME.finditer(said) if not _OF_A_PLACE.search(said, endpos=name.start()))
+    names = (
+        name[0]
+        for name in _NAME.finditer(said)
+        if not (_OF_A_PLACE.search(said, endpos=name.start()) or _is_told(said, name.start()))
+    )
     new = next((name for name in names if name.casefold() not in known and name.lower() not in ENGLISH), "")
     return f"Who is {new}?" if new else ""
+
+
+def _is_told(said: str, at: int) -> bool:
+    """Whether the sentence says before a name who or what bears it: "my sister Ana", "a pigeon called Duchess"."""
+    before = _spelt(_SENTENCE_ENDS.split(said[:at])[-1])
+    return any(word in _TELL_WHO or word in KIN or word in KIN_PLURALS or word in PETS for word in before)
 
 
 def _found(request: ReplyRequest) -> list[str]:
@@ -194,24 +207,28 @@ def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool
     All where it names nothing: "what do you know of me?". Whoever is named in it is named in the answer. One that ranks
     first may have fewer of its words than others.
     """
-    wanted = dict.fromkeys(word for word in _words(_HOW.sub(" ", question)) if word not in _OF_QUESTIONS)
+    wanted = dict.fromkeys(irregular(word) for word in _spelt(_HOW.sub(" ", question)) if word not in _OF_QUESTIONS)
     if not wanted:
         of_them = [source for source in found if not (source.of_legacy and _OF_ME.search(question))]
-        return of_them[:MOST_TOLD_OF_ALL], True
+        return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], True
     named = {name[0].casefold() for name in _NAME.finditer(question)} & set(wanted)
     shared = [(source, _shared(wanted, source)) for source in found]
     shared = [(source, words) for source, words in shared if words and (words & named or not named)]
     most = max((len(words) for _, words in shared), default=0)
-    fitting = [(source, words) for place, (source, words) in enumerate(shared) if len(words) == most or not place]
-    if not _ASKS_WHAT_WAS_SAID.search(question) and not all(source.quoted for source, _ in fitting):
-        # What is remembered is up to date; what was said once may not be.
-        fitting = [(source, words) for source, words in fitting if not source.quoted]
-    answers = any(words - named for _, words in fitting) or not set(wanted) - named
-    sources = [source for source, _ in fitting[:MOST_TOLD]]
+    fitting = [source for place, (source, words) in enumerate(shared) if len(words) == most or not place]
+    sources = _remembered(question, fitting)
+    answers = any(words - named for source, words in shared if source in sources) or not set(wanted) - named
+    sources = sources[:MOST_TOLD]
     if _WANTS_A_FIGURE.search(question):
         sources.sort(key=lambda source: not _FIGURE.search(source.text))
         answers = answers and any(_FIGURE.search(source.text) for source in sources)
     return sources, answers
+
+
+def _remembered(question: str, found: Sequence[Source]) -> list[Source]:
+    """Without what was only said once, unless that is asked for or all there is: what is remembered is up to date."""
+    kept = [source for source in found if not source.quoted]
+    return list(found) if not kept or _ASKS_WHAT_WAS_SAID.search(question) else kept
 
 
 def _shared(wanted: Iterable[str], source: Source) -> set[str]:
@@ -219,8 +236,12 @@ def _shared(wanted: Iterable[str], source: Source) -> set[str]:
     return {word for word in wanted if any(_is_one(word, other) for other in others)}
 
 
-def _words(text: str) -> list[str]:
+def _spelt(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _words(text: str) -> list[str]:
+    return list(map(irregular, _spelt(text)))
 
 
 def _is_one(word: str, other: str) -> bool:

@@ -49,6 +49,10 @@ class TestWhatItAnswers:
         assert "- Alec is your boss at TechCorp. (remembered on 3 May 2026)" in told
         assert "tea" not in told
 
+    def test_a_question_with_irregular_forms_of_its_words(self):
+        assert "met" in answer("When did we meet?", Source("Walter and you met in 1961.", "told"))
+        assert "children" in answer("Do I have a child?", Source("You have two children.", "told"))
+
     def test_a_question_of_another_s_forms_of_a_word(self):
         assert "boss at TechCorp" in answer("Who were my bosses?", ALEC)
 
@@ -178,6 +182,8 @@ class TestWhatItAnswers:
     def test_whom_it_does_not_know_with_one_question(self):
         assert answer("Yesterday we talked with Sarah and Tom.", ALEC) == "Who is Sarah?"
         assert answer("Yesterday we talked with Alec.", ALEC) == READ
+        assert answer("We had two girls, Susan and Pauline.", ALEC) == READ
+        assert answer("The best of them was called Duchess.", ALEC) == READ
         assert answer("We flew to Oslo and stayed in Bergen.", ALEC) == READ
         assert answer("It was cold at St James's, and at New Cross too.", ALEC) == READ
 
@@ -253,6 +259,21 @@ class TestOverHTTP:
         told = text_of(say(client, conversation, "What do you know about me?"))
         assert "Omar" in told
         assert "harp" not in told
+
+    def test_it_tells_what_was_said_of_a_legacy_in_this_talk_and_is_no_fact_yet(self, api, owner, talk):
+        legacy = factories.LegacyFactory(owner=owner, name="Walter")
+        client, conversation = api(owner), talk(owner, legacy=legacy)
+        told = text_of(
+            say(client, conversation, "Walter was an engine driver. He kept pigeons. He married me in 1962.")
+        )
+        assert "Noted: Walter was an engine driver." in told
+        assert "- Walter was an engine driver. (you said so in this talk)" in text_of(
+            say(client, conversation, "What do you know about Walter?")
+        )
+        assert "- Walter married you in 1962. (you said so in this talk)" in text_of(
+            say(client, conversation, "When did he marry me?")
+        )
+        assert "Walter" not in text_of(say(client, conversation, "What do you know about me?"))
 
     @pytest.mark.parametrize("how", ["has_memory", "private"])
     def test_it_tells_nothing_with_memory_off(self, api, owner, talk, how):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.second_person import second_person
+from language.second_person import second_person, told_to
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,21 @@ def test_it_is_told_in_the_second_person(stored, told):
 )
 def test_what_is_not_sure_is_told_as_it_is_stored(stored):
     assert second_person(stored) == stored
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        ("Walter was Ann Lee's husband.", "Walter was your husband."),
+        ("Walter and Ann Lee met at a dance.", "Walter and you met at a dance."),
+        ("Walter taught Ann Lee to swim.", "Walter taught you to swim."),
+        ("Ann Lee visited Walter.", "You visited Walter."),
+        ("Walter was a baker.", "Walter was a baker."),
+        ("Ann Leeson knew Walter.", "Ann Leeson knew Walter."),
+        ("Ann Lee, his wife, knew Walter.", "Ann Lee, his wife, knew Walter."),
+        ("Walter said he owed Ann Lee money.", "Walter said he owed you money."),
+    ],
+)
+def test_a_fact_is_told_to_who_is_named_in_it(fact, told):
+    assert told_to("Ann Lee", fact) == told
+    assert told_to("", fact) == fact
