@@ -32,7 +32,7 @@ from rest_framework.request import Request
 from accounts.authentication import AgentKeyAuthentication, PersonSessionAuthentication, claimed_by
 from journal.exceptions import Refused
 from web.errors import is_outage
-from web.threads import HandedOver, briefly
+from web.threads import HandedOver, briefly, end_tasks
 from web.throttling import address_of
 
 from . import health
@@ -209,9 +209,7 @@ class Application(ASGIHandler):
         try:
             await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (sending, leaving):
-                task.cancel()
-            ended = await asyncio.gather(sending, leaving, return_exceptions=True)
+            ended = await end_tasks(sending, leaving)
             await self._in_thread(response.close)
         if isinstance(ended[0], Exception):
             raise ended[0]

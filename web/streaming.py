@@ -233,6 +233,8 @@ class Listener:
                 await channel.subscribe(ANNOUNCEMENTS)
                 async for message in channel.listen():
                     begun.set()
+                    if asyncio.current_task() is not self._task:
+                        return  # Its end was lost: see end_tasks.
                     if message["type"] == "message":
                         for woken in self._waiting.get(message["data"].decode(), ()):
                             woken.set()

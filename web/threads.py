@@ -15,6 +15,7 @@ from django.db import connections
 from django.http.response import HttpResponseBase
 
 T = TypeVar("T")
+_AGAIN_SECONDS = 0.2
 _threads = ThreadPoolExecutor(settings.REPLY_THREADS, "hop")
 
 
@@ -29,6 +30,20 @@ def briefly(function: Callable[[], T]) -> T:
         return function()
     finally:
         connections.close_all()
+
+
+async def end_tasks(*tasks: asyncio.Future[Any]) -> list[Any]:
+    """Cancel tasks until they have ended, and return what each came to, an exception where that was it.
+
+    Once is not enough: before Python 3.12 ``asyncio.wait_for``, which redis-py sends with, loses a cancellation that
+    comes when what it waits for has just ended (bpo-37658).
+    """
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=_AGAIN_SECONDS)
+    return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 Scope = dict[str, Any]

@@ -39,7 +39,7 @@ from language.base import (
 )
 from web.errors import is_outage
 from web.streaming import BEGINNING, Stream, Told, kept_after, to_tell, told_after
-from web.threads import in_thread
+from web.threads import end_tasks, in_thread
 
 from ..learn.updates import COMPLETED, last_update, updates
 from ..models import Reply
@@ -162,9 +162,7 @@ class _Talk:
             await asyncio.wait((talking, alone), timeout=settings.REPLY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         finally:
             over, left = talking.done(), alone.done()
-            for task in (talking, alone):
-                task.cancel()
-            await asyncio.gather(talking, alone, return_exceptions=True)
+            await end_tasks(talking, alone)
         error = talking.exception() if over and not talking.cancelled() else None
         if over and error is None:
             return self._ended(Reply.State.DONE if self.text else Reply.State.FAILED, "" if self.text else "empty")

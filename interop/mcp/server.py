@@ -28,6 +28,7 @@ from journal.exceptions import Refused
 from journal.models import Change
 from memories.feed import follow_changes
 from web.streaming import Place, valkey_client
+from web.threads import end_tasks
 
 from . import memory
 from .caller import Caller
@@ -170,9 +171,8 @@ class Handlers:
         try:
             return await handler(context, params)
         finally:
-            telling.cancel()
             with CancelScope(shield=True):
-                await asyncio.gather(telling, return_exceptions=True)
+                await end_tasks(telling)
                 await self.caller.hop(place.close)
 
     async def changes(self, after: int) -> AsyncGenerator[tuple[int, ServerEvent | None]]:

@@ -28,7 +28,7 @@ from journal.models import Change
 from web.errors import answer_error
 from web.json import OrjsonRenderer
 from web.streaming import EventStreamRenderer, Place, Stream
-from web.threads import HandedOver, Hop, Receive, Scope, Send
+from web.threads import HandedOver, Hop, Receive, Scope, Send, end_tasks
 
 from ..feed import changes_after, follow_changes
 from ..serializers import FeedChangeSerializer, FeedQuerySerializer, FeedSerializer
@@ -122,9 +122,7 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
             if not waiting.done():
                 return  # The client has left.
         finally:
-            for task in (waiting, leaving):
-                task.cancel()
-            await asyncio.gather(waiting, leaving, return_exceptions=True)
+            await end_tasks(waiting, leaving)
         status, headers, data = await hop(finish)
         body = OrjsonRenderer().render(data)
         told = {**headers, **_NO_CACHE, "content-type": "application/json", "content-length": str(len(body))}
