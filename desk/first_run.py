@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,6 +17,8 @@ from memories.records import Addition, NewMemory
 MOST_LETTERS = 300
 _SAYS_SO = ("i ", "i'", "i’", "my ")
 """How an answer begins that is a statement already."""
+_IN = re.compile(r"^(?:in|at) (?=\S)", re.IGNORECASE)
+"""What stands before a place in an answer, and in its statement already."""
 _STATEMENTS = {
     "called": ("I like to be called {}.", "profile", Memory.Field.PREFERRED_NAME.value),
     "lives": ("I live in {}.", "profile", Memory.Field.CITY.value),
@@ -63,5 +67,7 @@ class TellForm(forms.Form):
 
 def _statement(name: str, answer: str) -> NewMemory:
     form, category, field = _STATEMENTS[name]
+    if name == "lives":
+        answer = _IN.sub("", answer)
     content = answer if answer.lower().startswith(_SAYS_SO) else form.format(answer.rstrip("."))
     return NewMemory(content, category, field=field)

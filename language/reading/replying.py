@@ -89,8 +89,18 @@ _LEAVES = regex.compile(r"^\W*(?:(?:ok|okay)\W+)?(?:bye|goodbye|good night|see y
 _MANNERS = ((_GREETS, "Hello."), (_THANKS, "You're welcome."), (_LEAVES, "Goodbye."))
 _HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
 _ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
-_WANTS_A_FIGURE = regex.compile(rf"{_HOW.pattern}|\b(?:when|(?:which|what) (?:year|day|date|time))\b", regex.IGNORECASE)
+_WANTS_A_TIME = regex.compile(r"\b(?:when|(?:which|what) (?:year|month|day|date|time))\b", regex.IGNORECASE)
 _FIGURE = regex.compile(rf"\d|\b(?:{'|'.join(NUMERALS)})\b", regex.IGNORECASE)
+_TIME = regex.compile(
+    rf"{_FIGURE.pattern}|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|weekdays?|daily|weekly|monthly|yearly|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter|"
+    r"mornings?|noon|afternoons?|evenings?|nights?|midnight|springs?|summers?|autumns?|winters?)\b",
+    regex.IGNORECASE,
+)
+_WHAT_I_DO = regex.compile(
+    r"\b(?:do|can|could|will|would) I (?:also |still |usually )?(?P<verb>\p{L}{3,})\b", regex.IGNORECASE
+)
+_OF_SOMEBODY_ELSE = regex.compile(r"^Your\b|\b(?:who|that|which)\b")
 # What a question is made of, and not what it is about.
 _OF_QUESTIONS = _words_in(
     "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
@@ -212,16 +222,19 @@ def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool
         of_them = [source for source in found if not (source.of_legacy and _OF_ME.search(question))]
         return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], True
     named = {name[0].casefold() for name in _NAME.finditer(question)} & set(wanted)
-    shared = [(source, _shared(wanted, source)) for source in found]
+    done_by_me = _WHAT_I_DO.search(question)
+    mine = done_by_me["verb"].casefold() if done_by_me else ""
+    shared = [(source, _shared(wanted, source, mine)) for source in found]
     shared = [(source, words) for source, words in shared if words and (words & named or not named)]
     most = max((len(words) for _, words in shared), default=0)
     fitting = [source for place, (source, words) in enumerate(shared) if len(words) == most or not place]
     sources = _remembered(question, fitting)
     answers = any(words - named for source, words in shared if source in sources) or not set(wanted) - named
     sources = sources[:MOST_TOLD]
-    if _WANTS_A_FIGURE.search(question):
-        sources.sort(key=lambda source: not _FIGURE.search(source.text))
-        answers = answers and any(_FIGURE.search(source.text) for source in sources)
+    told = _TIME if _WANTS_A_TIME.search(question) else _FIGURE if _HOW.search(question) else None
+    if told:
+        sources.sort(key=lambda source: not told.search(source.text))
+        answers = answers and any(told.search(source.text) for source in sources)
     return sources, answers
 
 
@@ -231,8 +244,12 @@ def _remembered(question: str, found: Sequence[Source]) -> list[Source]:
     return list(found) if not kept or _ASKS_WHAT_WAS_SAID.search(question) else kept
 
 
-def _shared(wanted: Iterable[str], source: Source) -> set[str]:
+def _shared(wanted: Iterable[str], source: Source, mine: str) -> set[str]:
+    """The words of a question that a source has. What the person does, ``mine``, is not what others are said to do."""
     others = _words(source.text)
+    if mine and _OF_SOMEBODY_ELSE.search(source.text):
+        theirs = {f"{mine}s", f"{mine}es", f"{mine.removesuffix('y')}ies"}
+        others = [each for each in others if each not in theirs]
     return {word for word in wanted if any(_is_one(word, other) for other in others)}
 
 

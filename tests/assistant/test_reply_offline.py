@@ -120,6 +120,32 @@ class TestWhatItAnswers:
         found = [Source(each, "remembered") for each in ("Mia likes tea.", "Mia is seven.")]
         assert answer("How old is Mia?", *found).startswith(f"{FOUND}\n- Mia is seven.")
 
+    @pytest.mark.parametrize(
+        ("question", "text"),
+        [
+            ("When do I row?", "You row on Thursdays with your sister Lotte."),
+            ("What time do I swim?", "You swim every morning."),
+            ("When did I move?", "You moved in May."),
+        ],
+    )
+    def test_when_something_is_with_a_day_or_a_time_of_day(self, question, text):
+        assert answer(question, Source(text, "remembered")).startswith(f"{FOUND}\n- {text}")
+
+    @pytest.mark.parametrize("question", ["When do I row?", "When did I learn to row?"])
+    def test_when_something_is_with_the_nearest_where_no_time_is_told(self, question):
+        assert answer(question, Source("You row with your sister Lotte.", "remembered")).startswith(NEAREST)
+
+    @pytest.mark.parametrize(
+        "others",
+        ["You have a brother called Piet who plays the cello.", "Your brother Piet plays the cello."],
+    )
+    def test_what_the_person_does_not_with_what_others_do(self, others):
+        theirs = Source(others, "remembered")
+        assert answer("What do I play?", theirs) == NOTHING_FOUND
+        told = answer("what do i play?", theirs, Source("You play the viola.", "remembered"))
+        assert ("viola" in told, "cello" in told) == (True, False)
+        assert "cello" in answer("What does Piet play?", theirs)
+
     def test_what_it_knows_of_the_person_themselves(self):
         of_rosa = Source(PATIENT, "shared fact", of_legacy=True)
         assert answer("What do you know about me?", of_rosa, ALEC, TEA).count("\n- ") == 2

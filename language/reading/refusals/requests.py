@@ -37,6 +37,10 @@ _MAY = any_case(
 
 _SOMEBODY = r"(?:i|we|he|she|they|my|our|his|her|their)"
 _SAID = r"i (?:just |ever )?(?:said|told (?:you|u)|wrote|mentioned)(?: to you)?"
+_DAYS = (
+    "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|"
+    "November|December|Christmas|Easter"
+)
 _NAMING = [
     # What I said about it; everything you know of it; the memory that …; that I live there; the part about it.
     any_case(
@@ -48,6 +52,10 @@ _NAMING = [
     ),
     any_case(r"(?P<whole>all)? ?(?:the |your |any )?(?:memor(?:y|ies)|notes?) (?:that|of|about|on) (?P<what>\S.*)"),
     any_case(rf"(?:that|the fact that) (?P<what>{_SOMEBODY}\b.*)"),
+    # That Piet plays the cello; not that Sunday at the lake.
+    any_case(
+        rf"(?:that|the fact that) (?P<what>(?-i:(?!(?:{_DAYS})\b)[A-Z])[\w'-]+ (?!(?:at|in|on|when|with|of)\b)\w+\b.*)"
+    ),
     any_case(r"(?:the|that|my|this) (?P<what>[\w'-]+(?: [\w'-]+)?) (?:thing|part|bit|story|business|stuff)"),
     any_case(
         r"(?P<whole>any|every|all|no|not a word)?(?:the |that |this |a |my )?(?:whole )?(?:thing|part|bit|story|stuff"
