@@ -17,8 +17,8 @@ from memories.records import Addition, NewMemory
 MOST_LETTERS = 300
 _SAYS_SO = ("i ", "i'", "i’", "my ")
 """How an answer begins that is a statement already."""
-_IN = re.compile(r"^(?:in|at) (?=\S)", re.IGNORECASE)
-"""What stands before a place in an answer, and in its statement already."""
+_SAYS_WHERE = re.compile(r"(?:in|at|on|near) (?=\S)", re.IGNORECASE)
+"""How an answer begins that says "in" itself, or what stands there instead."""
 _STATEMENTS = {
     "called": ("I like to be called {}.", "profile", Memory.Field.PREFERRED_NAME.value),
     "lives": ("I live in {}.", "profile", Memory.Field.CITY.value),
@@ -67,7 +67,7 @@ class TellForm(forms.Form):
 
 def _statement(name: str, answer: str) -> NewMemory:
     form, category, field = _STATEMENTS[name]
-    if name == "lives":
-        answer = _IN.sub("", answer)
+    if name == "lives" and _SAYS_WHERE.match(answer):
+        form, answer = "I live {}.", answer[0].lower() + answer[1:]
     content = answer if answer.lower().startswith(_SAYS_SO) else form.format(answer.rstrip("."))
     return NewMemory(content, category, field=field)

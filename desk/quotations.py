@@ -158,9 +158,20 @@ def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict
     ]
     if not near:
         return {}
-    rows = Message.objects.visible_to(principal).filter(reduce(or_, near))
+    rows = Message.objects.visible_to(principal).filter(reduce(or_, near)).select_related("conversation__agent")
+    columns = ("conversation_id", "index", "role", "speaker", "content", "conversation__agent__name")
     found: dict[UUID, dict[int, Turn]] = {}
-    for row in rows.only("conversation_id", "index", "role", "speaker", "content"):
-        speaker = _("You") if row.role == Message.Role.USER else row.speaker or _("The agent")
-        found.setdefault(row.conversation_id, {})[row.index] = Turn(speaker, shorten(row.content, TURN_CHARACTERS))
+    for row in rows.only(*columns):
+        agent = row.conversation.agent
+        turn = Turn(speaker_of(row, agent.name if agent else ""), shorten(row.content, TURN_CHARACTERS))
+        found.setdefault(row.conversation_id, {})[row.index] = turn
     return found
+
+
+def speaker_of(message: Message, agent_name: str) -> str:
+    """Who said a message, as the person is told."""
+    if message.role == Message.Role.USER:
+        return _("You")
+    if message.speaker:
+        return message.speaker
+    return {"system": _("Instructions"), "tool": _("A tool")}.get(message.role, agent_name or _("The assistant"))

@@ -24,6 +24,7 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import FactEvidence, FactVersion, LegacyFact
 from journal.models import Change
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place
+from memories.policy.writing import GONE_BECAUSE
 
 T = TypeVar("T")
 
@@ -82,11 +83,13 @@ def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
 _VECTORS = ("embedding", "search", "search_text")
 
 
-def _memories(principal: Principal) -> Iterator[list[Memory]]:
+def _memories(principal: Principal) -> Iterator[list[tuple[Memory, str]]]:
+    """Memories, the latest first, and why those that are gone are."""
     evidence = Prefetch("evidence", MemoryEvidence.objects.select_related("message__conversation").order_by("pk"))
     versions = MemoryVersion.objects.defer(*_VECTORS).order_by("-number").prefetch_related(evidence)
     rows = Memory.objects.visible_to(principal).defer(*_VECTORS).order_by("-created_at", "pk")
-    return _prefetched(rows, Prefetch("versions", versions))
+    for batch in _prefetched(rows, Prefetch("versions", versions)):
+        yield [(memory, GONE_BECAUSE.get(memory.deleted_why, "")) for memory in batch]
 
 
 def _facts(principal: Principal) -> Iterator[list[LegacyFact]]:

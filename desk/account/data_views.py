@@ -30,7 +30,7 @@ from memories.overview import counts_by_state
 from ..importing.views import import_fields
 from ..legacies.tabs import tab_counts
 from ..page import PageRequest, for_person
-from .erasing import COUNTED, SCOPES, receipts
+from .erasing import SCOPES, receipts, removed_in_words
 from .views import AS_SHOWN, RECORD, language_name
 
 
@@ -90,7 +90,7 @@ def receipt_page(request: HttpRequest, receipt: UUID) -> HttpResponse:
     context = {
         "erasure": erasure,
         "scope": _(SCOPES.get(erasure.scope, erasure.scope)),
-        "removed": [(_(COUNTED.get(kind, kind)), count) for kind, count in erasure.removed.items()],
+        "removed": removed_in_words(erasure),
         "verify": _(VERIFY),
         "not_reached": [_(each) for each in NOT_REACHED],
     }

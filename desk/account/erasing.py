@@ -50,21 +50,18 @@ SCOPES = {
     "everything": gettext_noop("everything"),
 }
 COUNTED = {
-    "memories": gettext_noop("memories"),
-    "memory": gettext_noop("memory"),
-    "memoryversion": gettext_noop("memoryversion"),
-    "facts": gettext_noop("facts"),
-    "legacyfact": gettext_noop("legacyfact"),
-    "factversion": gettext_noop("factversion"),
-    "place": gettext_noop("place"),
-    "messages": gettext_noop("messages"),
-    "message": gettext_noop("message"),
-    "chunks": gettext_noop("chunks"),
-    "conversations": gettext_noop("conversations"),
-    "conversation": gettext_noop("conversation"),
-    "withheld": gettext_noop("withheld"),
+    **dict.fromkeys(("memories", "memory"), gettext_noop("memories")),
+    "memoryversion": gettext_noop("wordings of memories"),
+    **dict.fromkeys(("facts", "legacyfact"), gettext_noop("facts")),
+    "factversion": gettext_noop("wordings of facts"),
+    "place": gettext_noop("places"),
+    **dict.fromkeys(("messages", "message"), gettext_noop("messages")),
+    "chunks": gettext_noop("summaries"),
+    **dict.fromkeys(("conversations", "conversation"), gettext_noop("conversations")),
+    "withheld": gettext_noop("withheld passages"),
 }
-"""What a receipt counts most of; rows of other tables it counts by the table's name."""
+"""What a receipt counts most of, by the names that it counts by."""
+OTHER_ROWS = gettext_noop("entries that go with them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +88,15 @@ def receipts(principal: Principal) -> list[Receipt]:
     """The latest erasures of the person, the last one first."""
     rows = Erasure.objects.filter(user_id=must_act_for(principal)).order_by("-at")[:LATEST]
     return [Receipt(each, _(NAMES.get(each.scope, each.scope))) for each in rows]
+
+
+def removed_in_words(erasure: Erasure) -> dict[str, int]:
+    """What an erasure removed, by what the person calls it; what has no name of its own comes last, as one."""
+    counts: dict[str, int] = {}
+    for kind in sorted(erasure.removed, key=lambda kind: [*COUNTED, kind].index(kind)):
+        name = _(COUNTED.get(kind, OTHER_ROWS))
+        counts[name] = counts.get(name, 0) + erasure.removed[kind]
+    return counts
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -34,7 +34,7 @@ SCOPE_LABELS = {"read": gettext_noop("reads"), "write": gettext_noop("adds"), "a
 
 
 HOW_SEVERAL = {
-    Disclosure.By.QUERY: gettext_noop("It found them in a search"),
+    Disclosure.By.QUERY: gettext_noop("It looked them up"),
     Disclosure.By.CONTEXT: gettext_noop("It read them in the memory block"),
     Disclosure.By.TURN: gettext_noop("It had them in a prompt"),
 }

@@ -82,7 +82,7 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
         conversation = conversation_create(
             principal,
             legacy_id=UUID(asked["about"]) if asked["about"] else None,
-            title=_("Talk of %(day)s") % {"day": date_format(timezone.localtime(), _("j F Y"))},
+            title=_("Talk of %(day)s") % {"day": date_format(timezone.localtime(), _("j F Y, H:i"))},
             channel=ASSISTANT_CHANNEL,
             private=asked["private"],
         )

@@ -17,12 +17,14 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.recall.search import QueryVector, centre_of_turns
 from conversations.models import Conversation, Message
+from conversations.passages import MARK
+from conversations.policy import ASSISTANT_CHANNEL
 from conversations.querysets import ConversationQuerySet
 from retrieval.search import hybrid_search
 from retrieval.text import list_query_words
 
 from ..listing import ListView, as_id, words
-from ..quotations import Excerpt, excerpt, message_address
+from ..quotations import Excerpt, excerpt, message_address, shorten, speaker_of
 
 PER_PAGE = 20
 MOST_FOUND, LEAST_FOUND = 20, 3
@@ -61,11 +63,15 @@ class ConversationView(ListView):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A conversation in the list. ``memory_off``: some of it was said while memory was switched off."""
+    """A conversation in the list. ``memory_off``: some of it was said while memory was switched off.
+
+    ``opening`` is how it begins, where no title that somebody gave it says what it is about.
+    """
 
     conversation: Conversation
     said_at: datetime | None
     memory_off: bool
+    opening: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,14 @@ def page_of_conversations(principal: Principal, view: ConversationView) -> tuple
     shown: list[Any] = list(page.object_list)
     off = Message.objects.visible_to(principal).filter(memory_off=True, conversation__in=[each.pk for each in shown])
     ids = set(off.values_list("conversation_id", flat=True).distinct())
-    return page, [Row(each, each.said_at, each.pk in ids) for each in shown]
+    unnamed = [each.pk for each in shown if not each.title or each.channel == ASSISTANT_CHANNEL]
+    first = Message.objects.visible_to(principal).filter(conversation__in=unnamed, index=0)
+    openings = {pk: _opening(content) for pk, content in first.values_list("conversation_id", "content")}
+    return page, [Row(each, each.said_at, each.pk in ids, openings.get(each.pk, "")) for each in shown]
+
+
+def _opening(content: str) -> str:
+    return shorten(content.replace(MARK, f"[{_('withheld')}]"), PASSAGE_CHARACTERS)
 
 
 def find_passages(principal: Principal, view: ConversationView) -> list[FoundPassage]:
@@ -129,15 +142,6 @@ def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
         "legacies": [(str(pk), name) for pk, name in legacies],
         "agents": [(str(pk), name) for pk, name in agents],
     }
-
-
-def speaker_of(message: Message, agent_name: str) -> str:
-    """Who said a message, as the person is told."""
-    if message.role == Message.Role.USER:
-        return _("You")
-    if message.speaker:
-        return message.speaker
-    return {"system": _("Instructions"), "tool": _("A tool")}.get(message.role, agent_name or _("The assistant"))
 
 
 def _passages(messages: Sequence[Message], wanted: Sequence[str]) -> Iterator[FoundPassage]:

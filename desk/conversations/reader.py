@@ -26,9 +26,8 @@ from facts.models import FactEvidence, LegacyFact
 from language.second_person import second_person
 from memories.models import Memory, MemoryEvidence
 
-from ..quotations import message_address, shorten
+from ..quotations import message_address, shorten, speaker_of
 from .answers import Answer, Answers, NoAnswer, answers_on
-from .listing import speaker_of
 
 PER_PAGE = 30
 ORPHANS = 9

@@ -23,10 +23,10 @@ from journal.models import Erasure
 
 from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
-from ..quotations import message_address, shorten
+from ..quotations import message_address, shorten, speaker_of
 from .actions import MOST_WITHHELD, Removal, dont_keep, erase, goes_along
 from .answers import running_reply, unread
-from .listing import ConversationView, choices, find_passages, page_of_conversations, speaker_of, titled
+from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
 from .reader import page_at, read_page
 
 GLIMPSE_CHARACTERS = 400

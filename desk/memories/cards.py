@@ -34,18 +34,6 @@ STATE_WORDS = {
     State.ARCHIVED: gettext_noop("put away"),
     State.REJECTED: gettext_noop("rejected"),
 }
-_GONE_BECAUSE = {
-    Why.PERSON: gettext_noop("Put away by you"),
-    Why.AGENT: gettext_noop("Put away by an agent"),
-    Why.REJECTED: gettext_noop("Rejected"),
-    Why.TTL: gettext_noop("Expired"),
-    Why.EVICTED: gettext_noop("Put away to make room for newer ones"),
-    Why.REPLACED: gettext_noop("Replaced by another"),
-    Why.MERGED: gettext_noop("Merged into another"),
-    Why.STAFF: gettext_noop("Refused by a moderator"),
-    Why.WITHHELD: gettext_noop("Made of words that are withheld"),
-    Why.UNFOUNDED: gettext_noop("A guess whose grounds have gone"),
-}
 _RELATIONS = {
     (Relation.Type.SUPERSEDES, True): gettext_noop("Replaces"),
     (Relation.Type.SUPERSEDES, False): gettext_noop("Replaced by"),
@@ -162,7 +150,7 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Ta
     if memory.pinned and not is_news:
         yield Tag(_("Pinned"), "shared")
     if memory.deleted_why:
-        yield Tag(_(_GONE_BECAUSE[Why(memory.deleted_why)]), "gone")
+        yield Tag(_(writing.GONE_BECAUSE[memory.deleted_why]), "gone")
     elif memory.state == State.QUARANTINED:
         yield Tag(_("Held back"), "gone")
     elif writing.standing(memory) in {"proposed", "waiting"}:

@@ -65,7 +65,10 @@ class Memories(WritesOnce[Principal], ListAPIView):
             return Reading(self._page(principal, rows), until)
 
         asked = [request.build_absolute_uri(), may_see_sources(principal)]
-        return Response(read_through(principal, Family.PAGE, read, of=asked))
+        page = read_through(principal, Family.PAGE, read, of=asked)
+        if principal.kind == "agent":
+            actions.memories_show(principal, Disclosure.By.QUERY, [each["id"] for each in page["results"]])
+        return Response(page)
 
     def _page(self, principal: Principal, rows: Any) -> dict[str, Any]:
         """The page of the rows that is asked for. They are paginated by their count and by slices of them."""

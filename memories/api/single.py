@@ -29,7 +29,7 @@ from web.history import History
 from web.json import read_nothing
 
 from .. import actions, queries
-from ..models import Memory, MemoryEvidence, MemoryVersion
+from ..models import Disclosure, Memory, MemoryEvidence, MemoryVersion
 from ..querysets import MemoryVersionQuerySet
 from ..records import Updated
 from ..serializers import (
@@ -62,6 +62,8 @@ class MemoryDetail(APIView):
         memory = find_memory(principal, memory_id)
         prefetch_related_objects([memory], Prefetch("versions", _versions(principal, memory_id)))
         shown = MemoryDetailSerializer(memory, context={"principal": principal}).data
+        if principal.kind == "agent":
+            actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
         return unless_known(request, with_etag(shown, version=memory.version))
 
     @extend_schema(

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts import categories, policy
 from accounts.principals import Principal
@@ -24,6 +25,19 @@ from .fields import field_of
 
 State = Memory.State
 Why = Memory.DeletedWhy
+GONE_BECAUSE: dict[str, str] = {
+    Why.PERSON: gettext_noop("Put away by you"),
+    Why.AGENT: gettext_noop("Put away by an agent"),
+    Why.REJECTED: gettext_noop("Rejected"),
+    Why.TTL: gettext_noop("Expired"),
+    Why.EVICTED: gettext_noop("Put away to make room for newer ones"),
+    Why.REPLACED: gettext_noop("Replaced by another"),
+    Why.MERGED: gettext_noop("Merged into another"),
+    Why.STAFF: gettext_noop("Refused by a moderator"),
+    Why.WITHHELD: gettext_noop("Made of words that are withheld"),
+    Why.UNFOUNDED: gettext_noop("A guess whose grounds have gone"),
+}
+"""Why a memory is no longer in use, as its person is told."""
 
 LONGEST_PROCEDURE = 4_000
 LONGEST_VERBATIM = 4_000

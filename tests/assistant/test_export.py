@@ -55,9 +55,12 @@ def test_pages_can_be_read_in_a_browser_escaped_and_without_anything_from_elsewh
     person = rich_person()
     talk = ConversationFactory(user=person, title="<b>Bold</b>")
     MessageFactory(conversation=talk, content="<script>alert(1)</script>", speaker="<i>")
+    gone = {"state": "archived", "deleted_why": "evicted", "deleted_at": timezone.now(), "purge_at": timezone.now()}
+    Memory.objects.filter(pk=MemoryFactory(user=person).pk).update(**gone)
     archived = opened(exported(person))
     pages = {name: archived.read(name).decode() for name in archived.namelist() if name.endswith(".html")}
     assert "The user plays the marker viola." in pages["pages/memories-1.html"]
+    assert "Archived (Put away to make room for newer ones)" in pages["pages/memories-1.html"]
     assert "<strong>&lt;i&gt;</strong>" in pages["pages/conversations-1.html"]
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in pages["pages/conversations-1.html"]
     for name, html in pages.items():

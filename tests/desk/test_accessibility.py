@@ -6,20 +6,22 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 
-from accounts.actions import member_invite
+from accounts.actions import agent_key_create, member_invite
 from accounts.models import AgentKey, InvitationBlock
 from accounts.queries import principal_for_person, principal_for_staff
-from assistant.erasure.actions import erasure_request
+from assistant.erasure.actions import erasure_request, run_erasure
 from conversations.actions import NewMessage, Place, conversation_create, messages_append, passages_withhold
 from facts import actions
 from facts.models import LegacyFact
+from journal.models import Erasure
 from memories import actions as memory_actions
-from memories.actions import optimize_plan
-from memories.models import Disclosure, Memory
+from memories.actions import optimize_plan, webhook_create
+from memories.models import Disclosure, Memory, Webhook
 from memories.records import NewMemory
 from tests.factories import (
     AgentFactory,
     ConversationFactory,
+    DeliveryFactory,
     GrantFactory,
     LegacyFactFactory,
     LegacyFactory,
@@ -180,6 +182,10 @@ def test_pages_of_conversations_keep_nobody_out(tab, owner, talk):
         found[path] = found_on(tab)
     tab.get_by_text("More", exact=True).click()
     found["menu"] = found_on(tab)
+    tab.goto(f"/conversations/{talk.pk}/")
+    tab.get_by_role("button", name="Keep it").click()
+    tab.get_by_text("It is kept.").wait_for()
+    found["kept"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 
@@ -201,6 +207,40 @@ def test_pages_of_a_talk_with_the_assistant_keep_nobody_out(tab, owner):
     tab.goto(f"/conversations/{chat.pk}/")
     tab.get_by_text("This answer: 1,140 tokens, 86% cached.").wait_for()
     tab.get_by_role("button", name="Try again").wait_for()
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_keys_and_webhooks_keep_nobody_out(tab, owner, agent):
+    hook = webhook_create(principal_for_person(owner.pk), agent.pk, "https://agent.example/hook")
+    DeliveryFactory(webhook=hook, state="dead", status_code=502, attempts=12)
+    stopped = webhook_create(principal_for_person(owner.pk), agent.pk, "https://agent.example/stopped")
+    Webhook.objects.filter(pk=stopped.pk).update(disabled_at=timezone.now(), failing_since=timezone.now())
+    agent_key_create(principal_for_person(owner.pk), agent.pk, scopes=["read"])
+    tab.sign_in(owner)
+    tab.goto(f"/agents/{agent.pk}/")
+    for opens in ("1 message could not be delivered", "Add a webhook", "Make another key"):
+        tab.locator("summary", has_text=opens).click()
+    found = {"agent": found_on(tab)}
+    tab.locator("input[name=url]").fill("https://10.0.0.1/")
+    tab.get_by_role("button", name="Add it").click()
+    tab.locator(".errorlist").wait_for()
+    found["refused"] = found_on(tab)
+    tab.goto(f"/agents/{agent.pk}/")
+    tab.get_by_role("button", name=f"New secret {hook.url}").click()
+    tab.get_by_role("heading", name="Give its server this secret").wait_for()
+    found["secret"] = found_on(tab)
+    tab.goto(f"/agents/{agent.pk}/")
+    tab.locator("summary", has_text="Make another key").click()
+    tab.get_by_role("button", name="Make it").click()
+    tab.get_by_text("Waiting for its first call").wait_for()
+    found["another key"] = found_on(tab)
+    tab.goto(f"/agents/{agent.pk}/")
+    tab.get_by_role("button", name="End the key").first.click()
+    tab.get_by_text("Ended", exact=True).wait_for()
+    found["ended"] = found_on(tab)
+    tab.goto("/")
+    tab.get_by_text("is switched off").wait_for()
+    found["home"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 
@@ -294,11 +334,15 @@ def test_pages_of_the_person_s_own_data_keep_nobody_out(tab, owner, memories, fa
     me = principal_for_person(owner.pk)
     placed = memory_actions.place_add(me, "harbour", "The harbour", "Where the boat lies.").place
     receipt, _made = erasure_request(me, "fact", str(facts[1].pk), grace_hours=24)
+    done, job = erasure_request(me, "memory", memories[1].pk, grace_hours=0)
+    run_erasure(job.pk)
+    assert Erasure.objects.get(pk=done.pk).state == "done"
     tab.sign_in(owner)
     found = {}
     for path in (
         "/data/",
         f"/erased/{receipt.pk}/",
+        f"/erased/{done.pk}/",
         f"/memories/{memories[0].pk}/erase/",
         f"/facts/{facts[0].pk}/erase/",
         "/withheld/",

@@ -52,10 +52,10 @@ def test_a_card_says_what_it_is_when_it_called_and_what_it_was_shown(visit, owne
     GrantFactory(user=owner, agent=AgentFactory(name="Clinic", service=True, issuer="clinic"))
     shown = words(visit(owner).get("/agents/"))
     assert (
-        "agent Your own Has not called yet. Shown memories 2 times this week May see every category but procedures"
+        "agent Your own Has not called yet. Shown memories 2 times this week May see every category but procedures."
         in shown
     )
-    assert "Clinic A service that acts for you Was given nothing this week. Shown no memories this week." in shown
+    assert "Clinic A service that acts for you Shown no memories this week." in shown
     assert "Planner Your own Planner Has not called yet." in shown
     assert "May see: Project, Goals, Tasks, Procedural" in shown
     assert call(client, agent).status_code == 200
@@ -173,7 +173,7 @@ def test_what_it_was_shown_opens_as_a_list(visit, owner, agent):
     given(owner, AgentFactory(owner=owner), bees)
     memory_archive(me, hens.pk)
     shown = visit(owner).get(page(agent, "shown/"))
-    assert words(shown).count("It found them in a search") == 1
+    assert words(shown).count("It looked them up") == 1
     assert words(shown).count("It had them in a prompt") == 1
     assert f'<a href="/memories/{bees.pk}/">I keep bees.</a>' in text(shown)
     assert "Page 1 of 2" not in words(shown)

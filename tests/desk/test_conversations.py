@@ -65,11 +65,19 @@ def test_the_list_says_whom_with_how_much_and_when(visit, owner, agent, legacy, 
     talk("Nothing of it.", title="Whispers", private=True, at=datetime(2020, 5, 4, 10, 30, tzinfo=UTC))
     mine = agent_principal(agent)
     held = conversation_create(mine, title="With a helper")
+    talk("We begin on Monday.", title="", at=datetime(2020, 5, 3, 10, 30, tzinfo=UTC))
+    taken = talk("My PIN is secret. Never mind.", title="", at=datetime(2020, 5, 2, 10, 30, tzinfo=UTC))
+    passages_withhold(principal_for_person(owner.pk), [Place(taken.pk, 0, "My PIN is secret.")])
     said = words(visit(owner).get("/conversations/"))
     assert "On Rosa" in said
-    assert "About Grandmother Rosa, by letters, 1 message, 1 of them not summed up yet" in said
+    assert "We begin on Monday." in said, "what has no title is known by its beginning"
+    assert "Rosa sang." not in said
+    assert "[withheld] Never mind." in said
+    assert "PIN" not in said
+    assert "About Grandmother Rosa, by letters, 1 message, not read for facts yet" in said
     assert "Private: nothing is learned from it" in said
     assert "with agent, 0 messages" in said
+    assert "with agent, 0 messages," not in said
     order = [said.index(title) for title in ("On Rosa", "Whispers")]
     assert order == sorted(order)  # What was said last comes first, whenever it was brought in.
     only = text(visit(owner).get(f"/conversations/?agent={agent.pk}"))

@@ -11,7 +11,7 @@ from accounts.queries import principal_for_person
 from memories import actions
 from memories.models import Memory
 from memories.records import NewMemory
-from tests.factories import PreferencesFactory, agent_principal
+from tests.factories import AgentFactory, ConversationFactory, PreferencesFactory, agent_principal
 
 from .conftest import text, words
 
@@ -165,6 +165,35 @@ def test_three_answers_become_the_first_memories(visit, stranger):
         ("I live in Porto.", "city"),
         ("I am allergic to penicillin.", ""),
     }
+
+
+@pytest.mark.parametrize(
+    ("answer", "content"),
+    [
+        ("In Ghent, near the harbour", "I live in Ghent, near the harbour."),
+        ("at 4 Mill Lane.", "I live at 4 Mill Lane."),
+        ("Porto", "I live in Porto."),
+        ("Inverness", "I live in Inverness."),
+        ("I live on a boat.", "I live on a boat."),
+    ],
+)
+def test_where_somebody_lives_is_said_once_however_they_answer(visit, stranger, answer, content):
+    visit(stranger).post("/first-run/", {"lives": answer})
+    assert Memory.objects.get(user=stranger).content == content
+
+
+def test_what_a_newcomer_has_not_done_yet_is_still_offered_then(visit, stranger):
+    client = visit(stranger)
+    client.post("/first-run/", {"called": "Jo"})
+    page = text(client.get("/"))
+    assert 'class="button" href="/import/"' in page
+    assert 'class="button" href="/agents/connect/"' in page
+    assert "Somebody who is to be remembered" in page
+    ConversationFactory(user=stranger)
+    AgentFactory(owner=stranger)
+    page = text(client.get("/"))
+    assert 'class="button" href="/import/"' not in page
+    assert 'class="button" href="/agents/connect/"' not in page
 
 
 @pytest.mark.parametrize(

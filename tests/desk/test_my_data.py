@@ -90,6 +90,11 @@ def test_everything_is_erased_a_day_after_its_name_was_typed(visit, owner, clien
     receipt = text(client.get(f"/erased/{again.pk}/"))
     assert "Erased on" in receipt
     assert "manage.py verify_erasure" in receipt
+    Erasure.objects.filter(pk=again.pk).update(
+        removed={"memory": 1, "memoryevidence": 2, "memories": 1, "memoryversion": 3, "job_blanked": 1}
+    )
+    told = words(client.get(f"/erased/{again.pk}/"))
+    assert "memories 2 wordings of memories 3 entries that go with them 3" in told, "by names, not by tables"
     assert mine.get("/data/").status_code == 302
 
 

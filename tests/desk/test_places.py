@@ -141,7 +141,7 @@ def test_a_place_shows_where_it_was_mentioned(visit, owner, me, home, said):
     assert "<mark>Home</mark>, and it rained." in text(page)
     said_there = words(page)
     assert "In “Over the fence”, message 2" in said_there
-    assert "The agent: Where were you?" in said_there
+    assert "The assistant: Where were you?" in said_there
     assert "Mentioned 1 time in 1 conversation" in said_there
     assert "No conversation names it yet." in words(visit(owner).get(address(actions.place_add(me, "x", "X").place)))
 

@@ -210,7 +210,7 @@ def test_a_change_shows_what_differs_and_the_words_behind_it(visit, owner, updat
     said = words(page)
     assert "Change to a memory" in said
     assert "We have hens now, not bees." in said
-    assert "The agent: What is behind the house?" in said
+    assert "agent: What is behind the house?" in said
     assert "In “Over the fence”, message 2" in said
 
 

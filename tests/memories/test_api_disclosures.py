@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from memories.actions import memories_note_shown
 from memories.models import Disclosure
 from tests import factories
 
@@ -107,3 +108,17 @@ def test_it_costs_the_same_however_many_saw_it(api, owner, bees, django_assert_n
     client.get(url(bees, "disclosures/"))
     with django_assert_num_queries(5):
         assert len(client.get(url(bees, "disclosures/")).json()["results"]) == much
+
+
+def test_what_an_agent_lists_or_reads_is_noted_too_and_what_the_person_does_is_not(
+    api, owner, agent, bees, django_capture_on_commit_callbacks
+):
+    """The person is told of every memory that an agent was given, however it asked."""
+    with django_capture_on_commit_callbacks(execute=True):
+        api(owner).get("/api/v1/memories/")
+        listed = [each["id"] for each in api(agent).get("/api/v1/memories/").json()["results"]]
+        api(agent).get(url(bees, ""))
+    assert bees.pk in listed
+    memories_note_shown()
+    noted = Disclosure.objects.order_by("pk").values_list("agent", "by", "memories")
+    assert list(noted) == [(agent.pk, "query", listed), (agent.pk, "query", [bees.pk])]
