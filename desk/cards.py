@@ -18,7 +18,7 @@ from memories.models import Kind, Memory
 from statements.policy import LONGEST, steps_of
 
 from .diff import Piece, word_diff
-from .labels import in_words, memory_categories
+from .labels import in_words, memory_categories, writer_label
 from .outcomes import Done, Refusal, wording_in
 from .quotations import Passage, Quotation
 
@@ -266,7 +266,7 @@ def origin(written_by: str, *, found: bool, own: str = "", writer: str = "") -> 
         return own or _("In your own words")
     if writer:
         return format_html(_('Written by <a href="{}">{}</a>'), writer, written_by)
-    return (_("Found by %(name)s") if found else _("Written by %(name)s")) % {"name": written_by}
+    return (_("Found by %(name)s") if found else _("Written by %(name)s")) % {"name": writer_label(written_by)}
 
 
 def author(written_by: str, *, found: bool) -> str:

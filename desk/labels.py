@@ -63,6 +63,10 @@ ROLES = {
 }
 
 
+BUILT_IN = "offline rules"
+"""How the names begin under which what no model wrote is stored, whatever version of the rules it was."""
+
+
 def in_words(choices: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
     """Choices of a column with their labels in the language of the page."""
     return [(value, label(name)) for value, name in choices]
@@ -90,6 +94,11 @@ def reason_in_words(text: str) -> str:
         return text
     why = text.removeprefix(HELD_BACK).removesuffix(".")
     return _("Held back because it %(reason)s.") % {"reason": _(why)}
+
+
+def writer_label(written_by: str) -> str:
+    """What wrote a statement, as it is told: the rules that are built in have no name that a person would know."""
+    return _("the built-in rules") if written_by.startswith(BUILT_IN) else written_by
 
 
 def role_label(name: str) -> str:

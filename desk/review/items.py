@@ -31,7 +31,7 @@ from statements.wording import Embedded
 from ..cards import Card, FieldChange, Link, Other, Rival, Tag, diff_of_memories, not_quoted
 from ..diff import Piece, word_diff
 from ..history import what_changed
-from ..labels import category_label
+from ..labels import category_label, writer_label
 from ..legacies.cards import make_fact_card
 from ..memories.audience import who_sees
 from ..memories.cards import card_of
@@ -136,7 +136,9 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     if proposal:
         origin = _("Proposed by %(name)s on") % {"name": by or "Keepsake"}
     elif by:
-        origin = (_("Written by %(name)s on") if memory.agent_id else _("Found by %(name)s on")) % {"name": by}
+        origin = (_("Written by %(name)s on") if memory.agent_id else _("Found by %(name)s on")) % {
+            "name": writer_label(by)
+        }
     else:
         origin = _("In your own words on")
     return replace(

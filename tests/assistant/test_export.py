@@ -15,6 +15,7 @@ from assistant.takeout import archive, export_actions
 from assistant.takeout.export_actions import export_begin, exports_expire, exports_sweep, run_export
 from journal.holdings import holdings
 from journal.models import Export, ExportPart, JobRun
+from memories.actions import memory_archive
 from memories.models import Memory
 from tests.conftest import collected
 from tests.factories import AgentKeyFactory, ConversationFactory, MemoryFactory, MessageFactory, UserFactory
@@ -55,8 +56,8 @@ def test_pages_can_be_read_in_a_browser_escaped_and_without_anything_from_elsewh
     person = rich_person()
     talk = ConversationFactory(user=person, title="<b>Bold</b>")
     MessageFactory(conversation=talk, content="<script>alert(1)</script>", speaker="<i>")
-    gone = {"state": "archived", "deleted_why": "evicted", "deleted_at": timezone.now(), "purge_at": timezone.now()}
-    Memory.objects.filter(pk=MemoryFactory(user=person).pk).update(**gone)
+    gone = memory_archive(principal_for_person(person.pk), MemoryFactory(user=person).pk).memory
+    Memory.objects.filter(pk=gone.pk).update(deleted_why="evicted")
     archived = opened(exported(person))
     pages = {name: archived.read(name).decode() for name in archived.namelist() if name.endswith(".html")}
     assert "The user plays the marker viola." in pages["pages/memories-1.html"]

@@ -160,7 +160,7 @@ def test_what_each_sees_of_a_fact(visit, everybody, legacy, told):
     mine, member = visit(everybody["owner"]), visit(everybody["member"])
     assert f"{private.content} To review From a talk" in words(mine.get(fact_list(legacy)))
     own = opened(mine, shared, fact_list(legacy))
-    assert "Found by offline rules" in words(own)
+    assert "Found by the built-in rules on" in words(own)
     assert "<mark>She was patient.</mark>" in text(own)
     assert "You, in “Sunday talk”, message 1" in words(own)
     theirs = words(member.get(fact_list(legacy, "shared")))

@@ -4,6 +4,7 @@ import pytest
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
@@ -192,3 +193,13 @@ def test_an_empty_list_says_so_in_its_own_words(api, staff):
     assert "Create a new item" not in nothing
     assert "No legacy facts like that" in client.get("/admin/facts/legacyfact/?q=zzz").content.decode()
     assert "No legacy facts like that" in client.get("/admin/facts/legacyfact/?state__exact=hidden").content.decode()
+
+
+def test_lists_show_no_whole_ids(api, staff, owner):
+    """Of a ledger and of what a caller's key did, the beginning of an id tells the rows apart."""
+    IdempotencyRecord.objects.create(owner=f"person:{owner.pk}:{owner.pk}", key="k")
+    preferences_set(principal_for_person(owner.pk), review="before")
+    for model in ("ledger", "idempotencyrecord"):
+        shown = strip_tags(api(staff).get(listed(model)).content.decode())
+        assert str(owner.pk)[:8] in shown
+        assert str(owner.pk) not in shown

@@ -59,6 +59,7 @@ class OfOwnerAdmin(RecordAdmin):
     """
 
     owner_field = "user_id"
+    short_id = admin.display(description="id", ordering="pk")(lambda self, row: short(row.pk))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows, each with the name of its person or its legacy."""
@@ -96,7 +97,7 @@ class LedgerAdmin(OfOwnerAdmin):
     """Revisions and counts of people and legacies."""
 
     owner_field = "pk"
-    list_display = ["id", "whose", "kind", "rev", "turns", "chunks", "facts"]
+    list_display = ["short_id", "whose", "kind", "rev", "turns", "chunks", "facts"]
     list_filter = ["kind"]
     search_fields = ["id"]
     search_help_text = "The id of a person or a legacy"
@@ -386,7 +387,12 @@ class JobRunAdmin(OfOwnerAdmin):
 class IdempotencyRecordAdmin(RecordAdmin):
     """What requests with an Idempotency-Key did in the last day."""
 
-    list_display = ["created_at", "owner", "object_type", "status_code", "rev"]
+    list_display = ["created_at", "caller", "object_type", "status_code", "rev"]
     list_filter = ["object_type", "status_code"]
     search_fields = ["owner"]
     ordering = ["-created_at"]
+
+    @admin.display(description="caller", ordering="owner")
+    def caller(self, row: IdempotencyRecord) -> str:
+        """What kind of caller it was, and the beginnings of its id and of its person's."""
+        return " ".join(dict.fromkeys(short(part) for part in row.owner.split(":")))

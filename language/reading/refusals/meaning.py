@@ -199,7 +199,9 @@ class _Talk:
         just_said = self._before() if not before else []
         if act.unsure and not set(meant) & set(just_said):
             return None
-        if not meant and len(just_said) == 1 and not act.whole and _OWN_THING.match(act.named):
+        # A thing by another name: "my address". What a clause says has its words, and a question tells nothing.
+        by_name = not subjects and not act.whole and _OWN_THING.match(act.named)
+        if not meant and len(just_said) == 1 and by_name and not just_said[0][1].rstrip().endswith("?"):
             meant = just_said
         denied = _DENIES.search(act.named) is not None if subjects else None
         return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
