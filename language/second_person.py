@@ -35,7 +35,7 @@ _ADVERBS = _words(
 _NOUNS = _words("settings accounts stories names profiles preferences groups roles reviews interfaces guides ids")
 _VERBS = _words(
     "attend avoid bake believe belong bring build buy call care carry coach collect come commute cook design develop "
-    "dislike draw drink drive eat enjoy expect feel find fly follow get give grow handle hate have hold hope know "
+    "dislike draw drink drive eat enjoy expect feel find fly follow get give grow handle hate have hold hope keep know "
     "lead lean learn leave like listen live look love maintain make manage mean meet miss move need organize own "
     "paint pay plan play practice prefer read remember rent ride run say see sell sing sleep speak spend start stay "
     "struggle study suffer swim take talk teach tell tend think travel try understand use visit volunteer wake walk "

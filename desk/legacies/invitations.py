@@ -65,7 +65,8 @@ def answer(request: PageRequest, principal: Principal, code: str, answer: str) -
         if answer == "accept":
             member = actions.invitation_accept(principal, code)
             messages.success(request, _("You keep this legacy too from now on. You can leave it at any time."))
-            return redirect("legacy-page", member.legacy_id)
+            # They have no facts of their own there yet: what others share is what they come for.
+            return redirect(reverse("legacy-page", args=[member.legacy_id]) + "?show=shared")
         decide, said = _REFUSALS[answer]
         decide(principal, code)
     except NotFound:

@@ -49,7 +49,7 @@ def test_names_that_others_wrote_are_escaped(visit, owner, stranger):
 def test_accepting_leads_to_the_legacy(visit, stranger, legacy, code):
     client = visit(stranger)
     answer = client.post(f"/invitations/{Invitation.objects.get().pk}/accept/", {"next": "/"})
-    assert answer.url == f"/legacies/{legacy.pk}/"
+    assert answer.url == f"/legacies/{legacy.pk}/?show=shared"
     assert "You keep this legacy too from now on." in words(client.get(answer.url))
     assert "You are invited" not in words(client.get("/"))
 

@@ -10,6 +10,7 @@ from language.second_person import second_person, told_to
     [
         ("The user prefers tea.", "You prefer tea."),
         ("The user's dog is called Rufus.", "Your dog is called Rufus."),
+        ("The user's uncle Bram keeps bees in Bruges.", "Your uncle Bram keeps bees in Bruges."),
         ("Alec is the user's boss.", "Alec is your boss."),
         ("The user’s sister lives in Porto.", "Your sister lives in Porto."),
         ("The user is a nurse.", "You are a nurse."),
