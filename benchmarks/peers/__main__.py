@@ -30,7 +30,7 @@ from psycopg import sql
 
 from memory_project.embedded.account import Account
 from memory_project.embedded.places import temporary_directory
-from memory_project.embedded.postgres import DATABASE, OWNER_ROLE, Postgres
+from memory_project.embedded.postgres import APPLICATION_ROLE, DATABASE, OWNER_ROLE, Postgres
 from tests.assistant.deployment import Deployment, unstarted_deployment
 
 from .channel import Remote, peers_process
@@ -139,6 +139,7 @@ def fill(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Names
     from django.db import connections
     from django.db.backends.postgresql.base import DatabaseWrapper
 
+    from .earlier import make_tables
     from .filling import fill_keepsake
 
     postgres = postgres_of(deployment)
@@ -153,6 +154,11 @@ def fill(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Names
             kept.drop_copy(postgres, DATABASE)
             superuser.execute("VACUUM ANALYZE")
             kept.note_keepsake(kept.note.relations)
+    if not kept.has_earlier:
+        with telling("The earlier tables"), postgres.superuser(DATABASE) as superuser:
+            kept.drop_copy(postgres, DATABASE)
+            make_tables(superuser, APPLICATION_ROLE, plan.memories)
+        kept.note_earlier()
     if options.peers and not kept.has_peers:
         with without_waiting(postgres):
             fill_peers(kept, postgres, plan, options.peers)

@@ -34,11 +34,13 @@ class BareSql:
 
     name = "bare SQL"
     lacks: Mapping[str, str] = KEEPS_NOTHING
+    options = ""
+    """What its connections are told beside."""
 
     def __init__(self, keepsake: InProcess, database_url: str) -> None:
         self._keepsake = keepsake
-        self._connection = _connect(database_url)
-        self._plain = _connect(database_url, options=_WITHOUT_INDEXES)
+        self._connection = _connect(database_url, self.options)
+        self._plain = _connect(database_url, f"{self.options} {_WITHOUT_INDEXES}")
         self._noted: list[Statement] = []
         self._answer: Any = None
         self._aside = ThreadPoolExecutor(1)
@@ -108,7 +110,7 @@ class BareSql:
         return (right & found).total() / max(right.total(), 1)
 
 
-def _connect(database_url: str, options: str = "") -> psycopg.Connection[Any]:
+def _connect(database_url: str, options: str) -> psycopg.Connection[Any]:
     from django.db.backends.postgresql.psycopg_any import get_adapters_template
 
     context = get_adapters_template(True, UTC)

@@ -1,6 +1,7 @@
 """The statements by which Keepsake added a memory and searched before: what those of now are held against.
 
-They are kept as they were sent (November 2026), in the order in which they were, and filled with what is sent now.
+They are kept as they were sent (November 2026), in the order in which they were, and filled with what is sent now. They
+run on the tables of that time (``earlier_tables.sql``), filled with the same rows.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import orjson
 import psycopg
 from django.db.models import Value
+from pgvector import HalfVector
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from memories.searching import PRESENT_COLUMNS, Narrowing, present_shape
@@ -22,9 +26,19 @@ from retrieval import search as searching
 from retrieval.prepared import Shaped
 
 from .bare import BareSql, Statement
+from .copying import building
+from .keepsake import InProcess
 from .system import KEEPS_NOTHING
 
+SCHEMA = "earlier"
+TABLES = Path(__file__).parent / "earlier_tables.sql"
 _SEARCH = Path(__file__).parent / "earlier_search.sql"
+_BEFORE_AND_AFTER_ROWS = "-- What stands above is made before the rows"
+_FILLED = ("journal_ledger", "memories_memory", "memories_memoryversion", "memories_relation")
+_COLUMNS_SINCE = {"metadata", "said_at"}
+_FIRST_REV = 1_000_000
+"""Above every revision that was copied: the statements of now count on in tables of their own."""
+
 _READ = [
     "embedding_model",
     "search_config",
@@ -85,7 +99,6 @@ _MIRRORED = [
     "written_by",
     "source_conversation_id",
 ]
-_SUPPRESSIONS = {"Tombstone", "Suppression"}
 _LEDGER = [
     "rev",
     "turns",
@@ -122,7 +135,7 @@ _STATEMENTS = (
     """SELECT DISTINCT said.position
     FROM unnest(%(positions)s::int[], %(fingerprints)s::text[], %(vectors)s::text[])
          AS said (position, fingerprint, vector)
-    JOIN {suppressions} AS suppression
+    JOIN memories_tombstone AS suppression
       ON suppression.user_id = %(user_id)s::uuid AND suppression.legacy_id IS NOT DISTINCT FROM %(no)s::uuid
     WHERE suppression.fingerprint = said.fingerprint
        OR CASE WHEN suppression.embedding_model = %(embedding_model)s
@@ -154,7 +167,7 @@ _STATEMENTS = (
 
 
 class EarlierSql(BareSql):
-    """The earlier statements for adding one and for a search, as bare as those of now."""
+    """The earlier statements for adding one and for a search, as bare as those of now, on the tables of then."""
 
     name = "earlier SQL"
     lacks: Mapping[str, str] = {
@@ -162,15 +175,26 @@ class EarlierSql(BareSql):
         **dict.fromkeys(("list", "block"), "kept of adding one and of searches alone"),
         "add_many": "100 times what one takes",
     }
+    options = f"-c search_path={SCHEMA},public"
+
+    def __init__(self, keepsake: InProcess, database_url: str) -> None:
+        super().__init__(keepsake, database_url)
+        self._revs = count(_FIRST_REV)
+
+    def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
+        """What memories in the earlier table say."""
+        rows = self._connection.execute("SELECT id, content FROM memories_memory WHERE id = ANY (%s)", [list(ids)])
+        found = dict(rows.fetchall())
+        return [found.get(memory_id, "") for memory_id in ids]
 
     def _as_it_was(self, sent: Statement, person: str) -> Statement:
-        """The earlier statement of a search in place of that of now, with the same values."""
-        sql, values, kind = sent
+        """The earlier statement of a search in place of that of now, with the same values; vectors went as text."""
+        text, values, kind = sent
         rows = present_shape(self._keepsake.principal(person), Narrowing())
         now = searching._hybrid(rows, PRESENT_COLUMNS, None)
-        if sql != now.text:
+        if text != now.text:
             return sent
-        named = dict(zip(now.parameters, values, strict=True))
+        named = dict(zip(now.parameters, map(_written, values), strict=True))
         before = _search_before(rows)
         return before.text, [named[name] for name in before.parameters], kind
 
@@ -180,14 +204,15 @@ class EarlierSql(BareSql):
         if work == "search":
             self._noted = [self._as_it_was(each, arguments[0]) for each in self._noted]
             return
-        stored = next(params for sql, params, _ in self._noted if "INSERT INTO memories_memory (" in sql)
+        stored = next(params for text, params, _ in self._noted if "INSERT INTO memories_memory (" in text)
         (row,) = orjson.loads(stored[0])
-        vector = stored[1][0].to_text()
+        vector = _written(stored[1][0])
         counts = dict.fromkeys(_LEDGER, 0)
         values = {
             **counts,
             **row,
             "embedding": vector,
+            "rev": next(self._revs),
             "actor": "agent",
             "actor_id": row["user_id"],
             "meta": Jsonb({}),
@@ -199,11 +224,39 @@ class EarlierSql(BareSql):
             "near": 0.86,
             "most": 8,
         }
-        inlined = {"user": row["user_id"], "model": row["embedding_model"], "suppressions": _suppressions()}
+        inlined = {"user": row["user_id"], "model": row["embedding_model"]}
         self._noted = [
             (_inline(text, inlined), values | ({"rev": 1} if "UPDATE" in text[:8] else {}), psycopg.Cursor)
             for text in _STATEMENTS
         ]
+
+
+def make_tables(connection: psycopg.Connection[Any], role: str, rows: int) -> None:
+    """Make the earlier tables anew and copy in what the tables of now hold. ``role`` may read and write them."""
+    connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA)))
+    tables, keys = TABLES.read_text(encoding="utf-8").split(_BEFORE_AND_AFTER_ROWS)
+    connection.execute(tables.encode())
+    for table in _FILLED:
+        columns = connection.execute(
+            "SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns"
+            " WHERE table_schema = %s AND table_name = %s AND is_generated = 'NEVER' AND is_identity = 'NO'",
+            [SCHEMA, table],
+        ).fetchall()[0][0]
+        connection.execute(
+            f"INSERT INTO {SCHEMA}.{table} ({columns}) SELECT {columns} FROM public.{table} ORDER BY ctid".encode()
+        )
+    with building(connection, rows):
+        connection.execute(("--" + keys).encode())
+        granted = f"GRANT USAGE ON SCHEMA {SCHEMA} TO {{role}}; GRANT ALL ON ALL TABLES IN SCHEMA {SCHEMA} TO {{role}}"
+        connection.execute(granted.replace("{role}", f'"{role}"').encode())
+        for table in _FILLED:
+            connection.execute(f"VACUUM ANALYZE {SCHEMA}.{table}".encode())
+    connection.execute("RESET search_path")
+
+
+def _written(value: Any) -> Any:
+    """A value as it was sent."""
+    return value.to_text() if isinstance(value, HalfVector) else value
 
 
 @lru_cache(maxsize=1)
@@ -211,9 +264,10 @@ def _search_before(rows: Shaped) -> prepared.Statement:
     """The earlier statement of a search among these rows. Its parameters have the names that they have now."""
     built = rows.build().order_by()
     text = re.sub(r"\s+", " ", re.sub(r"--[^\n]*\n", "\n", _SEARCH.read_text(encoding="utf-8")))
-    names = ", ".join(["id", *(f"c{number}" for number in range(len(PRESENT_COLUMNS)))])
+    columns = [each for each in PRESENT_COLUMNS if each not in _COLUMNS_SINCE]
+    names = ", ".join(["id", *(f"c{number}" for number in range(len(columns)))])
     read = ("pk", "search_config", "search", "search_length", Value(0.0), "embedding_model", "embedding")
-    querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *PRESENT_COLUMNS)}
+    querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *columns)}
     text = text.replace("{detail_names}", names)
     return prepared.put_together(text, querysets, stand_ins=rows.values.keys(), lasting=True)
 
@@ -222,10 +276,3 @@ def _inline(text: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
     return text
-
-
-def _suppressions() -> str:
-    """The table of what must not be learned again, whatever it is called now."""
-    from django.apps import apps
-
-    return next(str(model._meta.db_table) for model in apps.get_models() if model.__name__ in _SUPPRESSIONS)

@@ -32,14 +32,16 @@ KEPT = ROOT / "var" / "bench"
 _HERE = Path(__file__).parent
 _FILLS = ("plan.py", "system.py", "copying.py")
 _FILLS_KEEPSAKE = (*_FILLS, "filling.py")
+_FILLS_EARLIER = (*_FILLS_KEEPSAKE, "earlier_tables.sql")
 _FILLS_PEERS = (*_FILLS, "adapters/agno_memory.py", "adapters/langgraph_store.py", "adapters/mem0_pgvector.py")
 
 
 @dataclass(slots=True)
 class Note:
-    """What a directory holds. ``keepsake`` and ``peers`` are digests of what filled them, empty while nothing has."""
+    """What a directory holds. The first are digests of what filled them, empty while nothing has."""
 
     keepsake: str = ""
+    earlier: str = ""
     peers: str = ""
     relations: int = 0
     migrations: dict[str, str] = field(default_factory=dict)
@@ -84,6 +86,16 @@ class Kept:
         self.note.keepsake = digest_of(_FILLS_KEEPSAKE)
         self.note.relations = relations
         self.note.migrations = migrations()
+        self.write()
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether the earlier tables are filled as they would be now."""
+        return self.note.earlier == digest_of(_FILLS_EARLIER)
+
+    def note_earlier(self) -> None:
+        """Remember that the earlier tables are filled."""
+        self.note.earlier = digest_of(_FILLS_EARLIER)
         self.write()
 
     @property
