@@ -1,4 +1,4 @@
-"""How quickly memories are written: ``python -m benchmarks.memory_writes [--embedder NAME] [--json OUT]``.
+"""How quickly memories are written: ``python -m benchmarks.memory_writes [--only NAME] [--json OUT]``.
 
 Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), and measures:
 
@@ -7,7 +7,8 @@ Starts a Keepsake of its own on durable storage, with gunicorn as in production 
 - the tool ``add_to_memory`` over HTTP, of a person who has 10, 100 and 1,000 memories, in milliseconds.
 
 The bundled embedder takes a part of a write's time; with ``--embedder hashing`` the rest is seen. Each statement is
-about something else, as it would be in life: what is similar is answered and not stored.
+about something else, as it would be in life: what is similar is answered and not stored. Each figure is printed as soon
+as it is there. ``--writes`` says how many each writer does, 60 in place of 150 where minutes count.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import json
 import os
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,39 +50,46 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", default="bundled", help="the embedder to write with")
+    parser.add_argument("--only", default="", help="figures whose name holds this, e.g. over_http")
+    parser.add_argument("--writes", type=int, default=WRITES, help="how many each writer does")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures to a file as well")
     options = parser.parse_args()
     settings = {"KEEPSAKE_EMBEDDER": options.embedder, "MEMORY_BLOCK_TOKENS": "1000000", "LOG_LEVEL": "ERROR"}
     with own_deployment(durable=True, **settings) as deployment:
         deployment.worker.stop()
         os.environ.update(deployment.environment, DJANGO_SETTINGS_MODULE="memory_project.settings")
-        figures = measure(deployment)
-    for name, value in figures.items():
-        print(f"{name:45} {value}")
+        figures = {}
+        for name, work in measures(deployment, options.writes):
+            if options.only in name:
+                figures[name] = work()
+                print(f"{name:45} {figures[name]}", flush=True)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
-def measure(deployment: Deployment) -> dict[str, Any]:
-    """All figures, by name."""
+def measures(deployment: Deployment, writes: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What is measured, by its name."""
     django.setup()
     key = deployment.manage("create_agent_key", "service", "--user=olga", "--service", "--quiet")
     ways: dict[str, Callable[[str], Writer]] = {
         "in_process": in_process,
         "over_http": lambda person: over_http(deployment.client(key, person)),
     }
-    figures: dict[str, Any] = {}
+    four = [f"one-of-four-{number}" for number in range(WRITERS)]
     for way, writer in ways.items():
-        writer("warm-up")(0)
-        four = [f"one-of-four-{number}" for number in range(WRITERS)]
-        figures[f"one_writer_{way}_a_second"] = together(writer, ["alone"])
-        figures[f"four_writers_one_person_{way}_a_second"] = together(writer, ["shared"] * WRITERS)
-        figures[f"four_writers_four_people_{way}_a_second"] = together(writer, four)
+        writers = {"one_writer": ["alone"], "four_writers_one_person": ["shared"] * WRITERS,
+                   "four_writers_four_people": four}  # fmt: skip
+        for name, people in writers.items():
+            yield f"{name}_{way}_a_second", partial(together, writer, people, writes)
     for size in SIZES:
-        person = remember(size)
-        key = deployment.manage("create_agent_key", "model", f"--user={person.username}", "--quiet")
-        figures[f"add_to_memory_beside_{size}_ms"] = tool_calls(deployment.client(key))
-    return figures
+        yield f"add_to_memory_beside_{size}_ms", partial(beside, deployment, size)
+
+
+def beside(deployment: Deployment, size: int) -> dict[str, float]:
+    """The spread of the tool's calls for a person with so many memories."""
+    person = remember(size)
+    key = deployment.manage("create_agent_key", "model", f"--user={person.username}", "--quiet")
+    return tool_calls(deployment.client(key))
 
 
 def in_process(username: str) -> Writer:
@@ -120,18 +129,21 @@ def over_http(client: Client) -> Writer:
     return write
 
 
-def together(writer: Callable[[str], Writer], people: Sequence[str]) -> int:
-    """Writes a second of as many writers at once as people are named."""
+def together(writer: Callable[[str], Writer], people: Sequence[str], writes: int) -> int:
+    """Writes a second of as many writers at once as people are named. Each warms up with two."""
     from django.db import connections
 
     def work(write: Writer) -> None:
-        for number in range(WRITES):
+        for number in range(2, 2 + writes):
             write(number)
         connections.close_all()
 
     writers = [writer(person) for person in people]
+    for write in writers:
+        write(0)
+        write(1)
     with ThreadPoolExecutor(len(writers)) as pool:
-        return per_second(lambda: list(pool.map(work, writers)), WRITES * len(writers))
+        return per_second(lambda: list(pool.map(work, writers)), writes * len(writers))
 
 
 def tool_calls(client: Client) -> dict[str, float]:

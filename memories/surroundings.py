@@ -13,7 +13,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS
 
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
-from language.reading.compare import Saying
+from language.reading.compare import Saying, read_together
 from retrieval.prepared import SHAPES, Statement, VectorArray, put_together
 from statements.policy import fingerprints
 from statements.querysets import Against, least_similarity, suppressed
@@ -104,10 +104,15 @@ def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tupl
     """
     known: dict[str, Saying] = {}
     reading = read_surroundings(principal, user_id, statements)
-    for (new, text), around in zip(statements, reading.around, strict=True):
-        for neighbour in around.neighbours:
-            if neighbour.is_comparable(Thresholds.of(new.field)):
-                text.saying.to(known.setdefault(neighbour.content, Saying(neighbour.content)))
+    pairs = [
+        (text.saying, known.setdefault(neighbour.content, Saying(neighbour.content)))
+        for (new, text), around in zip(statements, reading.around, strict=True)
+        for neighbour in around.neighbours
+        if neighbour.is_comparable(Thresholds.of(new.field))
+    ]
+    read_together(pairs)
+    for said, existing in pairs:
+        said.to(existing)
     return reading
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
 
 from language.base import Comparison
 
 from .claims import Claim, claims_of
 from .pairs import Pair, Told
-from .parse import Parsed, parse
+from .parse import Parsed, parse, parse_each
 from .stems import LIGHT, words_of
 from .words import listed
 
@@ -74,9 +75,19 @@ class Saying:
 
     @cached_property
     def _parsed(self) -> Parsed | None:
+        return parse(self._plain)
+
+    @property
+    def _plain(self) -> str:
+        """What is parsed: its words, put so that the parser takes them for what they are."""
         plain = _LEFT.sub(r"\1 \2", _AFTER_ALL.sub("", _ANY_MORE.sub("anymore", self.content)))
         plain = _DISLIKES.sub("does not like", plain)  # The parser takes it for a noun.
-        return parse(_BUT_NOT.sub("", plain) if "," in plain else plain)
+        return _BUT_NOT.sub("", plain) if "," in plain else plain
+
+    def has_to_be_read_beside(self, other: Saying) -> bool:
+        """Whether both have to be parsed to say what this is to the other, and one of them is not yet."""
+        read = "_parsed" in vars(self) and "_parsed" in vars(other)
+        return not read and self.may_concern(other) and self.words != other.words
 
     def may_concern(self, other: Saying) -> bool:
         """Whether what is remembered shares a word with this or may be over by it; only then are they parsed."""
@@ -86,6 +97,14 @@ class Saying:
                 _AS_IT_IS.isdisjoint(other.beginnings) or _WHAT_CHANGES.isdisjoint(self.beginnings)
             )
         return bool(self.content.strip()) and self.content == other.content
+
+
+def read_together(pairs: Iterable[tuple[Saying, Saying]]) -> None:
+    """Parse, all at once, what comparing these pairs of a new and an existing statement will have to parse."""
+    reading = {id(each): each for new, old in pairs if new.has_to_be_read_beside(old) for each in (old, new)}
+    waiting = [each for each in reading.values() if "_parsed" not in vars(each)]
+    for each, parsed in zip(waiting, parse_each([each._plain for each in waiting]), strict=True):
+        vars(each)["_parsed"] = parsed
 
 
 def compare(existing: str | Saying, new: str | Saying) -> Comparison:

@@ -24,6 +24,7 @@ from language.reading.words import KIN
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 log = structlog.get_logger(__name__)
 
@@ -32,6 +33,9 @@ MOST_CHARACTERS = 32_000
 
 MOST_WORDS = 200
 """Words and marks of a sentence. A longer one is no sentence, and its tree may be too deep to walk."""
+
+_TOGETHER = 16
+"""Texts that the parser is given at once, while others wait for it."""
 
 _ENDLESS = re.compile(r"\S{200,}")
 """What no sentence holds. The tokenizer would look at it once for each of its characters."""
@@ -133,6 +137,32 @@ def parse(text: str, *, names: bool = True) -> Parsed | None:
             return None
 
 
+def parse_each(texts: Sequence[str]) -> list[Parsed | None]:
+    """Parse some statements as ``parse`` does, a few together: of eight, each takes less than half as long.
+
+    Raises ImproperlyConfigured if the pipeline that ``KEEPSAKE_READING_MODEL`` names is not installed.
+    """
+    parsed: list[Parsed | None] = []
+    for first in range(0, len(texts), _TOGETHER):
+        parsed += _parse_together(texts[first : first + _TOGETHER])
+    return parsed
+
+
+def _parse_together(texts: Sequence[str]) -> Sequence[Parsed | None]:
+    cut = [text[:MOST_CHARACTERS] for text in texts]
+    with _lock:
+        pipeline = _pipeline()
+        try:
+            with pipeline.memory_zone():
+                docs = [pipeline.make_doc(_without_endless(text)) for text in cut]
+                for _, part in pipeline.pipeline:
+                    docs = list(part.pipe(docs, batch_size=_TOGETHER))
+                return [_as_records(text, doc) for text, doc in zip(cut, docs, strict=True)]
+        except Exception:  # noqa: BLE001 - which of them the parser breaks on shows when each is read alone.
+            log.info("reading_together_failed", texts=len(cut))
+    return [parse(text) for text in cut]
+
+
 def preload_reading() -> None:
     """Load the pipeline, so that no first message waits for it and processes share it.
 
@@ -151,10 +181,18 @@ def irregular(word: str) -> str:
 
 
 def _read(pipeline: Language, text: str, *, names: bool) -> Parsed:
-    doc = pipeline.make_doc(_ENDLESS.sub(lambda run: " " * len(run[0]), text))
+    doc = pipeline.make_doc(_without_endless(text))
     for name, part in pipeline.pipeline:
         if names or name != "ner":
             doc = part(doc)
+    return _as_records(text, doc)
+
+
+def _without_endless(text: str) -> str:
+    return _ENDLESS.sub(lambda run: " " * len(run[0]), text)
+
+
+def _as_records(text: str, doc: Doc) -> Parsed:
     words = tuple(
         Word(
             each.i,

@@ -8,7 +8,9 @@ import yaml
 from django.conf import settings
 
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.compare import Saying, compare
+from language.reading import compare as comparing
+from language.reading.compare import Saying, compare, read_together
+from language.reading.parse import parse_each
 from memories.policy.bands import Band, Neighbour, Thresholds
 
 CORPUS = {
@@ -56,3 +58,15 @@ def test_paraphrases_are_the_same_or_left_to_a_model(half, floor):
     found = [compare(*row) for row in CORPUS[half]["paraphrases"]]
     assert found.count("same") >= floor * len(found)
     assert set(found) <= {"same", "different"}
+
+
+def test_what_has_to_be_read_is_read_at_once(monkeypatch):
+    new = Saying("The user plays the viola.")
+    old = [Saying(f"The user plays the {each}.") for each in ("cello", "flute", "viola")] + [Saying("Otto is tall.")]
+    verdicts = [compare(each.content, new.content) for each in old]
+    read = []
+    monkeypatch.setattr(comparing, "parse_each", lambda texts: read.append(texts) or parse_each(texts))
+    monkeypatch.setattr(comparing, "parse", lambda text: pytest.fail(f"{text} was read alone"))
+    read_together([(new, each) for each in old])
+    assert read == [["The user plays the cello.", "The user plays the viola.", "The user plays the flute."]]
+    assert [new.to(each) for each in old] == verdicts

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from language.reading import parse as parsing
-from language.reading.parse import MOST_CHARACTERS, MOST_WORDS, parse, preload_reading
+from language.reading.parse import MOST_CHARACTERS, MOST_WORDS, parse, parse_each, preload_reading
 
 
 def test_words_know_what_they_depend_on():
@@ -61,12 +61,40 @@ def test_a_text_that_the_parser_breaks_on_is_skipped_and_not_logged(monkeypatch,
     assert "secret" not in caplog.text
 
 
+def test_texts_that_are_parsed_together_read_as_each_alone():
+    names = ("Mia", "My uncle", "Nobody at work")
+    does = ("likes old maps", "has never paddled", "was born")
+    texts = [f"{name} {what} in {place}." for name in names for what in does for place in ("Oslo", "the rain")]
+    texts += ["", "x" * 900]
+    assert len(texts) > parsing._TOGETHER
+    assert parse_each(texts) == [parse(text) for text in texts]
+    assert parse_each([]) == []
+
+
+def test_one_that_the_parser_breaks_on_takes_no_other_along(monkeypatch, caplog):
+    records = parsing._as_records
+
+    def breaks(text, doc):
+        if "secret" in text:
+            raise ValueError(f"It broke on: {text}")
+        return records(text, doc)
+
+    monkeypatch.setattr(parsing, "_as_records", breaks)
+    assert parse_each(["Mia paints.", "A secret sentence.", "Otto sings."]) == [
+        parse("Mia paints."),
+        None,
+        parse("Otto sings."),
+    ]
+    assert "secret" not in caplog.text
+
+
 def test_nothing_of_a_text_stays_in_the_pipeline():
     preload_reading()
     (pipeline,) = parsing._pipelines.values()
     before = len(pipeline.vocab.strings)
     for number in range(20):
         parse(f"Zorkelina{number} brews blibber{number} in Quaxholm{number}.")
+    parse_each([f"Zorkelina{number} brews blibber{number} in Quaxholm{number}." for number in range(20)])
     assert "Zorkelina3" not in pipeline.vocab.strings
     assert len(pipeline.vocab.strings) == before
 
