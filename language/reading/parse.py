@@ -154,9 +154,7 @@ def _parse_together(texts: Sequence[str]) -> Sequence[Parsed | None]:
         pipeline = _pipeline()
         try:
             with pipeline.memory_zone():
-                docs = [pipeline.make_doc(_without_endless(text)) for text in cut]
-                for _, part in pipeline.pipeline:
-                    docs = list(part.pipe(docs, batch_size=_TOGETHER))
+                docs = pipeline.pipe([_without_endless(text) for text in cut], batch_size=_TOGETHER)
                 return [_as_records(text, doc) for text, doc in zip(cut, docs, strict=True)]
         except Exception:  # noqa: BLE001 - which of them the parser breaks on shows when each is read alone.
             log.info("reading_together_failed", texts=len(cut))
