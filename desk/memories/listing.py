@@ -114,13 +114,10 @@ class MemoryView(ListView):
         found: MemoryQuerySet = MemoryFilters(data, queryset=rows).qs
         return found.order_by()
 
-    def select(self, memories: MemoryQuerySet) -> MemoryQuerySet:
-        """The memories of this view by category, all pages of it.
-
-        Categories that stand in every prompt come first, in the order that they have there.
-        """
+    def in_order(self, memories: MemoryQuerySet) -> MemoryQuerySet:
+        """Memories by category, in the view's order. Those that stand in every prompt come first, as they do there."""
         recalled_only = Case(When(category__in=sorted(in_every_prompt()), then=0), default=1)
-        return self.narrow(memories).order_by(recalled_only, "category", *_ORDERS[self.order])
+        return memories.order_by(recalled_only, "category", *_ORDERS[self.order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +169,9 @@ class Pages:
         if not spanned:
             return self.memories.none()
         before = spanned[0][1]
-        rows = self.view.select(self.memories.filter(category__in=[name for name, _begin in spanned]))
-        on_page = rows.values("pk")[part.start - before : part.stop - before]
-        return self.view.select(self.memories.filter(pk__in=on_page))
+        rows = self.view.narrow(self.memories.filter(category__in=[name for name, _begin in spanned]))
+        on_page = self.view.in_order(rows).values("pk")[part.start - before : part.stop - before]
+        return self.view.in_order(self.memories.filter(pk__in=on_page))
 
 
 def in_every_prompt() -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
@@ -129,7 +129,7 @@ def show_memories(
         "page": page,
         "groups": _groups(page, cards, totals),
         "leaving": leaving_soon(principal),
-        "near": [] if page.has_other_pages() else _near(principal, view, memories),
+        "near": [] if page.has_other_pages() else _near(principal, view, memories, {card.key for card in cards}),
         "next": address + view.query,
         "adding": {**BLANK, **(refused.typed if refused else {})},
         "adding_refused": refused.text if refused else "",
@@ -179,18 +179,17 @@ def filing_choices() -> dict[str, Any]:
     }
 
 
-def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet) -> list[Card]:
-    """What is remembered that is close in meaning to what is searched for, and does not hold the words.
+def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet, holding: Collection[str]) -> list[Card]:
+    """What is remembered that is close in meaning to what is searched for, beside those ``holding`` the words.
 
-    Not looked for where those that hold the words fill more than a page.
+    Not looked for where those fill more than a page.
     """
     if not view.search or view.state != "active":
         return []
     rows = present_shape(principal, Narrowing())
     found = find_memories(principal, QueryVector(view.search), rows=rows, top_k=PER_PAGE[0]).memories
-    ids = close_in_meaning(each.hit for each in found)
-    close = memories.filter(pk__in=ids)
-    wanted = view.without_words().narrow(close).exclude(pk__in=view.narrow(close))
+    ids = [each for each in close_in_meaning(each.hit for each in found) if each not in holding]
+    wanted = view.without_words().narrow(memories.filter(pk__in=ids))
     cards = make_memory_cards(wanted, principal, NONE, opened=False)
     return sorted(cards, key=lambda card: ids.index(card.key))
 

@@ -5,6 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.queries import principal_for_person
+from assistant.recall.search import FoundMemories
+from desk.memories import views
 from facts.actions import facts_index
 from language.base import EmbedderUnavailable
 from language.embedders.hashing import HashingEmbedder
@@ -102,6 +104,32 @@ def test_a_search_finds_what_is_close_in_meaning(visit, owner, legacy, me, setti
         assert "1 found here." in words(page)
         assert KEY not in near(page)
     assert near(client.get("/memories/", {"search": "where is the spare key", "category": "tasks"})) == ""
+
+
+def test_what_is_close_in_meaning_is_not_looked_for_where_the_words_fill_more_than_a_page(visit, owner, monkeypatch):
+    asked = []
+    monkeypatch.setattr(views, "find_memories", lambda *_, **asks: asked.append(asks) or FoundMemories([], []))
+    for number in range(20):
+        MemoryFactory(user=owner, content=f"Olga keeps {number} hens.")
+    client = visit(owner)
+    assert "20 found here." in words(client.get("/memories/", {"search": "hens"}))
+    assert len(asked) == 1
+    MemoryFactory(user=owner, content="Olga keeps 20 hens.")
+    assert "21 found here." in words(client.get("/memories/", {"search": "hens"}))
+    assert "21 found here." in words(client.get("/memories/", {"search": "hens", "page": "2"}))
+    assert len(asked) == 1
+
+
+def test_what_holds_the_words_or_is_filtered_out_is_not_close_in_meaning_too(visit, owner, monkeypatch):
+    hens, bees, cats = (
+        MemoryFactory(user=owner, content=f"Olga keeps {kept}.", category=filed)
+        for kept, filed in (("hens", "context"), ("bees", "context"), ("cats", "tasks"))
+    )
+    monkeypatch.setattr(views, "close_in_meaning", lambda _hits: [cats.pk, hens.pk, bees.pk])
+    page = visit(owner).get("/memories/", {"search": "hens", "category": "context"})
+    assert "Olga keeps bees." in near(page)
+    assert "hens" not in near(page).partition("Olga keeps")[2]
+    assert "cats" not in near(page)
 
 
 def test_while_the_embedder_is_away_a_search_goes_by_words_alone(visit, owner, monkeypatch):
