@@ -130,6 +130,18 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
     return Shaped(key=("turns", someone, somehow, shown is not None), build=build, values=values)
 
 
+def said_shape(principal: Principal, legacy_id: UUID | None, agent_id: UUID | None) -> Shaped:
+    """All messages that the person sees, set apart or not, or those about a legacy, or said to an agent."""
+    someone, somehow = principal.stand_in(), Recallable(legacy_id, Filters(agent_id=agent_id)).stand_in()
+
+    def build() -> MessageQuerySet:
+        every = Message.objects.visible_to(someone).filter(somehow.condition("at", TURN_LOOKUPS))
+        return every.filter(legacy_id=somehow.legacy_id) if somehow.legacy_id else every
+
+    values = _asked_by(principal) | Recallable(legacy_id, Filters(agent_id=agent_id)).values()
+    return Shaped(key=("said", someone, somehow), build=build, values=values)
+
+
 @Stepwise
 def read_turns(rows: Shaped, ids: Sequence[UUID]) -> Steps[dict[UUID, TurnRow]]:
     """What some of the messages say, by id, in one statement."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.core.paginator import Page, Paginator
@@ -20,6 +21,7 @@ from conversations.models import Conversation, Message
 from conversations.passages import MARK
 from conversations.policy import ASSISTANT_CHANNEL
 from conversations.querysets import ConversationQuerySet
+from conversations.searching import said_shape
 from retrieval.search import hybrid_search
 from retrieval.text import list_query_words
 
@@ -115,16 +117,16 @@ def find_passages(principal: Principal, view: ConversationView) -> list[FoundPas
 
     Unlike what agents recall, those of private conversations too: only the person sees this.
     """
-    wanted = {"legacy_id": view.legacy, "conversation__agent_id": view.agent}
-    said = Message.objects.visible_to(principal).filter(**{name: value for name, value in wanted.items() if value})
+    legacy_id, agent_id = (UUID(each) if each else None for each in (view.legacy, view.agent))
+    said = said_shape(principal, legacy_id, agent_id)
     query = QueryVector(view.search)
     corpus = query.corpus(must_act_for(principal), "turns")
     hits = hybrid_search(said, query.search(MOST_FOUND, said), corpus, centre=centre_of_turns(principal, query))
     # Of what has no word in common, only what stands out: something is always the nearest.
     near = settings.RECALL_CONFIDENT
     ids = [hit.id for place, hit in enumerate(hits) if hit.keyword or hit.score >= near or place < LEAST_FOUND]
-    rows = said.filter(pk__in=ids).select_related("conversation", "conversation__agent")
-    found = {row.pk: row for row in rows.without_vectors()}
+    rows = Message.objects.visible_to(principal).filter(pk__in=ids)
+    found = {row.pk: row for row in rows.select_related("conversation__agent").without_vectors()}
     return list(_passages([found[pk] for pk in ids if pk in found], list_query_words(view.search)))
 
 

@@ -114,6 +114,10 @@ class MemoryView(ListView):
         found: MemoryQuerySet = MemoryFilters(data, queryset=rows).qs
         return found.order_by()
 
+    def select(self, memories: MemoryQuerySet) -> MemoryQuerySet:
+        """The memories of this view in its order, all pages of it."""
+        return self.in_order(self.narrow(memories))
+
     def in_order(self, memories: MemoryQuerySet) -> MemoryQuerySet:
         """Memories by category, in the view's order. Those that stand in every prompt come first, as they do there."""
         recalled_only = Case(When(category__in=sorted(in_every_prompt()), then=0), default=1)
@@ -169,8 +173,8 @@ class Pages:
         if not spanned:
             return self.memories.none()
         before = spanned[0][1]
-        rows = self.view.narrow(self.memories.filter(category__in=[name for name, _begin in spanned]))
-        on_page = self.view.in_order(rows).values("pk")[part.start - before : part.stop - before]
+        rows = self.view.select(self.memories.filter(category__in=[name for name, _begin in spanned]))
+        on_page = rows.values("pk")[part.start - before : part.stop - before]
         return self.view.in_order(self.memories.filter(pk__in=on_page))
 
 

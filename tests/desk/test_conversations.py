@@ -116,6 +116,23 @@ def test_it_is_searched_by_words_and_by_meaning_private_ones_too(visit, owner, t
     assert "Whispers" in words(client.get("/conversations/?search=whisper"))
 
 
+def test_a_search_finds_what_was_said_about_a_legacy_or_to_an_agent_alone(visit, owner, agent, legacy, talk):
+    talk("We saw bees by the river.", title="Walks")
+    talk("Rosa kept bees.", title="On Rosa", legacy_id=legacy.pk)
+    held = conversation_create(agent_principal(agent), title="With a helper")
+    messages_append(agent_principal(agent), held.pk, [NewMessage("user", "I fear bees.")])
+    client = visit(owner)
+
+    def found(**narrowed):
+        page = words(client.get("/conversations/", {"search": "bees", **narrowed}))
+        return [said for said in ("by the river", "Rosa kept", "I fear") if said in page]
+
+    assert found() == ["by the river", "Rosa kept", "I fear"]
+    assert found(legacy=str(legacy.pk)) == ["Rosa kept"]
+    assert found(agent=str(agent.pk)) == ["I fear"]
+    assert found(agent=str(agent.pk), legacy=str(legacy.pk)) == []
+
+
 @pytest.mark.parametrize("who", ["stranger", "member", "staff"])
 def test_others_read_and_take_out_nothing(visit, request, talk, who):
     kept = talk("Rosa kept bees.")
