@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from accounts.principals import Principal
 from conversations.models import Message
 from language.base import Heard, ReplyRequest, Source
-from language.reading.replying import QUESTIONS, is_question
+from language.reading.replying import QUESTIONS, asks_of_me, is_question
 from language.second_person import second_person, told_to
 from memories.models import Memory
 
@@ -44,9 +44,22 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
     if is_question(begun.question):
         known = {source.text for source in told}
         told = [*(source for source in said_here(principal, begun) if source.text not in known), *told]
+    if asks_of_me(begun.question):
+        told = [*_most_important(principal, day), *told]
     near = {str(result.id) for result in found if result.source == "memories"}
     heard = heard_in(principal, begun, held, near)
     return replace(request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=_unknown(principal))
+
+
+def _most_important(principal: Principal, day: Callable[[datetime], str]) -> list[Source]:
+    """What is remembered, the most important first: a question that names nothing is like nothing in particular."""
+    rows = (
+        Memory.objects.visible_to(principal).in_use(principal).order_by("-pinned", "-importance", "-created_at", "pk")
+    )
+    return [
+        Source(second_person(content), f"remembered on {day(at)}")
+        for content, at in rows.values_list("content", "created_at")[:_MOST]
+    ]
 
 
 def _unknown(principal: Principal) -> list[str]:

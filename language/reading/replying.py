@@ -211,13 +211,24 @@ def _with_name(question: str, name: str) -> str:
     return question if not given or _NAME.search(question) else _PRONOUN.sub(given, question)
 
 
+def asks_of_me(question: str) -> bool:
+    """Whether a question is about the person and names nothing else: "what do you know about me?"."""
+    return is_question(question) and not _wanted(question) and _OF_ME.search(question) is not None
+
+
+def _wanted(question: str) -> dict[str, None]:
+    """What a question is about: its words but those that make it one."""
+    spelt = _spelt(_HOW.sub(" ", question))
+    return dict.fromkeys(irregular(word) for word in spelt if word not in _OF_QUESTIONS)
+
+
 def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool]:
     """Those that have most words in common with the question, and whether they answer it as far as words can tell.
 
     All where it names nothing: "what do you know of me?". Whoever is named in it is named in the answer. One that ranks
     first may have fewer of its words than others.
     """
-    wanted = dict.fromkeys(irregular(word) for word in _spelt(_HOW.sub(" ", question)) if word not in _OF_QUESTIONS)
+    wanted = _wanted(question)
     if not wanted:
         of_them = [source for source in found if not (source.of_legacy and _OF_ME.search(question))]
         return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], True

@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.models import Reply
+from conversations.actions import messages_index
 from language.base import Heard, ReplyRequest, Source
 from language.reading.replying import (
     FOUND,
@@ -300,6 +301,18 @@ class TestOverHTTP:
             say(client, conversation, "When did he marry me?")
         )
         assert "Walter" not in text_of(say(client, conversation, "What do you know about me?"))
+
+    def test_what_it_knows_of_the_person_is_what_is_remembered_however_much_was_said(self, api, owner, talk):
+        for content in ("The user rows on Tuesdays.", "The user collects stamps."):
+            factories.MemoryFactory(user=owner, content=content)
+        elsewhere = talk(owner)
+        for number in range(14):
+            factories.MessageFactory(conversation=elsewhere, content=f"You know about me, {number}.")
+        messages_index()
+        told = text_of(say(api(owner), talk(owner), "What do you know about me?"))
+        assert "You row on Tuesdays." in told
+        assert "You collect stamps." in told
+        assert "You know about me" not in told
 
     @pytest.mark.parametrize("how", ["has_memory", "private"])
     def test_it_tells_nothing_with_memory_off(self, api, owner, talk, how):
