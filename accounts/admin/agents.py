@@ -104,7 +104,7 @@ class MadeBySuperusers:
 class AgentAdmin(MadeBySuperusers, OwnedAdmin):
     """Programs that write and read memory."""
 
-    list_display = ["name", "labelled_kind", "owned_by", "role", "issuer", "created_at"]
+    list_display = ["name", "labelled_kind", "owned_by", "role", "names_from", "created_at"]
     list_filter = ["kind", "created_at"]
     list_select_related = ["owner"]
     id_fields = ("pk", "owner_id")
@@ -129,6 +129,11 @@ class AgentAdmin(MadeBySuperusers, OwnedAdmin):
     def owned_by(self, agent: Agent) -> Any:
         """Whose it is."""
         return link_to(User, agent.owner_id, agent.owner.username)
+
+    @admin.display(description="issuer", ordering="issuer")
+    def names_from(self, agent: Agent) -> str:
+        """Whose names of people it sends; a personal agent sends none, and its issuer is made of its id."""
+        return agent.issuer if agent.kind == Agent.Kind.SERVICE else "-"
 
     @button(
         "New agent",

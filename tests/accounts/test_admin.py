@@ -9,6 +9,7 @@ from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from accounts import actions
 from accounts.models import AgentKey, Grant, Preferences, User
@@ -438,3 +439,10 @@ class TestParkedNames:
         assert (change.event, change.actor_id, change.meta) == ("UPDATE", str(staff.pk), {"issuer": "backend"})
         assert api(service, "abc-2").post("/api/v1/legacies/", {"name": "Rosa"}, format="json").status_code == 201
         assert owner.memberships.exists()
+
+
+def test_the_list_of_agents_shows_the_issuers_of_services_and_no_whole_ids(api, staff, owner, service):
+    mine = actions.agent_create(principal_for_person(owner.pk), "Diary")
+    shown = strip_tags(api(staff).get(listed("agent")).content.decode())
+    assert mine.issuer not in shown
+    assert service.issuer in shown
