@@ -105,8 +105,8 @@ class BareSql:
     def share_found(self, person: str, text: str) -> float:
         """Which part of the rows that a question's statements find without any index, they find with indexes too."""
         self.note("search", person, text)
-        right = Counter(_replay(self._plain, self._noted))
-        found = Counter(_replay(self._connection, self._noted))
+        right = Counter(map(_shown, _replay(self._plain, self._noted)))
+        found = Counter(map(_shown, _replay(self._connection, self._noted)))
         return (right & found).total() / max(right.total(), 1)
 
 
@@ -124,14 +124,14 @@ def _connect(database_url: str, options: str) -> psycopg.Connection[Any]:
     return bare
 
 
-def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[str]:
-    """Send statements, and return all rows that come back, as text."""
-    rows: list[str] = []
+def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[tuple[Any, ...]]:
+    """Send statements, and return all rows that come back."""
+    rows: list[tuple[Any, ...]] = []
     for sql, params, kind in statements:
         with kind(bare) as cursor:
             cursor.execute(sql, params, prepare=True)
             if cursor.description is not None:
-                rows += map(_shown, cursor.fetchall())
+                rows += cursor.fetchall()
     return rows
 
 

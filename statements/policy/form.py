@@ -125,7 +125,22 @@ def _words(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", text)
     # Latin, Greek and Cyrillic accents only: in other scripts combining marks are letters.
-    plain = "".join(character for character in plain if not "\u0300" <= character <= "\u036f")
+    plain = plain.translate(_ACCENTS)
     plain = unicodedata.normalize("NFKC", plain).casefold().translate(_APOSTROPHES)
-    spaced = "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in plain)
-    return " ".join(spaced.split()) or plain
+    return " ".join(plain.translate(_SPACED).split()) or plain
+
+
+class _Spaced(dict[int, str]):
+    """A character, or a space for what is no part of a word: worked out once for each of the common ones."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        shown = character if unicodedata.category(character)[0] in "LMN" else " "
+        if code < _COMMON:
+            self[code] = shown
+        return shown
+
+
+_ACCENTS = dict.fromkeys(range(0x0300, 0x0370))
+_COMMON = 0x3000
+_SPACED = _Spaced()
