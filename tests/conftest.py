@@ -53,7 +53,7 @@ def django_db_setup(django_test_environment, django_db_blocker):
                 f"test_{real_name}_{os.environ['PYTEST_XDIST_TESTRUNUID'][:8]}"
             )
             with one_at_a_time(owner, template) as cursor:
-                cursor.execute("SELECT FROM pg_database WHERE datname = %s", [template])
+                cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [template])
                 if not cursor.fetchone():
                     make_test_database(owner, application)
                 owner.settings_dict["NAME"] = template

@@ -1,6 +1,7 @@
 """Every migration can be taken back, and forward again to the same schema."""
 
 import os
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -298,26 +299,46 @@ SAFE = {
 }
 
 
+@pytest.fixture
+def lint(scratch):
+    """``lint(room, name)``: what the command does with this migration, with all of a room, or with all."""
+    return partial(call_command, "lint_migrations", database=scratch)
+
+
 @pytest.mark.parametrize(("operation", "rule"), UNSAFE.values(), ids=UNSAFE)
-def test_what_blocks_or_breaks_the_running_version_is_refused(scratch, add_migration, capsys, operation, rule):
+def test_what_blocks_or_breaks_the_running_version_is_refused(lint, add_migration, capsys, operation, rule):
     add_migration("journal", f"operations = [{operation}]")
     with pytest.raises(CommandError, match="Unsafe"):
-        call_command("lint_migrations", database=scratch)
+        lint("journal", "0999_more")
     told = capsys.readouterr().err
     assert rule in told
     assert "journal/migrations/0999_more" in told
 
 
 @pytest.mark.parametrize("body", SAFE.values(), ids=SAFE)
-def test_what_does_neither_is_not(scratch, add_migration, capsys, body):
+def test_what_does_neither_is_not(lint, add_migration, capsys, body):
     add_migration("journal", body)
-    call_command("lint_migrations", database=scratch)
-    assert "0999_more" not in capsys.readouterr().err
+    lint("journal", "0999_more")
+    told = capsys.readouterr()
+    assert told.out == "1 migrations are safe, 0 make empty tables.\n"
+    assert "0999_more" not in told.err
 
 
-def test_our_own_migrations_are_safe(scratch, capsys):
-    call_command("lint_migrations", database=scratch)
-    assert " migrations are safe" in capsys.readouterr().out
+def test_the_unsafe_one_of_many_is_named(lint, add_migration, capsys):
+    add_migration("journal", 'operations = [migrations.RemoveField("change", "meta")]')
+    with pytest.raises(CommandError, match="Unsafe"):
+        lint("journal")
+    assert set(re.findall(r"journal/migrations/(\w+)", capsys.readouterr().err)) == {"0999_more"}
+
+
+def test_a_name_that_no_migration_has_is_an_error(lint):
+    with pytest.raises(CommandError, match="no such migration"):
+        lint("journal", "0999_more")
+
+
+def test_our_own_migrations_are_safe(lint, capsys):
+    lint()
+    assert re.match(r"\d\d migrations are safe", capsys.readouterr().out)
     # An initial one makes the tables that it changes: it comes before all that find rows.
     migrations = MigrationLoader(None).disk_migrations
     for room in ROOMS:

@@ -37,14 +37,25 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the options."""
+        """Declare the arguments."""
+        parser.add_argument("app_label", nargs="?", help="only the migrations of this app")
+        parser.add_argument("migration_name", nargs="?", help="only this one of them")
         parser.add_argument("--database", default="owner", help="whose dialect is asked for; nothing is run")
 
-    def handle(self, *args: Any, database: str, **options: Any) -> None:
+    def handle(
+        self, *args: Any, database: str, app_label: str | None, migration_name: str | None, **options: Any
+    ) -> None:
         """Raise CommandError if a migration breaks a rule."""
         loader = MigrationLoader(connections[database])
         rooms = {config.label for config in apps.get_app_configs() if Path(config.path).parent == settings.BASE_DIR}
-        migrations = [loader.disk_migrations[key] for key in sorted(loader.disk_migrations) if key[0] in rooms]
+        migrations = [
+            loader.disk_migrations[room, name]
+            for room, name in sorted(loader.disk_migrations)
+            if room in rooms and app_label in (None, room) and migration_name in (None, name)
+        ]
+        if not migrations:
+            msg = "There is no such migration."
+            raise CommandError(msg)
         told = [self._faults(each, database) for each in migrations if not each.initial]
         for faults in filter(None, told):
             self.stderr.write(faults)
