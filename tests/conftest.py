@@ -15,7 +15,7 @@ from asgiref.sync import async_to_sync
 from coverage import Coverage
 from django.conf import settings
 from django.db import connection, connections, transaction
-from django.test import Client, override_settings
+from django.test import Client, TransactionTestCase, override_settings
 from playwright.sync_api import expect, sync_playwright
 from structlog.contextvars import clear_contextvars
 
@@ -27,6 +27,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.remote import RemoteEmbedder
 from tests import factories
+from tests.emptying import empty_tables
 from tests.openapi import CheckedClient, contract
 
 # The same examples in each run, however slow the machine is; --hypothesis-profile=default draws new ones.
@@ -47,7 +48,7 @@ def django_db_setup(django_test_environment, django_db_blocker):
     real_name = owner.settings_dict["NAME"]
     with django_db_blocker.unblock():
         if worker_id == "master":
-            make_test_database(owner, application)
+            make_test_database(owner)
         else:
             owner.settings_dict["TEST"]["NAME"] = template = (
                 f"test_{real_name}_{os.environ['PYTEST_XDIST_TESTRUNUID'][:8]}"
@@ -55,7 +56,7 @@ def django_db_setup(django_test_environment, django_db_blocker):
             with one_at_a_time(owner, template) as cursor:
                 cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [template])
                 if not cursor.fetchone():
-                    make_test_database(owner, application)
+                    make_test_database(owner)
                 owner.settings_dict["NAME"] = template
                 owner.creation.clone_test_db(worker_id, verbosity=0)
             owner.creation.setup_worker_connection(worker_id)
@@ -76,16 +77,11 @@ def django_db_setup(django_test_environment, django_db_blocker):
                 cursor.execute(f'DROP DATABASE IF EXISTS "{template}"')
 
 
-def make_test_database(owner, application):
+def make_test_database(owner):
     """Create and migrate the database that the owner's settings name for tests; none is left when that fails."""
     real_name = owner.settings_dict["NAME"]
     try:
         owner.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-        if owner.settings_dict["USER"] != application.settings_dict["USER"]:
-            # Only tests empty tables by TRUNCATE.
-            role = owner.ops.quote_name(application.settings_dict["USER"])
-            with owner.cursor() as cursor:
-                cursor.execute(f"GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO {role}")
     except BaseException:
         owner.creation.destroy_test_db(real_name, verbosity=0)
         raise
@@ -166,6 +162,13 @@ def must_hold_no_lock(embed):
         return embed(*args)
 
     return outside_transactions
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tables_are_emptied_by_deleting():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty_tables)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
