@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from threading import Barrier
 
 import hypothesis
@@ -23,6 +23,7 @@ from accounts.models import User
 from accounts.scope import _acting
 from journal.actions import LedgerWrite
 from journal.cache import valkey
+from language.embedders.e5 import embedder as e5
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.remote import RemoteEmbedder
@@ -168,6 +169,14 @@ def must_hold_no_lock(embed):
 def _tables_are_emptied_by_deleting():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty_tables)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _weights_are_read_once():
+    """However many bundled embedders the tests make: reading the weights takes more than a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(e5, "_read", cache(e5._read))
         yield
 
 
