@@ -1,4 +1,5 @@
 import gc
+import logging
 import os
 import shutil
 import string
@@ -170,6 +171,23 @@ def _tables_are_emptied_by_deleting():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty_tables)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _lines_are_logged_for_pytest_alone(django_test_environment):
+    """It keeps them for its reports and for ``caplog``; laying each out for a terminal too takes as long as a query."""
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if type(each) is logging.StreamHandler]:
+        root.removeHandler(handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """A test that passed sends no captured lines to the process that reports."""
+    report = yield
+    if report.passed:
+        report.sections.clear()
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)
