@@ -68,9 +68,17 @@ def in_one_form(text: str) -> str:
     """The text with phrases, days and times of day that say one thing in one form; no longer good English."""
     plain = _THOUSANDS.sub("", text.strip().rstrip(".").replace("’", "'"))
     plain = _dated(_SIGN_FIRST.sub(r"\2 \1", plain))
+    plain = _spaced(plain)
     for pattern, put in _phrases():
-        plain = _BEFORE_MARK.sub("", " ".join(pattern.sub(put, plain).split()))
+        plain, found = pattern.subn(put, plain)
+        if found:
+            plain = _spaced(plain)
     return plain
+
+
+def _spaced(text: str) -> str:
+    """The text with one space between words, and none before a mark."""
+    return _BEFORE_MARK.sub("", " ".join(text.split()))
 
 
 def form_of(low: str) -> str:

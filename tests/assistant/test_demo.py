@@ -1,5 +1,8 @@
 """The demo: everything in it went through the pipeline, every state can be seen, loading it again changes nothing."""
 
+from io import StringIO
+from types import SimpleNamespace
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
@@ -33,12 +36,13 @@ def _hashed_vectors(django_test_environment):
 
 @pytest.fixture(scope="class")
 def loaded(django_db_setup, django_db_blocker):
-    """The demo, loaded once for a class of tests, each of which takes back what it changed."""
+    """The demo, loaded once for a class of tests, each of which takes back what it changed; and what was printed."""
     around = transaction.atomic()
     around._from_testcase = True  # As Django marks the transactions that a test has around it.
     with django_db_blocker.unblock(), around:
-        demo.demo_load()
-        yield read_content()
+        printed = StringIO()
+        call_command("seed_demo", "--if-empty", stdout=printed)
+        yield SimpleNamespace(content=read_content(), printed=printed.getvalue())
         transaction.set_rollback(True)
 
 
@@ -109,7 +113,7 @@ class TestWhatWasLoaded:
         assert {link.from_fact.user_id == link.to_fact.user_id for link in links} == {True, False}
         ines = principal_for_person(User.objects.get(username="ines").pk)
         assert set(facts.visible_to(ines)) == set(facts.filter(visibility="shared"))
-        for decision in loaded.decisions:
+        for decision in loaded.content.decisions:
             found = facts.filter(user__username=decision.person)
             for word in decision.words:
                 found = found.filter(versions__number=1, versions__content__icontains=word)
@@ -117,7 +121,7 @@ class TestWhatWasLoaded:
 
     def test_what_the_agent_remembers_can_be_seen_in_every_way(self, loaded):
         memories = Memory.objects.filter(agent=Agent.objects.get())
-        assert memories.count() == len(loaded.memories)
+        assert memories.count() == len(loaded.content.memories)
         assert not memories.filter(embedding=None).exclude(state="rejected").exists()
         maria = memories.filter(user__username="maria")
         assert {"active", "proposed", "archived", "rejected"} <= set(maria.values_list("state", flat=True))
@@ -170,6 +174,28 @@ class TestWhatWasLoaded:
         demo.demo_load()
         assert snapshot() == before
 
+    def test_the_command_prints_sign_ins_that_work(self, loaded, capsys):
+        printed = loaded.printed
+        assert "everybody knows these passwords" in printed
+        assert "create_agent_key storyteller --user admin --service --issuer local" in printed
+        lines = [line.split() for line in printed.splitlines() if line.startswith("  ") and "manage.py" not in line]
+        assert [line[0] for line in lines] == ["maria", "tom", "admin"]
+        for name, password, *_ in lines:
+            client = Client()
+            assert client.post("/sign-in/", {"username": name, "password": password}).url == "/"
+            assert client.get("/").status_code == 200
+        page = Client().get("/sign-in/").content.decode()
+        assert "Demo data is loaded" in page
+        assert "keepsake-demo" not in page
+        staff = Client()
+        staff.force_login(User.objects.get(username="admin"))
+        hint = staff.get("/").content.decode()
+        assert "demo data is loaded" in hint
+        assert "<code>maria</code> or <code>tom</code>." in hint
+        assert staff.get("/admin/").status_code == 200
+        call_command("seed_demo", "--if-empty")
+        assert capsys.readouterr().out == printed
+
 
 def test_a_load_that_was_cut_short_is_finished_beside_real_people(monkeypatch, capsys):
     UserFactory(username="somebody")
@@ -211,30 +237,6 @@ def test_a_batch_that_a_worker_holds_is_waited_for(owner, monkeypatch):
 
 
 # --- The command ------------------------------------------------------------------------------------------------
-
-
-def test_the_command_prints_sign_ins_that_work(capsys):
-    call_command("seed_demo", "--if-empty")
-    printed = capsys.readouterr().out
-    assert "everybody knows these passwords" in printed
-    assert "create_agent_key storyteller --user admin --service --issuer local" in printed
-    lines = [line.split() for line in printed.splitlines() if line.startswith("  ") and "manage.py" not in line]
-    assert [line[0] for line in lines] == ["maria", "tom", "admin"]
-    for name, password, *_ in lines:
-        client = Client()
-        assert client.post("/sign-in/", {"username": name, "password": password}).url == "/"
-        assert client.get("/").status_code == 200
-    page = Client().get("/sign-in/").content.decode()
-    assert "Demo data is loaded" in page
-    assert "keepsake-demo" not in page
-    staff = Client()
-    staff.force_login(User.objects.get(username="admin"))
-    hint = staff.get("/").content.decode()
-    assert "demo data is loaded" in hint
-    assert "<code>maria</code> or <code>tom</code>." in hint
-    assert staff.get("/admin/").status_code == 200
-    call_command("seed_demo", "--if-empty")
-    assert capsys.readouterr().out == printed
 
 
 def test_if_loaded_puts_no_known_password_into_a_database(capsys):

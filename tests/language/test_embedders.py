@@ -38,6 +38,11 @@ def bundled():
     return BundledEmbedder()
 
 
+@pytest.fixture(autouse=True)
+def _weights_are_read_as_in_production(monkeypatch):
+    monkeypatch.setattr(e5, "_read", e5._read.__wrapped__)
+
+
 @pytest.fixture(params=["bundled", "hashing"])
 def embedder(request, bundled):
     return bundled if request.param == "bundled" else HashingEmbedder(256)

@@ -1,7 +1,7 @@
 """Consolidation: what was noted twice becomes one memory, nothing else does, and one press takes it back."""
 
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache
 
 import pytest
 import time_machine
@@ -16,6 +16,7 @@ from desk.timeline.feed import TimelineView, read_timeline
 from journal.models import JobRun, ModelUse, OperationEvent
 from language.base import ModelUnavailable, Usage
 from language.consolidating import Compared
+from language.reading import gist
 from language.reading import parse as parsing
 from language.second_person import second_person
 from memories import actions
@@ -74,9 +75,10 @@ def model(monkeypatch):
 
 @pytest.fixture(scope="module", autouse=True)
 def _parsed_once():
-    """The corpora ask several rules about each text, in both directions: it is parsed for the first of them."""
+    """The corpora ask several rules about each text, in both directions: it is read for the first of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "_read", lru_cache(maxsize=None)(parsing._read))
+        for module, name in ((parsing, "_read"), (gist, "in_one_form")):
+            patch.setattr(module, name, cache(getattr(module, name)))
         yield
 
 
