@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +20,7 @@ from .actions import Begun
 from .hearing import asked_about, heard_in, said_here
 
 _MOST = 12
+_IN_THEIR_WORDS = re.compile(r"(?:I|My)\b")
 _BUDGET_TOKENS = 1_500
 
 
@@ -57,7 +59,7 @@ def _most_important(principal: Principal, day: Callable[[datetime], str]) -> lis
         Memory.objects.visible_to(principal).in_use(principal).order_by("-pinned", "-importance", "-created_at", "pk")
     )
     return [
-        Source(second_person(content), f"remembered on {day(at)}")
+        Source(_as_told(content), f"remembered on {day(at)}")
         for content, at in rows.values_list("content", "created_at")[:_MOST]
     ]
 
@@ -87,12 +89,17 @@ def _source(principal: Principal, result: Result, day: Callable[[datetime], str]
     """A result as it is told to the person."""
     details = result.details
     if result.source == "memories":
-        return Source(second_person(details["content"]), f"remembered on {day(details['created_at'])}")
+        return Source(_as_told(details["content"]), f"remembered on {day(details['created_at'])}")
     if result.source == "facts":
         origin = f"{details['visibility']} fact of {day(details['extracted_at'])}"
         return Source(told_to(principal.name, details["content"]), origin, of_legacy=True)
     said = " ".join(details["content"].split())
     return Source(f"“{said}”", f"you said so on {day(details['at'])}", quoted=True)
+
+
+def _as_told(content: str) -> str:
+    """A memory as the person is told it; in their own words it is quoted, as the assistant is no "I" of theirs."""
+    return f"“{content}”" if _IN_THEIR_WORDS.match(content) else second_person(content)
 
 
 def _day_of(principal: Principal) -> Callable[[datetime], str]:

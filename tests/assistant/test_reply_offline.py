@@ -303,7 +303,7 @@ class TestOverHTTP:
         assert "Walter" not in text_of(say(client, conversation, "What do you know about me?"))
 
     def test_what_it_knows_of_the_person_is_what_is_remembered_however_much_was_said(self, api, owner, talk):
-        for content in ("The user rows on Tuesdays.", "The user collects stamps."):
+        for content in ("The user rows on Tuesdays.", "The user collects stamps.", "I like to be called Jo."):
             factories.MemoryFactory(user=owner, content=content)
         elsewhere = talk(owner)
         for number in range(14):
@@ -312,6 +312,7 @@ class TestOverHTTP:
         told = text_of(say(api(owner), talk(owner), "What do you know about me?"))
         assert "You row on Tuesdays." in told
         assert "You collect stamps." in told
+        assert "- “I like to be called Jo.” (remembered" in told, "the assistant does not say it of itself"
         assert "You know about me" not in told
 
     @pytest.mark.parametrize("how", ["has_memory", "private"])
