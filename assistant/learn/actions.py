@@ -27,7 +27,7 @@ from accounts.policy import check_sensitive, must_decide, must_write
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import Cause, messages_mark, words_give_back, words_withhold
+from conversations.actions import Cause, messages_mark, withholding_ahead, words_give_back, words_withhold
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import may_move
 from journal.actions import LedgerWrite, learned_within_a_day, ledger_write
@@ -226,7 +226,12 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
     there. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400 ``not_the_users``), Gated (422).
     """
     text = _candidate_text(candidate) if candidate else None
-    with _marking(principal, conversation_id, index) as marking:
+    rows = Message.objects.visible_to(principal).filter(conversation=conversation_id, index=index, declined=False)
+    ahead = {Cause("message", str(pk)): [(pk, "")] for pk in rows.values_list("pk", flat=True)}
+    with (
+        withholding_ahead(must_write(principal), ahead),
+        _marking(principal, conversation_id, index) as marking,
+    ):
         message, write = marking.message, marking.write
         if text is not None:
             suppression_add(write, message.user_id, text, message.pk)

@@ -31,7 +31,8 @@ from .record import (
     messages_mark,
     messages_read_now,
 )
-from .withheld_texts import Cause, chunks_hide
+from .withheld_rows import Cause
+from .withheld_texts import chunks_hide
 from .withholding import (
     Place,
     as_said,
@@ -39,6 +40,7 @@ from .withholding import (
     passages_withhold,
     withheld_erase,
     withheld_give_back,
+    withholding_ahead,
     words_give_back,
     words_withhold,
 )
@@ -82,6 +84,7 @@ __all__ = [
     "thread_delete",
     "withheld_erase",
     "withheld_give_back",
+    "withholding_ahead",
     "words_give_back",
     "words_withhold",
 ]

@@ -18,7 +18,7 @@ from language.reading.refusals import Turn, hear, may_refuse
 from .. import policy
 from ..models import Conversation, Message, Withheld
 from ..passages import MARK
-from .withheld_texts import Cause
+from .withheld_rows import Cause
 from .withholding import words_withhold
 
 LIVE = timedelta(minutes=5)

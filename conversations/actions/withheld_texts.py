@@ -6,14 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
-from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
-from django.db.models import Exists, Model, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from journal.actions import LedgerWrite
@@ -24,50 +22,13 @@ from retrieval.text import list_words
 
 from .. import policy
 from ..echoes import Said
-from ..models import Conversation, ConversationChunk, Message, Withheld
+from ..models import ConversationChunk, Message, Withheld
 from ..passages import Original, Span, find_all
 from ..querysets import ChunkQuerySet
+from .withheld_rows import Cause, Rewriting, Stood, Taken, columns, of_messages, stood
 
 REWRITE_TASK = "assistant.rewrite_chunks"
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """Why words are withheld: a memory, a fact or a proposal that is not to be kept, or a message that was declined."""
-
-    type: str
-    id: str
-
-
-class Taken(NamedTuple):
-    """Words that are out of a text, and why."""
-
-    object_type: str
-    object_id: str
-    start: int
-    end: int
-    cause_type: str
-    cause_id: str
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Which text they are of."""
-        return self.object_type, self.object_id
-
-    @property
-    def span(self) -> Span:
-        """Where they stand in it."""
-        return Span(self.start, self.end)
-
-
-@cache
-def _columns() -> dict[str, tuple[type[Model], str]]:
-    """The texts that words are taken out of: the record, and every model that quotes a message."""
-    related = (each for each in Message._meta.get_fields(include_hidden=True) if each.one_to_many)
-    models = [each.related_model for each in related if isinstance(each.related_model, type)]
-    quoting = [model for model in models if any(column.name == "quote" for column in model._meta.concrete_fields)]
-    quotes = {model._meta.label_lower: (model, "quote") for model in quoting}
-    return {"message": (Message, "content"), "title": (Conversation, "title"), **quotes}
+_NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def message_of(row: Withheld) -> UUID:
@@ -93,6 +54,9 @@ class Texts:
     originals: dict[tuple[str, str], Original] = field(default_factory=dict)
     digests: dict[tuple[str, str], str] = field(default_factory=dict)
     quoted: dict[UUID, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    stood: Stood = field(default_factory=set)
+    read_ids: set[UUID] = field(default_factory=set)
+    sought: list[tuple[Said, Mapping[UUID, Message], set[UUID]]] = field(default_factory=list)
 
     @classmethod
     def around(cls, user_id: UUID, ids: Collection[UUID]) -> Texts:
@@ -103,20 +67,20 @@ class Texts:
 
     def read(self, ids: Collection[UUID]) -> None:
         """Read messages, with their conversations' titles and what quotes them, and what is withheld of all that."""
+        self.stood |= stood(self.user_id, ids)  # First: what is written meanwhile shows later.
+        self.read_ids |= set(ids)
         found = Message.objects.filter(user_id=self.user_id, pk__in=ids).select_related("conversation__legacy")
         messages = {row.pk: row for row in found.defer("embedding", "search", "search_text")}
         shown = {("message", str(pk)): row.content for pk, row in messages.items()}
         shown |= {("title", str(row.conversation_id)): row.conversation.title for row in messages.values()}
-        for label, (model, column) in _columns().items():
+        for label, (model, column) in columns().items():
             if column == "quote":
                 rows = model._default_manager.filter(message__in=messages)
                 for pk, message_id, quote in rows.values_list("pk", "message_id", "quote"):
                     shown[label, str(pk)] = quote
                     self.quoted[message_id].append((label, str(pk)))
         passages: dict[tuple[str, str], list[tuple[Span, str]]] = defaultdict(list)
-        titles = {str(row.conversation_id) for row in messages.values()}
-        of_these = Q(message__in=messages) | Q(object_type="title", object_id__in=titles)
-        for row in Withheld.objects.filter(of_these):
+        for row in Withheld.objects.filter(of_messages(messages)):
             self.rows[row.pk] = row
             self.digests[row.object_type, row.object_id] = row.digest
             passages[row.object_type, row.object_id].append((Span(row.start, row.end), row.text))
@@ -173,6 +137,13 @@ class Texts:
 
     def echoes(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
         """What the assistant said of it later in each conversation, by message."""
+        ids = self.answers(said, first)
+        self.sought.append((said, first, ids))
+        self.read(ids)
+        return self.saying(ids, said.is_echoed_by, said)
+
+    def answers(self, said: Said, first: Mapping[UUID, Message]) -> set[UUID]:
+        """The later messages of the assistant that share a word with it, and those of which something is withheld."""
         later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
         answers = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
         ids = set(said.in_part(answers).values_list("pk", flat=True))
@@ -180,8 +151,12 @@ class Texts:
         withheld = Withheld.objects.filter(conversation__in=first, message__role="assistant").passages()
         for pk, where, index in withheld.values_list("message_id", "conversation_id", "message__index"):
             ids |= {pk} if index > first[where].index else set()
-        self.read(ids)
-        return self.saying(ids, said.is_echoed_by, said)
+        return ids
+
+    def still_so(self) -> bool:
+        """Whether all that was read stands as it did: asked under the lock of what was worked out before it."""
+        same = all(self.answers(said, first) == ids for said, first, ids in self.sought)
+        return same and stood(self.user_id, self.read_ids) == self.stood
 
     def titles(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, str]:
         """The titles that say it: the conversation's id, by its first message that does."""
@@ -218,30 +193,34 @@ class Texts:
         return bool(spans) and not list_words(" ".join(self.originals[own].pieces(spans)))
 
     def put(self, write: LedgerWrite, wanted: Mapping[UUID, set[Taken]]) -> None:
-        """Let just this be taken out of messages: store it, rewrite the texts, log it, hide what sums them up."""
+        """Let just this be taken out of messages."""
+        self.rewrite(write, self.rewriting(wanted))
+
+    def rewriting(self, wanted: Mapping[UUID, set[Taken]]) -> Rewriting:
+        """Work out what letting just this be taken out of messages comes to."""
         before = self.taken
         # What quoted a message may be gone since.
         there = {pk: {each for each in taken if each.key in self.originals} for pk, taken in wanted.items()}
         wanted = {pk: taken for pk, taken in there.items() if taken != before[pk]}
-        if not wanted:
-            return
         after = {**before, **wanted}
-        gone = [row.pk for row in self.rows.values() if taken_of(row) not in after[message_of(row)]]
-        new = [self.row(pk, each) for pk in wanted for each in wanted[pk] - before[pk]]
-        Withheld.objects.filter(pk__in=gone).delete()
-        Withheld.objects.bulk_create(new, ignore_conflicts=True)
         out: dict[tuple[str, str], set[Span]] = defaultdict(set)
         for taken in after.values():
             for each in taken:
                 out[each.key].add(each.span)
         touched = {each.key for pk in wanted for each in wanted[pk] ^ before[pk]}
         texts = {key: self.originals[key].without(out[key]) for key in touched if key in self.originals}
-        self.store({key: text for key, text in texts.items() if text != self.shown[key]}, out, write)
-        for pk in wanted:
-            self.log(write, pk, before[pk], wanted[pk])
-        if new:  # A file that was made before holds the words.
-            Export.objects.of_user(self.user_id).whole(self.now).delete()
-        self.hide_chunks(wanted)
+        changed = {key: text for key, text in texts.items() if text != self.shown[key]}
+        made = Rewriting(
+            changes={pk: (before[pk], taken) for pk, taken in wanted.items()},
+            gone=[row.pk for row in self.rows.values() if taken_of(row) not in after[message_of(row)]],
+            new=[self.row(pk, each) for pk in wanted for each in wanted[pk] - before[pk]],
+        )
+        for (object_type, object_id), text in changed.items():
+            if object_type == "message":
+                self.add_message(made, UUID(object_id), text, out[object_type, object_id])
+            else:
+                made.others[object_type][object_id] = text
+        return made
 
     def row(self, message_id: UUID, taken: Taken) -> Withheld:
         """Words as they are kept."""
@@ -257,46 +236,34 @@ class Texts:
             **taken._asdict(),
         )
 
-    def store(
-        self, texts: Mapping[tuple[str, str], str], out: Mapping[tuple[str, str], set[Span]], write: LedgerWrite
-    ) -> None:
-        """Rewrite texts. What follows from a message's, its search text and its tokens, does so at once."""
-        of_type: dict[str, dict[str, str]] = defaultdict(dict)
-        for (object_type, object_id), text in texts.items():
-            of_type[object_type][object_id] = text
-        for object_type, found in of_type.items():
-            if object_type == "message":
-                self.store_messages(found, out, write)
-                continue
-            model, column = _columns()[object_type]
-            rows = list(model._default_manager.filter(pk__in=found).only("pk", column))
-            for row in rows:
-                setattr(row, column, found[str(row.pk)])
-            model._default_manager.bulk_update(rows, [column])
+    def add_message(self, made: Rewriting, pk: UUID, text: str, out: set[Span]) -> None:
+        """Note how a message reads now, with what follows from that: its search text and its tokens."""
+        row = self.messages[pk]
+        words = list_words(" ".join(self.originals["message", str(pk)].pieces(out)))
+        search_text = " ".join([*list_words(policy.heading(row.speaker, row.at)), *words]) if words else ""
+        # Nothing is left to be found by a vector of a message that is withheld whole.
+        due = self.now if words else _NEVER
+        length = len(search_text.split())
+        made.messages.append((pk, text, count_tokens(text), search_text, length, due))
+        made.terms += length - row.search_length
+        made.conversations.add(row.conversation_id)
 
-    def store_messages(
-        self, texts: Mapping[str, str], out: Mapping[tuple[str, str], set[Span]], write: LedgerWrite
-    ) -> None:
-        """Rewrite messages. They get another vector in the background, if anything is left of them."""
-        rows = [self.messages[UUID(pk)] for pk in texts]
-        due, terms = [], 0
-        for row in rows:
-            left = " ".join(self.originals["message", str(row.pk)].pieces(out["message", str(row.pk)]))
-            words = list_words(left)
-            row.content = texts[str(row.pk)]
-            row.tokens = count_tokens(row.content)
-            row.search_text = " ".join([*list_words(policy.heading(row.speaker, row.at)), *words]) if words else ""
-            terms -= row.search_length
-            row.search_length = len(row.search_text.split())
-            terms += row.search_length
-            # Nothing is left to be found by a vector of a message that is withheld whole.
-            due.append(self.now if words else _NEVER)
-        columns = {name: [getattr(row, name) for row in rows] for name in ("pk", *_REWRITTEN)}
-        with connection.cursor() as cursor:
-            cursor.execute(_REWRITE, {**columns, "due": due})
-        write.count(self.user_id, turn_terms=terms)
-        for conversation_id in {row.conversation_id for row in rows}:
-            enqueue("conversations.index_messages", conversation_id)
+    def rewrite(self, write: LedgerWrite, made: Rewriting) -> None:
+        """Store what was worked out, log it, and hide what sums the messages up; some statements for any number."""
+        if not made.changes:
+            return
+        Withheld.objects.filter(pk__in=made.gone).delete()
+        made.insert_new()
+        made.store()
+        if made.messages:
+            write.count(self.user_id, turn_terms=made.terms)
+            for conversation_id in made.conversations:
+                enqueue("conversations.index_messages", conversation_id)
+        for pk, (before, after) in made.changes.items():
+            self.log(write, pk, before, after)
+        if made.new:  # A file that was made before holds the words.
+            Export.objects.of_user(self.user_id).whole(self.now).delete()
+        self.hide_chunks(made.changes)
 
     def log(self, write: LedgerWrite, message_id: UUID, before: set[Taken], after: set[Taken]) -> None:
         """Tell agents that keep a copy, and keep the way back."""
@@ -326,18 +293,3 @@ def chunks_hide(chunks: ChunkQuerySet) -> None:
         chunks.update(hidden_since=timezone.now())
         for conversation_id in where:
             enqueue(REWRITE_TASK, conversation_id)
-
-
-_REWRITTEN = ("content", "tokens", "search_text", "search_length")
-# Not by the ORM: a CASE for each row takes ten times as long, and the person's ledger is locked meanwhile.
-_REWRITE = """
-UPDATE conversations_message AS message
-SET content = new.content, tokens = new.tokens, search_text = new.search_text, search_length = new.search_length,
-    embedding = NULL, embedding_model = '', index_not_before = new.due, index_attempts = 0
-FROM unnest(
-    %(pk)s::uuid[], %(content)s::text[], %(tokens)s::int[], %(search_text)s::text[], %(search_length)s::int[],
-    %(due)s::timestamptz[]
-) AS new (id, content, tokens, search_text, search_length, due)
-WHERE message.id = new.id
-"""
-_NEVER = datetime(9999, 1, 1, tzinfo=UTC)

@@ -8,10 +8,13 @@ many statements for many messages as for one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -29,7 +32,8 @@ from .. import policy
 from ..echoes import Said
 from ..models import Conversation, Message, Withheld
 from ..passages import Original, Span
-from .withheld_texts import Cause, Taken, Texts, message_of, taken_of
+from .withheld_rows import Cause, Rewriting, Taken
+from .withheld_texts import Texts, message_of, taken_of
 
 MOST_PASSAGES = 20
 
@@ -55,23 +59,75 @@ def words_withhold(
     that say it go along, and the titles of the conversations of which messages are named as ``titled``. Rooms that
     follow are told, also where there is no message.
     """
-    by_message: dict[UUID, list[str]] = defaultdict(list)
-    for message_id, quote in quotes:
-        by_message[message_id].append(quote)
+    asked = _Asked.of(quotes, titled)
     with write.apart():
-        taken = _withhold(write, user_id, cause, by_message, titled) if by_message or titled else set()
+        taken = _withhold(write, user_id, cause, asked) if asked.by_message or asked.titled else set()
         for follow in _follows:
             follow(write, user_id, taken, cause)
 
 
-def _withhold(
-    write: LedgerWrite,
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be withheld: quotations by message, and the messages whose conversations' titles are."""
+
+    by_message: Mapping[UUID, Sequence[str]]
+    titled: frozenset[UUID]
+
+    @classmethod
+    def of(cls, quotes: Iterable[tuple[UUID, str]], titled: Collection[UUID]) -> _Asked:
+        by_message: dict[UUID, list[str]] = defaultdict(list)
+        for message_id, quote in quotes:
+            by_message[message_id].append(quote)
+        return cls(by_message, frozenset(titled))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What withholding comes to: in which messages, and what is stored. ``asked`` is what it was worked out for."""
+
+    asked: _Asked
+    texts: Texts
+    messages: frozenset[UUID]
+    made: Rewriting
+
+
+_ahead: ContextVar[Mapping[Cause, _Plan]] = ContextVar("withholding_ahead", default=MappingProxyType({}))
+
+
+@contextmanager
+def withholding_ahead(
     user_id: UUID,
-    cause: Cause,
-    by_message: Mapping[UUID, Sequence[str]],
-    titled: Collection[UUID],
-) -> set[UUID]:
-    texts = Texts.around(user_id, {*by_message, *titled})
+    wanted: Mapping[Cause, Collection[tuple[UUID, str]]],
+    titled: Mapping[Cause, Collection[UUID]] = MappingProxyType({}),
+) -> Iterator[None]:
+    """Work out before the lock what ``words_withhold`` does inside: looking for echoes takes long where much was said.
+
+    Under the lock it is only looked whether all still stands so; what does not is worked out anew.
+    """
+    asked = {
+        cause: _Asked.of(wanted.get(cause, ()), titled.get(cause, ()))
+        for cause in {**wanted, **titled}
+        if wanted.get(cause) or titled.get(cause)
+    }
+    plans = {cause: _planned(user_id, cause, each) for cause, each in asked.items()}
+    token = _ahead.set(plans)
+    try:
+        yield
+    finally:
+        _ahead.reset(token)
+
+
+def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, asked: _Asked) -> set[UUID]:
+    plan = _ahead.get().get(cause)
+    if plan is None or plan.asked != asked or not plan.texts.still_so():
+        plan = _planned(user_id, cause, asked)
+    plan.texts.rewrite(write, plan.made)
+    return set(plan.messages)
+
+
+def _planned(user_id: UUID, cause: Cause, asked: _Asked) -> _Plan:
+    by_message = asked.by_message
+    texts = Texts.around(user_id, {*by_message, *asked.titled})
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
     said = Said([each for each in texts.words(spans) if each], texts.names)
     first = texts.first_in_each(spans)
@@ -80,12 +136,12 @@ def _withhold(
     spans |= texts.echoes(said, first)
     taken = texts.taken
     wanted = {pk: texts.taken_from(pk, each, cause, taken[pk]) for pk, each in spans.items()}
-    titles = {pk: str(texts.messages[pk].conversation_id) for pk in titled if pk in texts.messages}
+    titles = {pk: str(texts.messages[pk].conversation_id) for pk in asked.titled if pk in texts.messages}
     for pk, title in [*titles.items(), *texts.titles(said, first).items()]:
         whole = texts.originals["title", title].whole
         wanted.setdefault(pk, set()).add(Taken("title", title, 0, whole.end, cause.type, cause.id))
-    texts.put(write, {pk: taken[pk] | each for pk, each in wanted.items()})
-    return set(spans)
+    made = texts.rewriting({pk: taken[pk] | each for pk, each in wanted.items()})
+    return _Plan(asked, texts, frozenset(spans), made)
 
 
 def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
@@ -172,27 +228,35 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
             _("Withhold between 1 and %(most_passages)s passages at once.") % {"most_passages": MOST_PASSAGES},
             code="too_many",
         )
-    with ledger_write(principal.actor, user_id) as write:
-        # A title goes with the first message of its conversation.
-        wanted = [Q(conversation_id=each.conversation_id, index=each.index or 0) for each in places]
-        rows = Message.objects.visible_to(principal).filter(reduce(or_, wanted))
-        found = {(row.conversation_id, row.index): row.pk for row in rows.only("conversation_id", "index")}
-        if any((each.conversation_id, each.index or 0) not in found for each in places):
-            raise NotFound("There is no such message.")
-        quotes: dict[Cause, list[tuple[UUID, str]]] = defaultdict(list)
-        titled: dict[Cause, list[UUID]] = defaultdict(list)
-        for each in places:
-            pk = found[each.conversation_id, each.index or 0]
-            because = cause or Cause(Withheld.Cause.MESSAGE, str(pk))
-            if each.index is None:
-                titled[because].append(pk)
-            else:
-                quotes[because].append((pk, each.quote))
+    quotes, titled, _ids = _where(principal, places, cause)
+    with withholding_ahead(user_id, quotes, titled), ledger_write(principal.actor, user_id) as write:
+        quotes, titled, ids = _where(principal, places, cause)
         for because in {**quotes, **titled}:
             words_withhold(write, user_id, because, quotes[because], titled[because])
-        ids = list(dict.fromkeys(found.values()))
         write.result("message", *ids, status_code=201)
     return ids
+
+
+def _where(
+    principal: Principal, places: Sequence[Place], cause: Cause | None
+) -> tuple[dict[Cause, list[tuple[UUID, str]]], dict[Cause, list[UUID]], list[UUID]]:
+    """The quotations and the titles that are meant, by cause, and all their messages."""
+    # A title goes with the first message of its conversation.
+    wanted = [Q(conversation_id=each.conversation_id, index=each.index or 0) for each in places]
+    rows = Message.objects.visible_to(principal).filter(reduce(or_, wanted))
+    found = {(row.conversation_id, row.index): row.pk for row in rows.only("conversation_id", "index")}
+    if any((each.conversation_id, each.index or 0) not in found for each in places):
+        raise NotFound("There is no such message.")
+    quotes: dict[Cause, list[tuple[UUID, str]]] = defaultdict(list)
+    titled: dict[Cause, list[UUID]] = defaultdict(list)
+    for each in places:
+        pk = found[each.conversation_id, each.index or 0]
+        because = cause or Cause(Withheld.Cause.MESSAGE, str(pk))
+        if each.index is None:
+            titled[because].append(pk)
+        else:
+            quotes[because].append((pk, each.quote))
+    return quotes, titled, list(dict.fromkeys(found.values()))
 
 
 def as_said(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:

@@ -19,7 +19,7 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import Cause, Heard, as_said, words_give_back, words_withhold
+from conversations.actions import Cause, Heard, as_said, withholding_ahead, words_give_back, words_withhold
 from conversations.models import Conversation, Withheld
 from conversations.passages import MARK
 from journal.actions import LedgerWrite, ledger_write
@@ -111,10 +111,14 @@ def fact_reject(
     With the reason ``dont_keep`` the words that it was learned from are withheld. It can be restored for 30 days.
     Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
     """
-    must_decide(principal)
+    user_id = must_decide(principal)
     refusal = Refusal(reason)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.QUARANTINED)
-    with fact_write(principal, rows, fact_id, *states, version=version) as change:
+    ahead = [_words_behind(fact_id)] if refusal == Refusal.DONT_KEEP else ()
+    with (
+        withholding_ahead(user_id, dict(ahead)),
+        fact_write(principal, rows, fact_id, *states, version=version) as change,
+    ):
         reject(change, refusal.label)
         if refusal == Refusal.DONT_KEEP:
             _withhold(change)
@@ -133,9 +137,12 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
 
     Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
     """
-    must_decide(principal)
+    user_id = must_decide(principal)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
-    with fact_write(principal, rows, fact_id, *states, version=version) as change:
+    with (
+        withholding_ahead(user_id, dict([_words_behind(fact_id)])),
+        fact_write(principal, rows, fact_id, *states, version=version) as change,
+    ):
         _delete(change)
     return change.fact
 
@@ -187,8 +194,11 @@ def _suppress(change: FactWrite) -> None:
 
 
 def _withhold(change: FactWrite) -> None:
-    said = as_said(FactEvidence.objects.filter(fact=change.fact))
-    words_withhold(change.write, change.fact.user_id, Cause("fact", str(change.fact.pk)), said)
+    words_withhold(change.write, change.fact.user_id, *_words_behind(change.fact.pk))
+
+
+def _words_behind(fact_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
+    return Cause("fact", str(fact_id)), as_said(FactEvidence.objects.filter(fact=fact_id))
 
 
 def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:

@@ -32,7 +32,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
-from .many import Slots, block_tokens, change_many, narrow, withhold
+from .many import Slots, block_tokens, change_many, narrow, withheld_ahead, withhold
 from .proposing import propose_archives, signals_forget
 from .single import author, plans_drop
 from .transitions import states_before
@@ -139,13 +139,15 @@ def memories_decide(
     """
     user_id = _check(principal, wanted, decision)
     refusal = Refusal(reason)
-    with ledger_write(principal.actor, user_id) as write:
+    withholds = refusal == Refusal.DONT_KEEP and decision in {"reject", "archive"}
+    behind = [memory.pk for memory in _read(principal, wanted)] if withholds else []
+    with withheld_ahead(user_id, behind), ledger_write(principal.actor, user_id) as write:
         first = write.ledgers[user_id].rev + 1
         memories = _read(principal, wanted)
         outcomes = _weighed(wanted, memories, decision)
         chosen = [memory for memory in memories if outcomes[memory.pk] == DONE]
         outcomes |= _DECIDE[decision](_Deciding(write, principal, user_id, refusal), chosen)
-        if refusal == Refusal.DONT_KEEP and decision in {"reject", "archive"}:
+        if withholds:
             withhold(write, user_id, [memory.pk for memory in chosen])
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("memory", *result.ids)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.actions import Cause, as_said, words_withhold
+from conversations.actions import Cause, as_said, withholding_ahead, words_withhold
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.backends import get_embedder
@@ -221,7 +222,18 @@ _WITHHOLDS = [Kind.SEMANTIC, Kind.PROCEDURAL]
 
 
 def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
-    """Withhold the words behind memories, one after the other, inside a transaction that holds the ledger.
+    """Withhold the words behind memories, one after the other, inside a transaction that holds the ledger."""
+    for cause, said in words_behind(ids):
+        words_withhold(write, user_id, cause, said)
+
+
+def withheld_ahead(user_id: UUID, ids: Collection[str]) -> AbstractContextManager[None]:
+    """Work out before the lock what ``withhold`` does inside."""
+    return withholding_ahead(user_id, dict(words_behind(ids)))
+
+
+def words_behind(ids: Collection[str]) -> Iterator[tuple[Cause, list[tuple[UUID, str]]]]:
+    """What memories withhold, with each as the cause.
 
     What was made of others, by merging or as an account of what was talked about, withholds nothing: it quotes more
     than it says.
@@ -229,4 +241,4 @@ def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
     made = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.DERIVED_FROM).values("from_memory")
     rows = MemoryEvidence.objects.filter(version__memory__kind__in=_WITHHOLDS).exclude(version__memory__in=made)
     for memory_id in ids:
-        words_withhold(write, user_id, Cause("memory", memory_id), as_said(rows.filter(version__memory=memory_id)))
+        yield Cause("memory", memory_id), as_said(rows.filter(version__memory=memory_id))

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.scope import working_for
-from conversations.actions import Cause, as_said, words_withhold
+from conversations.actions import Cause, as_said, withholding_ahead, words_withhold
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
@@ -28,6 +28,7 @@ from ..models import MEMORY, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.writing import State, Why
 from .editing import refile
+from .many import words_behind
 from .places import place_approve, place_refuse
 from .proposing import end, log_proposal, moment, quoted
 from .single import MemoryWrite, author, memory_under_lock, relink
@@ -110,7 +111,10 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refus
     accounts_policy.must_decide(principal)
     seen = _read(principal, proposal_id)
     text = Embedded.of(seen.values["content"]) if "content" in seen.values else None
-    with _deciding(principal, proposal_id) as (write, proposal):
+    ahead = {}
+    if refusal == Refusal.DONT_KEEP:
+        ahead = dict([_words_behind(proposal_id), *words_behind([str(seen.memory_id)])])
+    with withholding_ahead(seen.user_id, ahead), _deciding(principal, proposal_id) as (write, proposal):
         if proposal.kind == Proposal.Kind.CREATE:
             rows = Memory.objects.visible_to(principal)
             with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
@@ -125,9 +129,12 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refus
             write.keep_undo_step(proposal.user_id, "proposal", proposal.pk, {"state": proposal.state})
             end(proposal, Proposal.State.REJECTED, timezone.now())
             if refusal == Refusal.DONT_KEEP:
-                said = as_said(ProposalEvidence.objects.filter(proposal=proposal))
-                words_withhold(write, proposal.user_id, Cause("proposal", str(proposal.pk)), said)
+                words_withhold(write, proposal.user_id, *_words_behind(proposal_id))
     return proposal
+
+
+def _words_behind(proposal_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
+    return Cause("proposal", str(proposal_id)), as_said(ProposalEvidence.objects.filter(proposal=proposal_id))
 
 
 def proposals_lapse() -> int:

@@ -39,7 +39,7 @@ from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from ..records import Changed
 from .editing import put_filing
-from .many import withhold
+from .many import withheld_ahead, withhold
 from .proposing import end, end_create, log_proposal, propose_create, propose_instead, signals_forget
 from .single import MemoryWrite, author, memory_changing, memory_write, relink
 
@@ -86,9 +86,11 @@ def memory_reject(
     With the reason ``dont_keep`` the words that it was learned from are withheld. It can be restored for 30 days.
     Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
-    accounts_policy.must_decide(principal)
-    with memory_write(principal, Memory.objects.visible_to(principal), memory_id, *PRESENT, version=version) as change:
-        refuse(change, Refusal(reason))
+    user_id = accounts_policy.must_decide(principal)
+    rows, refusal = Memory.objects.visible_to(principal), Refusal(reason)
+    behind = [memory_id] if refusal == Refusal.DONT_KEEP else []
+    with withheld_ahead(user_id, behind), memory_write(principal, rows, memory_id, *PRESENT, version=version) as change:
+        refuse(change, refusal)
     return change.memory
 
 
@@ -113,10 +115,11 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
     while the person reviews before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound,
     Conflict (409 ``version_conflict``, ``wrong_state``).
     """
-    accounts_policy.must_remember(principal)
+    user_id = accounts_policy.must_remember(principal)
     own_word = principal.speaks_as_person
     rows, states = Memory.objects.visible_to(principal), PRESENT if own_word else (State.ACTIVE, State.PROPOSED)
-    with memory_write(principal, rows, memory_id, *states, version=version) as change:
+    behind = [memory_id] if own_word else []
+    with withheld_ahead(user_id, behind), memory_write(principal, rows, memory_id, *states, version=version) as change:
         if proposal := propose_instead(change, principal, Proposal.Kind.ARCHIVE, {}):
             return Changed(change.memory, proposal)
         put_away(change, Why.PERSON if own_word else Why.AGENT)

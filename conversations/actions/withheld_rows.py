@@ -1,0 +1,148 @@
+"""Rows of the record from which words are taken or to which they are given back: read as they stand, and rewritten.
+
+``withheld_texts`` works out what is to be stored, before the person's ledger is locked where it can; this stores it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Model, Q
+
+from ..models import Conversation, Message, Withheld
+from ..passages import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why words are withheld: a memory, a fact or a proposal that is not to be kept, or a message that was declined."""
+
+    type: str
+    id: str
+
+
+class Taken(NamedTuple):
+    """Words that are out of a text, and why."""
+
+    object_type: str
+    object_id: str
+    start: int
+    end: int
+    cause_type: str
+    cause_id: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Which text they are of."""
+        return self.object_type, self.object_id
+
+    @property
+    def span(self) -> Span:
+        """Where they stand in it."""
+        return Span(self.start, self.end)
+
+
+@cache
+def columns() -> dict[str, tuple[type[Model], str]]:
+    """The texts that words are taken out of: the record, and every model that quotes a message."""
+    related = (each for each in Message._meta.get_fields(include_hidden=True) if each.one_to_many)
+    models = [each.related_model for each in related if isinstance(each.related_model, type)]
+    quoting = [model for model in models if any(column.name == "quote" for column in model._meta.concrete_fields)]
+    quotes = {model._meta.label_lower: (model, "quote") for model in quoting}
+    return {"message": (Message, "content"), "title": (Conversation, "title"), **quotes}
+
+
+Stood = set[tuple[Any, ...]]
+
+
+def stood(user_id: UUID, ids: Collection[UUID]) -> Stood:
+    """All that is read of messages, as rows that are the same where nothing has changed."""
+    said = Message.objects.filter(user_id=user_id, pk__in=ids)
+    of_each = ("pk", "content", "search_length", "conversation__title", "conversation__legacy__name")
+    rows: Stood = set(said.values_list(*of_each))
+    for model, column in columns().values():
+        if column == "quote":
+            rows |= set(model._default_manager.filter(message__in=ids).values_list("pk", "message_id", "quote"))
+    return rows | set(Withheld.objects.filter(of_messages(ids)).values_list())
+
+
+def of_messages(ids: Collection[UUID]) -> Q:
+    """What is withheld of messages, and of the titles of their conversations."""
+    where = Message.objects.filter(pk__in=ids).values_list("conversation_id", flat=True).distinct()
+    return Q(message__in=ids) | Q(object_type="title", object_id__in=[str(each) for each in where])
+
+
+@dataclass
+class Rewriting:
+    """What is to be stored: by message what was and what is taken out of it, the rows that say so, and the texts."""
+
+    changes: dict[UUID, tuple[set[Taken], set[Taken]]]
+    gone: list[UUID]
+    new: list[Withheld]
+    messages: list[tuple[UUID, str, int, str, int, datetime]] = field(default_factory=list)
+    others: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    conversations: set[UUID] = field(default_factory=set)
+    terms: int = 0
+
+    def insert_new(self) -> None:
+        """Keep the words; those that are kept already stay as they are."""
+        if self.new:
+            values = {name: [getattr(row, name) for row in self.new] for name in _COLUMNS}
+            with connection.cursor() as cursor:
+                cursor.execute(_INSERT, values)
+
+    def store(self) -> None:
+        """Rewrite texts. Messages get another vector in the background, if anything is left of them."""
+        if self.messages:
+            values = dict(zip(_REWRITTEN, map(list, zip(*self.messages, strict=True)), strict=True))
+            with connection.cursor() as cursor:
+                cursor.execute(_REWRITE, values)
+        for object_type, texts in self.others.items():
+            model, column = columns()[object_type]
+            rows = list(model._default_manager.filter(pk__in=texts).only("pk", column))
+            for row in rows:
+                setattr(row, column, texts[str(row.pk)])
+            model._default_manager.bulk_update(rows, [column])
+
+
+# Not by the ORM: a CASE or a list of values for each row takes ten times as long, and the person's ledger is locked.
+_COLUMNS = {
+    "id": "uuid",
+    "user_id": "uuid",
+    "conversation_id": "uuid",
+    "message_id": "uuid",
+    "object_type": "text",
+    "object_id": "text",
+    "start": "int",
+    "end": "int",
+    "text": "text",
+    "digest": "text",
+    "cause_type": "text",
+    "cause_id": "text",
+    "created_at": "timestamptz",
+    "erase_at": "timestamptz",
+}
+_NAMES = ", ".join(f'"{name}"' for name in _COLUMNS)
+_INSERT = f"""
+INSERT INTO conversations_withheld ({_NAMES})
+SELECT * FROM unnest({", ".join(f"%({name})s::{of}[]" for name, of in _COLUMNS.items())})
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 - put together of our own names
+_REWRITTEN = ("pk", "content", "tokens", "search_text", "search_length", "due")
+_REWRITE = """
+UPDATE conversations_message AS message
+SET content = new.content, tokens = new.tokens, search_text = new.search_text, search_length = new.search_length,
+    embedding = NULL, embedding_model = '', index_not_before = new.due, index_attempts = 0
+FROM unnest(
+    %(pk)s::uuid[], %(content)s::text[], %(tokens)s::int[], %(search_text)s::text[], %(search_length)s::int[],
+    %(due)s::timestamptz[]
+) AS new (id, content, tokens, search_text, search_length, due)
+WHERE message.id = new.id
+"""
