@@ -48,9 +48,9 @@ def consent(rows: Sequence[list[str]], *, show: bool) -> None:
         waiting[wanted] += bool(field or text.doubt)
         if show and (field in FIELDS) != (wanted == "wait"):
             print(f"  {wanted:5} {field or '-':15} {content}")
-    for wanted in found:
+    for wanted, count in found.items():
         number = sum(row[0] == wanted for row in rows)
-        print(f"consent, {wanted}: {_of(found[wanted], number)} given a field, {_of(waiting[wanted], number)} wait")
+        print(f"consent, {wanted}: {_of(count, number)} given a field, {_of(waiting[wanted], number)} wait")
 
 
 def stopped(name: str, texts: Sequence[str], *, show: bool) -> None:
@@ -87,15 +87,16 @@ def _held(text: str) -> str:
 
 def paraphrases(rows: Sequence[list[str]], *, show: bool) -> None:
     """Which statements wait beside one that was rejected, while its text is there and once it is gone."""
-    from statements.policy.resembling import LEAST_SIMILARITY, comes_near, resembles
     from language.likeness import likeness
+    from statements.policy.resembling import LEAST_SIMILARITY, comes_near, resembles
     from statements.wording import Embedded
 
     first, second = (Embedded.of_each([row[at] for row in rows]) for at in (1, 2))
     for known in (True, False):
         found = {"same": 0, "differ": 0}
         for (wanted, *_), old, new in zip(rows, first, second, strict=True):
-            assert old.vector is not None and new.vector is not None
+            assert old.vector is not None
+            assert new.vector is not None
             near = float(old.vector @ new.vector)
             stood = old.content if known else None
             waits = near >= LEAST_SIMILARITY and (

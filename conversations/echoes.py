@@ -17,6 +17,7 @@ from accounts.principals import Principal
 from language.base import Vectors
 from retrieval.text import SIMPLE, detect_config, list_words
 
+from . import policy
 from .models import Conversation, Message, Withheld
 from .passages import Original, Span
 
@@ -130,6 +131,24 @@ _searches: list[Search] = []
 def says_again(search: Search) -> None:
     """Have a room looked through for what says the same as something that is not to be kept."""
     _searches.append(search)
+
+
+def says_withheld(user_id: UUID, title: str) -> bool:
+    """Whether a title is one that its person had taken out, or says in the same words what they took out of messages.
+
+    The latest 200 passages that can still be given back are compared; of what was erased only the title as it was.
+    """
+    if not title.strip():
+        return False
+    rows = Withheld.objects.filter(user_id=user_id)
+    if rows.filter(object_type="title", digest__in=policy.digests(user_id, title)).exists():
+        return True
+    passages = rows.kept().passages().filter(message__role="user").order_by("-created_at")
+    texts = [Original(each) for each in passages.values_list("text", flat=True)[:_MOST_LOOKED_AT]]
+    if not texts:
+        return False
+    said = Said([text.words(span) for text in texts for span in text.sentences()])
+    return said.is_said_by(*said.stems([title]))
 
 
 def said_again(

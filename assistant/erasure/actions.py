@@ -23,7 +23,7 @@ from journal.exceptions import Conflict, NotFound, Refused
 from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, working
 from journal.models import Erasure, JobRun
 from journal.queue import enqueue
-from memories.models import Memory
+from memories.models import Memory, Place
 
 from .extent import SCOPES
 from .part_actions import erase_part
@@ -93,6 +93,8 @@ def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
     key = UUID(object_id)
     if scope == "fact":
         return LegacyFact.objects.mine(principal).filter(pk=key)
+    if scope == "place":
+        return Place.objects.visible_to(principal).filter(pk=key)
     if scope == "message":
         return Message.objects.visible_to(principal).filter(pk=key)
     if scope == "conversation":

@@ -24,7 +24,7 @@ from memories.models import (
     Relation,
 )
 
-SCOPES = ("memory", "fact", "message", "conversation", "membership", "everything")
+SCOPES = ("memory", "fact", "place", "message", "conversation", "membership", "everything")
 
 
 @dataclass(slots=True)
@@ -53,6 +53,8 @@ def extent_of(erasure: Erasure) -> Extent:
         extent.memories |= _ids(Memory.objects.filter(user_id=user_id, pk=wanted))
     elif erasure.scope == "fact":
         extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, pk=wanted))
+    elif erasure.scope == "place":
+        _add_place(extent, user_id, wanted)
     elif erasure.scope == "message":
         extent.messages |= _ids(Message.objects.filter(user_id=user_id, pk=wanted))
     elif erasure.scope == "conversation":
@@ -63,6 +65,14 @@ def extent_of(erasure: Erasure) -> Extent:
         extent.legacies.add(UUID(wanted))
     _follow(extent)
     return extent
+
+
+def _add_place(extent: Extent, user_id: UUID | None, wanted: str) -> None:
+    """A place with what waits about it. The messages that name it stay: they are erased by themselves."""
+    for pk, name in Place.objects.filter(user_id=user_id, pk=wanted).values_list("pk", "place_id"):
+        extent.places.add(pk)
+        waiting = Proposal.objects.filter(user_id=user_id, kind=Proposal.Kind.PLACE, values__place_id=name)
+        extent.proposals |= _ids(waiting)
 
 
 def _follow(extent: Extent) -> None:

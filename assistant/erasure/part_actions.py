@@ -1,4 +1,4 @@
-"""Erasing a part: a memory, a fact, a message, a conversation or a membership, with all that was made of it.
+"""Erasing a part: a memory, a fact, a place, a message, a conversation or a membership, with all that was made of it.
 
 One transaction, so a worker that is killed leaves everything as it was, and the next one begins again.
 """
@@ -25,6 +25,7 @@ from journal.leases import Lease, take_jobs_away
 from journal.models import Change, Erased, Erasure
 from language.backends import get_embedder
 from language.base import Vectors
+from memories.actions.placing import suppress_place
 from memories.cache import cache_erase
 from memories.models import (
     MEMORY,
@@ -94,7 +95,7 @@ class _Erasing:
         self._delete(Proposal.objects.filter(pk__in=extent.proposals))
         self._delete(MemoryPlanItem.objects.filter(pk__in=extent.plan_items))
         self._forget("proposal", extent.proposals)
-        self._delete(Place.objects.filter(pk__in=extent.places))
+        self._places()
         self._forget("place", extent.places)
         self._tell("place", extent.places)
         self._conversations()
@@ -166,6 +167,15 @@ class _Erasing:
         hidden = ConversationChunk.objects.hidden().filter(conversation__in=where)
         vector = {"embedding": self.nothing, "embedding_model": get_embedder().name}
         self.removed["chunks"] += hidden.update(**{**holding_of(ConversationChunk).blank, **vector, "written_by": ""})
+
+    def _places(self) -> None:
+        """Delete places with all their versions. One that was named itself can't be added again under its id."""
+        rows = Place.objects.filter(pk__in=self.extent.places)
+        if self.erasure.scope == "place":
+            for place in rows:
+                with self.write.apart():
+                    suppress_place(self.write, self.user_id, {"place_id": place.place_id}, object_id=place.pk)
+        self._delete(rows)
 
     def _conversations(self) -> None:
         talks = Conversation.objects.filter(pk__in=self.extent.conversations)

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from accounts.policy import must_write
 from accounts.principals import Principal
 from conversations.actions import NewMessage, conversation_create, messages_append
+from conversations.echoes import says_withheld
 from conversations.imports.records import ParsedConversation
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import digests, passing_title
@@ -61,6 +63,11 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
     return Step(parsed, conversation.pk, stored)
 
 
+def _title(principal: Principal, title: str) -> str:
+    """A title that a file brings; none where it does not pass, or says what its person had taken out of the record."""
+    return "" if says_withheld(must_write(principal), title) else passing_title(title)
+
+
 def append_step(
     principal: Principal, step: Step, *, channel: str, legacy_id: UUID | None, brought_by_id: UUID | None = None
 ) -> Iterator[int]:
@@ -75,7 +82,7 @@ def append_step(
         conversation_id = conversation_create(
             principal,
             legacy_id=legacy_id,
-            title=passing_title(step.parsed.title),
+            title=_title(principal, step.parsed.title),
             channel=channel,
             external_id=step.parsed.external_id,
             brought_by_id=brought_by_id,

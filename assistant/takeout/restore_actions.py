@@ -177,8 +177,11 @@ class _Restoring:
             instance.role = Member.Role.OWNER
         elif isinstance(instance, Preferences):
             Preferences.objects.filter(user_id=self.user_id).delete()
-        elif isinstance(instance, Agent) and instance.name in self.known_agents:
-            return None
+        elif isinstance(instance, Agent):
+            if instance.name in self.known_agents:
+                return None
+            # A file proves nothing: a service, or one that names people as another does, would act for all of these.
+            instance.kind, instance.issuer = Agent.Kind.PERSONAL, f"agent:{instance.pk}"
         if holding.remake is not None:
             holding.remake(instance, self.language)
         instance.kept_id = kept_id  # type: ignore[attr-defined]

@@ -17,13 +17,14 @@ from accounts.models import Legacy
 from accounts.policy import must_write
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, Gated, NotFound, Refused
 from journal.queue import enqueue
 from language.reading.corrections import puts_right
 from language.tokens import count_tokens
 from retrieval.text import prepare
 
 from .. import policy
+from ..echoes import says_withheld
 from ..models import Conversation, ConversationChunk, Message, Withheld
 from .hearing import LIVE, refusals_follow, refusals_in
 from .withholding import brought_withhold, replies_withhold
@@ -67,10 +68,12 @@ def conversation_create(
     With an ``external_id`` (unique per person, agent and channel) that is known already, that conversation is
     returned, so that an import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict
     when the known conversation is about another legacy or not as private, NotAllowed without the scope, Gated (422) for
-    a title that does not pass.
+    a title that does not pass, or that says what the person had taken out of the record (``rejected_before``).
     """
     user_id = must_write(principal)
     policy.check_title(title, own_word=principal.speaks_as_person)
+    if not principal.speaks_as_person and says_withheld(user_id, title):
+        raise Gated(_("The title says what the person had taken out of the record."), code="rejected_before")
     with ledger_write(principal.actor, user_id) as write:
         if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
             raise NotFound("There is no such legacy.")

@@ -139,7 +139,8 @@ class CandidateDecision:
     def check_suppressions(self) -> None:
         """Let the person's own word lift what stands against it, and refuse anybody else's of the same words."""
         if not self.by_word:
-            words_check(MEMORY, self.recording.user_id, writing.said_beside(self.new.subject, self.new.topics))
+            beside = writing.said_beside(self.new.subject, self.new.topics, self.new.metadata)
+            words_check(MEMORY, self.recording.user_id, beside)
         if not self.around.against.words:
             return
         if not self.by_word:

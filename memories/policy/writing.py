@@ -77,9 +77,10 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
     return field_of(content, subject, principal.name) if kind == Kind.EPISODIC and principal.agent_id else ""
 
 
-def said_beside(subject: str, topics: Sequence[str]) -> list[str]:
-    """What a subject or a topic of several words may say, as it stands and as said of the user."""
-    several = [each for each in (subject, *topics) if len(each.split()) > 2]
+def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
+    """What a subject, a topic or a text of metadata may say in several words, as it stands and as said of the user."""
+    texts = [text for entry in _entries(metadata or {}) for text in entry]
+    several = [each for each in (subject, *topics, *texts) if len(each.split()) > 2]
     return [said for each in several for said in (each, f"The user {each}")]
 
 

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
+from accounts.actions import principal_for_key
 from accounts.models import ExternalIdentity, Legacy, LinkAttempts, Member, User
 from accounts.queries import principal_for_person
 from assistant.erasure import whole_actions
@@ -23,10 +24,10 @@ from facts.actions import fact_set_visibility
 from facts.models import LegacyFact
 from journal.actions import trim
 from journal.cache import valkey
-from journal.exceptions import Conflict
+from journal.exceptions import Conflict, Gated
 from journal.holdings import ERASED_TEXT, holdings
 from journal.models import Change, Erased, Erasure, ExportPart, JobRun, Ledger, UndoStep
-from memories.actions import memory_reject, memory_update
+from memories.actions import memory_reject, memory_update, place_add, place_edit
 from memories.cache import Family, Reading, read_through
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Relation
 from statements.models import Suppression
@@ -296,6 +297,27 @@ def test_a_memory_goes_with_its_versions_and_leaves_a_tombstone(api, owner):
     gone = api(agent.credential).get(f"/api/v1/memories/{memory.pk}/")
     assert (gone.status_code, gone.json()["code"]) == (410, "erased")
     assert api(UserFactory()).get(f"/api/v1/memories/{memory.pk}/").status_code == 404
+    check(owner)
+
+
+def test_a_place_goes_with_its_versions_and_what_waits_about_it(api, owner):
+    agent = AgentKeyFactory(agent__owner=owner)
+    me, them = principal_for_person(owner.pk), principal_for_key(*agent.credential.removeprefix("ks_").split("."))
+    place = place_add(me, "stone-town", "The zanzibar house", notes="The zanzibar key is under the mat.").place
+    place_edit(me, place.pk, notes="Nothing of note.")
+    kept = place_add(me, "home", "Home", notes="Blue door.").place
+    place_edit(them, place.pk, notes="The zanzibar neighbours are loud.")
+    after = Ledger.objects.get(pk=owner.pk).rev
+    answer = api(owner).post("/api/v1/erase/", {"scope": "place", "id": str(place.pk), "confirm": True})
+    assert answer.status_code == 202
+    run_erasure(JobRun.objects.get(kind="erase", state="waiting").pk)
+    assert holding("zanzibar") == set()
+    assert Place.objects.get(user=owner) == kept
+    told = api(agent.credential).get(f"/api/v1/changes/?after={after}").json()["results"]
+    assert ("ERASE", str(place.pk)) in {(row["event"], row["object"]) for row in told}
+    assert verified(Erasure.objects.get(pk=answer.json()["receipt"])).startswith("Gone since ")
+    with pytest.raises(Gated):
+        place_add(them, "stone-town", "The house")
     check(owner)
 
 

@@ -9,6 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
+from accounts.actions import agent_key_create
 from accounts.models import Agent, Legacy, Member, User
 from accounts.queries import principal_for_person
 from assistant.imports.actions import import_create
@@ -72,6 +73,8 @@ def content_of(data, *, owner, upload=None):
             for name in each.revs:
                 if row[name] is not None:
                     row[name] -= first
+            if each.kind == "agents":
+                row.pop("issuer")  # It is named after the agent's id.
             if each.kind == "suppressions":
                 row.pop("fingerprint")  # Of a person: it is hashed with their id.
             text = json.dumps(row, sort_keys=True)
@@ -179,6 +182,27 @@ def test_nobody_else_gets_into_anything_by_an_import():
         *Member.objects.filter(legacy__name="Grandmother marker", user=original)
     ]
     assert User.objects.filter(identities__issuer="backend").get() == original
+
+
+@pytest.mark.parametrize("issuer", ["local", "backend", "agent:7"])
+def test_a_forged_export_makes_no_agent_that_acts_for_others(api, issuer):
+    victim = rich_person()
+    MemoryFactory(user=victim, content="The user keeps a zanzibar parrot.")
+    forged = changed(
+        exported(rich_person("quagga")),
+        "data/agents.jsonl",
+        lambda text: re.sub(r'"issuer":\s*"[^"]*"', f'"issuer":"{issuer}"', text.replace('"personal"', '"service"')),
+    )
+    attacker = UserFactory()
+    assert brought_in(attacker, forged).state == "done"
+    made = Agent.objects.filter(owner=attacker)
+    assert made.exists()
+    for agent in made:
+        assert (agent.kind, agent.issuer) == ("personal", f"agent:{agent.pk}")
+        _key, credential = agent_key_create(principal_for_person(attacker.pk), agent.pk, ["read", "write", "admin"])
+        for name in (victim.username, "7", "nobody"):
+            answer = api(credential).get("/api/v1/memories/", headers={"X-Keepsake-User": name})
+            assert (answer.status_code, "zanzibar" in answer.content.decode()) == (403, False)
 
 
 def _kind(model):

@@ -30,8 +30,9 @@ from conversations.actions import (
     passages_withhold,
     withheld_erase,
     withheld_give_back,
+    withholding,
 )
-from conversations.imports.records import ParsedConversation
+from conversations.imports.records import ParsedConversation, ParsedMessage
 from conversations.models import Conversation, ConversationChunk, Message, Withheld
 from conversations.passages import MARK, Original, Span, merged
 from facts.actions import fact_delete, fact_reject, fact_restore, fact_unshare_withheld
@@ -54,6 +55,7 @@ from memories.actions import (
     optimize_plan,
     place_add,
     proposal_reject,
+    transitions,
 )
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.records import NewMemory
@@ -218,6 +220,51 @@ def test_a_reply_that_was_on_its_way_does_not_bring_the_words_back(owner):
 # --- What follows ------------------------------------------------------------------------------------------------
 
 
+def test_echoes_are_looked_for_before_the_lock_and_once_only(owner, monkeypatch):
+    talk = say(owner, SAID, *[f"You said that you play the cello, {number}." for number in range(30)])
+    memory, planned, locked = learned(owner, talk), [], []
+    plan, lock = withholding._planned, transitions.memory_write
+    monkeypatch.setattr(withholding, "_planned", lambda *args: planned.append(bool(locked)) or plan(*args))
+    monkeypatch.setattr(transitions, "memory_write", lambda *args, **kwargs: locked.append(1) or lock(*args, **kwargs))
+    dont_keep(owner, memory)
+    assert (planned, locked) == ([False], [1])
+    assert CELLO not in "".join(record(talk))
+
+
+@pytest.mark.parametrize("late", ["How lovely that you play the cello.", "It is raining."], ids=["an echo", "no echo"])
+def test_what_is_said_between_the_look_for_echoes_and_the_lock_is_not_lost(owner, monkeypatch, late):
+    talk = say(owner, SAID, ECHO)
+    memory, lock = learned(owner, talk), transitions.memory_write
+
+    def after_somebody_spoke(*args, **kwargs):
+        messages_append(me(owner), talk.pk, [NewMessage("assistant", late)])
+        return lock(*args, **kwargs)
+
+    monkeypatch.setattr(transitions, "memory_write", after_somebody_spoke)
+    dont_keep(owner, memory)
+    said = record(talk)
+    assert "cello" not in "".join(said)
+    assert len(said) == 3
+    assert ("It is raining." in said[2]) == (late == "It is raining.")
+
+
+def test_an_echo_that_was_rewritten_after_the_look_for_echoes_is_read_again(owner, monkeypatch):
+    talk = say(owner, SAID, f"{ECHO} Bring tea.")
+    memory, lock = learned(owner, talk), transitions.memory_write
+
+    def after_another_no(*args, **kwargs):
+        passages_withhold(me(owner), [Place(talk.pk, 1, "Bring tea.")])
+        return lock(*args, **kwargs)
+
+    monkeypatch.setattr(transitions, "memory_write", after_another_no)
+    dont_keep(owner, memory)
+    assert "tea" not in "".join(record(talk))
+    assert "cello" not in "".join(record(talk))
+    memory_restore(me(owner), memory.pk)
+    assert "tea" not in record(talk)[1]
+    assert "cello" in record(talk)[1]
+
+
 def test_search_text_tokens_counts_title_and_quotes_change_at_once(owner):
     conversation = say(owner, SAID, title="The cello in the orchestra")
     messages_index(conversation.pk)
@@ -379,6 +426,34 @@ def test_the_same_talk_under_another_id_brings_nothing_back(owner, stranger):
     assert record(brought(stranger, "c")) == [SAID, ECHO]
     # Whoever says it again, says it.
     assert record(say(owner, SAID))[0] == SAID
+
+
+def test_a_title_that_an_import_or_an_agent_brings_does_not_say_it_again(owner, agent, api):
+    talk = say(owner, SAID, ECHO)
+    dont_keep(owner, learned(owner, talk))
+    other = ParsedConversation("b", "The cello in the orchestra", (ParsedMessage("user", "Good evening."),))
+    step = plan_step(me(owner), other, channel="import", legacy_id=None)
+    assert sum(append_step(me(owner), step, channel="import", legacy_id=None)) == 1
+    assert Conversation.objects.get(external_id="b").title == ""
+    client = api(agent.credential)
+    answer = client.post("/api/v1/conversations/", {"title": "Plays the cello, orchestra"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
+    assert client.post("/api/v1/conversations/", {"title": "Music lessons"}).status_code == 201
+    assert api(owner).post("/api/v1/conversations/", {"title": "My cello in the orchestra"}).status_code == 201
+
+
+def test_metadata_does_not_say_again_what_was_refused(owner, agent, api):
+    memory, beside = remember(owner, "The user plays the cello.", "The user likes tea.")
+    dont_keep(owner, memory)
+    client = api(agent.credential)
+    told = {"content": "The user bakes bread.", "category": "interests", "metadata": {"n": ["The user plays the cello."]}}
+    new = client.post("/api/v1/memories/", told, format="json")
+    assert (new.status_code, new.json()["code"]) == (422, "rejected_before")
+    asked = {"content": "The user likes green tea.", "metadata": {"of": "plays the cello"}}
+    edit = client.put(f"/api/v1/memories/{beside.pk}/", asked, format="json")
+    assert (edit.status_code, edit.json()["code"]) == (422, "rejected_before")
+    filed = client.patch(f"/api/v1/memories/{beside.pk}/", {"metadata": {"of": "plays the cello"}}, format="json")
+    assert (filed.status_code, filed.json()["code"]) == (422, "rejected_before")
 
 
 def test_a_plan_that_would_say_it_is_dropped(owner, monkeypatch):
