@@ -16,6 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from language.base import Vectors
+from language.gates.judging import Layers, scores
+from language.reading.compare import shared_words
+from language.reading.stems import words_of
 
 WEIGHTS = Path(__file__).with_name("likeness.npz")
 DIRECTIONS = 64
@@ -38,14 +41,43 @@ def frame_of(vectors: Vectors) -> Frame:
     return Frame(*(np.asarray(each, np.float32) for each in (mean, directions[:, -DIRECTIONS:], less)))
 
 
-def likeness(one: Vectors, other: Vectors) -> float:
+def likeness(one: Vectors, other: Vectors, frame: Frame | None = None) -> float:
     """From -1 to 1; about 0 where nothing is in common, from 0.4 on for most that says the same in other words."""
-    first, second = _seen(one), _seen(other)
+    first, second = _seen(one, frame or _frame()), _seen(other, frame or _frame())
     return float(first @ second / np.sqrt((first @ first) * (second @ second) + 1e-12))
 
 
-def _seen(vector: Vectors) -> Vectors:
-    frame = _frame()
+def sameness(rejected: str, said: str, similarity: float, alike: float) -> float:
+    """How much speaks for a statement's saying what was rejected, as a logarithm, by its words and its vectors.
+
+    ``similarity`` is the cosine of their vectors, ``alike`` their likeness.
+    """
+    made = scores(_layers(), traits_of_pair(rejected, said, similarity, alike))
+    return float(made[1] - made[0])
+
+
+def traits_of_pair(rejected: str, said: str, similarity: float, alike: float) -> Vectors:
+    """What a pair is judged by: how near it is, which words it shares, and how many only one of them has."""
+    first, second = set(words_of(rejected)), set(words_of(said))
+    both, telling = len(first & second), shared_words(rejected, said)
+    return np.array(
+        [
+            similarity,
+            alike,
+            telling,
+            both / max(1, min(len(first), len(second))),
+            both / max(1, len(first | second)),
+            abs(len(first) - len(second)) / 5,
+            len(first - second) / 5,
+            len(second - first) / 5,
+            similarity**8,
+            alike * telling,
+        ],
+        dtype=np.float32,
+    )
+
+
+def _seen(vector: Vectors, frame: Frame) -> Vectors:
     off = vector - frame.mean
     return np.asarray(off - (off @ frame.directions * frame.less) @ frame.directions.T, dtype=np.float32)
 
@@ -54,3 +86,9 @@ def _seen(vector: Vectors) -> Vectors:
 def _frame() -> Frame:
     with np.load(WEIGHTS, allow_pickle=False) as stored:
         return Frame(*(stored[part].astype(np.float32) for part in Frame._fields))
+
+
+@cache
+def _layers() -> Layers:
+    with np.load(WEIGHTS, allow_pickle=False) as stored:
+        return Layers(*(stored[f"pair_{part}"].astype(np.float32) for part in Layers._fields))

@@ -1,4 +1,4 @@
-"""What holds for every request: a limit on its size, and a line in the log."""
+"""What holds for every request: a limit on its size, who may keep its answer, and a line in the log."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from http import HTTPStatus
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import has_vary_header, patch_cache_control
 from django_structlog.middlewares import RequestMiddleware
 
 from .errors import too_large
@@ -50,6 +51,22 @@ class BodyLimit:
             is_known = request.path_info.startswith("/api/") or request.user.is_authenticated
             most = settings.IMPORT_MAX_BYTES + settings.MAX_BODY_BYTES if is_known else most
         return too_large(request, most) if not length.isdigit() or int(length) > most else None
+
+
+class PrivateAnswers:
+    """Tell whatever stands between to keep no answer that depends on who asks, unless its view says how long."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Mark the answer."""
+        response = self.get_response(request)
+        if not response.has_header("Cache-Control") and (
+            request.headers.get("Authorization") or has_vary_header(response, "Cookie")
+        ):
+            patch_cache_control(response, private=True, no_cache=True)
+        return response
 
 
 class RequestLog(RequestMiddleware):

@@ -1,8 +1,9 @@
 """Train what is judged by vectors: ``python -m benchmarks.gates.train`` writes the weights of gates and likeness anew.
 
-The texts stand beside this file, one a line: orders to a model, secrets, ordinary sentences, and after a tab what gives
-a field of a person. Those that the tests keep and that were learned from come on top. ``--check`` writes nothing and
-prints, by cross-validation over neighbouring lines, what would be found of the texts of this folder.
+The texts stand beside this file, one a line: orders to a model, secrets, ordinary sentences, everyday ones that tell
+people what to do, what gives a field of a person, and statements with the same and with something else beside them.
+Those that the tests keep and that were learned from come on top. ``--check`` writes nothing and prints, by
+cross-validation over neighbouring lines, what would be found of the texts of this folder.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
-from language.likeness import Frame, frame_of
+from language.likeness import Frame, frame_of, likeness, traits_of_pair
 from language.reading.refusals.judged import ASKS, FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import CLASSES as ANSWERS
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
 from language.reading.refusals.wording import ASKING
 from language.reading.sentences import split_sentences
 from tests.language.gates.labelled import labelled
-from tests.memories import said_of_user
+from tests.memories import duplicates, last_pairs, later_pairs, other_pairs, said_of_user
+from tests.memories import pairs as of_memories
 from tests.statements import resembling
 
 HERE = Path(__file__).parent
@@ -47,7 +49,7 @@ class Texts(NamedTuple):
 
 def kinds() -> Texts:
     """Ordinary sentences, orders to a model, secrets."""
-    rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in range(1, 10)))]
+    rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in (*range(1, 11), 12)))]
     instructions, sensitive, unseen = labelled("instructions"), labelled("sensitive"), labelled("unseen")
     told = [
         *(text for texts in rounds for text in texts.get("ordinary", ())),
@@ -60,9 +62,9 @@ def kinds() -> Texts:
     ]
     orders = [*(text for texts in rounds for text in texts["hostile"]), *instructions["held_back"]]
     orders += unseen["instructions"]["must_hold_back"]
-    secret = [*(text for texts in rounds for text in texts["secret"]), *unseen["sensitive"]["must_refuse"]]
+    secret = [*(text for texts in rounds for text in texts.get("secret", ())), *unseen["sensitive"]["must_refuse"]]
     secret += sensitive["refused"]["password or code"]
-    own = [_lines("ordinary.txt"), _lines("orders.txt"), _lines("secrets.txt")]
+    own = [[*_lines("ordinary.txt"), *_lines("everyday.txt")], _lines("orders.txt"), _lines("secrets.txt")]
     return _together([told, orders, secret], own)
 
 
@@ -70,13 +72,35 @@ def fields() -> Texts:
     """What gives a field of a person, and what gives none."""
     own = [line.split("\t") for line in _lines("fields.tsv")]
     of_tests: list[list[str]] = [[] for _ in FIELDS]
-    of_tests[0] = _lines("ordinary.txt")
+    of_tests[0] = [*_lines("ordinary.txt"), *_lines("everyday.txt")]
     mine: list[list[str]] = [[] for _ in FIELDS]
     for text, field in chain(*said_of_user.RECOGNISED, *said_of_user.JUDGED):
         of_tests[FIELDS.index(field)].append(text)
     for field, text in own:
         mine[FIELDS.index(field.strip("-"))].append(text)
     return _together(of_tests, mine)
+
+
+def pairs() -> tuple[list[tuple[str, str]], list[int]]:
+    """Pairs of statements with 1 for those that say one thing, 0 for those that don't, the first of them rejected.
+
+    In this folder each line is a statement, the same in other words, and something else that shares words with it.
+    """
+    own = [line.split("\t") for line in _lines("pairs.tsv")]
+    same = [(one, other) for one, other, _ in own]
+    same += chain(resembling.PARAPHRASES, resembling.UNSEEN_PARAPHRASES)
+    for rejected in (resembling.REJECTED, resembling.UNSEEN_REJECTED):
+        same += ((one, other) for one, others in rejected.items() for other in others)
+    apart = [(each, last) for *both, last in own for each in both]
+    apart += chain(resembling.NEAR, resembling.UNSEEN_NEAR)
+    for sets in (of_memories, other_pairs, later_pairs, last_pairs, duplicates):
+        for name, found in vars(sets).items():
+            told = chain(*found.values()) if isinstance(found, dict) else found
+            if name in {"SAME", "SAME_FIELDS", "DUPLICATES", "UNSEEN_DUPLICATES"}:
+                same += told
+            elif name in {"APART", "UNSEEN_APART", "RELATED", "FIELDS"}:
+                apart += told
+    return [*same, *same, *apart], [1] * 2 * len(same) + [0] * len(apart)
 
 
 def refusals() -> Texts:
@@ -131,6 +155,17 @@ def seen_from(embedder: BundledEmbedder) -> Frame:
         of_another = (line.replace("The user", name).replace(" their ", f" {their} ") for line in own[start % 2 :: 2])
         ordinary += of_another
     return frame_of(embedder.embed_passages(ordinary))
+
+
+def paired(embedder: BundledEmbedder, frame: Frame) -> dict[str, Vectors]:
+    """The network that tells what means the same as what was rejected."""
+    told, same = pairs()
+    rows = []
+    for rejected, said in told:
+        one, other = embedder.embed_passages([rejected, said])
+        rows.append(traits_of_pair(rejected, said, float(one @ other), likeness(one, other, frame)))
+    layers = train(np.array(rows, dtype=np.float32), same, 2)
+    return {f"pair_{part}": value for part, value in layers._asdict().items()}
 
 
 def _pairs() -> Iterable[str]:
@@ -254,7 +289,7 @@ def main() -> None:
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
         frame = {part: value.astype(np.float16) for part, value in seen_from(embedder)._asdict().items()}
-        np.savez_compressed(LIKENESS, allow_pickle=False, **frame)
+        np.savez_compressed(LIKENESS, allow_pickle=False, **frame, **paired(embedder, Frame(**frame)))
 
 
 if __name__ == "__main__":

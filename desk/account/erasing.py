@@ -34,6 +34,7 @@ MOST_MESSAGES = 50
 NAMES = {
     "memory": gettext_noop("A memory"),
     "fact": gettext_noop("A fact"),
+    "place": gettext_noop("A place"),
     "message": gettext_noop("A message"),
     "conversation": gettext_noop("A conversation"),
     "membership": gettext_noop("All about a legacy"),
@@ -44,6 +45,7 @@ NAMES = {
 SCOPES = {
     "memory": gettext_noop("memory"),
     "fact": gettext_noop("fact"),
+    "place": gettext_noop("place"),
     "message": gettext_noop("message"),
     "conversation": gettext_noop("conversation"),
     "membership": gettext_noop("membership"),

@@ -11,6 +11,7 @@ import re
 from django.conf import settings
 
 from language.gates.passages import spoken
+from language.likeness import sameness
 from language.reading.compare import Saying, shared_words
 from retrieval.text import list_words
 
@@ -20,6 +21,7 @@ RESEMBLES = "This resembles something that was rejected before."
 LEAST_SIMILARITY = 0.83
 """What is less near, as the bundled embedder's vectors are, may not mean the same."""
 NEAR_SIMILARITY, NEAR_LIKENESS, NEAR_SHARED_WORDS = 0.915, 0.28, 0.2
+NEAR_SAMENESS = -1.75
 _SHARED_UNKNOWN, _SHARED_AT_LEAST = 0.5, 0.1
 _OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
@@ -48,12 +50,15 @@ def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
 def comes_near(said: str, rejected: str | None, similarity: float, alike: float) -> bool:
     """Whether something may mean what was rejected, so that its person has to see it: rather too much than too little.
 
-    By cosine similarity and ``language.likeness`` of the bundled embedder's vectors. Another figure or name makes it
-    another statement; one that is left out or added does not.
+    By cosine similarity and ``language.likeness`` of the bundled embedder's vectors, and while the text of what was
+    rejected is there, by the words of both too: "plans to leave her job" is near to "plans to leave her husband".
+    Another figure or name makes it another statement; one that is left out or added does not.
     """
     if rejected is not None:
         figures, others = _FIGURES.findall(rejected), _FIGURES.findall(said)
         if (figures and others and figures != others) or not _names_agree(rejected, said):
+            return False
+        if sameness(rejected, said, similarity, alike) < NEAR_SAMENESS:
             return False
     if not any(_OF_THE_USER.search(text) for text in (said, rejected or "")):
         return similarity >= NEAR_SIMILARITY

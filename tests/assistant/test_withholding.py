@@ -446,8 +446,8 @@ def test_metadata_does_not_say_again_what_was_refused(owner, agent, api):
     memory, beside = remember(owner, "The user plays the cello.", "The user likes tea.")
     dont_keep(owner, memory)
     client = api(agent.credential)
-    told = {"content": "The user bakes bread.", "category": "interests", "metadata": {"n": ["The user plays the cello."]}}
-    new = client.post("/api/v1/memories/", told, format="json")
+    told = {"content": "The user bakes bread.", "metadata": {"notes": ["The user plays the cello."]}}
+    new = client.post("/api/v1/memories/", {**told, "category": "interests"}, format="json")
     assert (new.status_code, new.json()["code"]) == (422, "rejected_before")
     asked = {"content": "The user likes green tea.", "metadata": {"of": "plays the cello"}}
     edit = client.put(f"/api/v1/memories/{beside.pk}/", asked, format="json")
