@@ -18,7 +18,7 @@ KINDS = ("", "order", "secret")
 FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
 _LEAST = {"order": 2.0, "secret": 0.0}
-_LEAST_IN_A_DOCUMENT = 8.0
+_LEAST_IN_A_DOCUMENT = 7.0
 """The networks know statements of people. A line of notes ("Add tests") is none, so more has to speak for an order."""
 _LEAST_OF_A_FIELD = 2.0
 
