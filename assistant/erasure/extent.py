@@ -67,7 +67,7 @@ def extent_of(erasure: Erasure) -> Extent:
     return extent
 
 
-def _add_place(extent: Extent, user_id: UUID | None, wanted: str) -> None:
+def _add_place(extent: Extent, user_id: UUID, wanted: str) -> None:
     """A place with what waits about it. The messages that name it stay: they are erased by themselves."""
     for pk, name in Place.objects.filter(user_id=user_id, pk=wanted).values_list("pk", "place_id"):
         extent.places.add(pk)
