@@ -47,6 +47,7 @@ class Texts:
     """Messages with all that repeats them: what each text said, and what is taken out of it, by message."""
 
     user_id: UUID
+    watched: bool = False
     messages: dict[UUID, Message] = field(default_factory=dict)
     rows: dict[UUID, Withheld] = field(default_factory=dict)
     now: datetime = field(default_factory=timezone.now)
@@ -59,16 +60,17 @@ class Texts:
     sought: list[tuple[Said, Mapping[UUID, Message], set[UUID]]] = field(default_factory=list)
 
     @classmethod
-    def around(cls, user_id: UUID, ids: Collection[UUID]) -> Texts:
-        """Read them."""
-        texts = cls(user_id)
+    def around(cls, user_id: UUID, ids: Collection[UUID], *, watched: bool = False) -> Texts:
+        """Read them; ``watched``: so that it can be asked later whether all is still so."""
+        texts = cls(user_id, watched)
         texts.read(ids)
         return texts
 
     def read(self, ids: Collection[UUID]) -> None:
         """Read messages, with their conversations' titles and what quotes them, and what is withheld of all that."""
-        self.stood |= stood(self.user_id, ids)  # First: what is written meanwhile shows later.
-        self.read_ids |= set(ids)
+        if self.watched:  # First: what is written meanwhile shows later.
+            self.stood |= stood(self.user_id, ids)
+            self.read_ids |= set(ids)
         found = Message.objects.filter(user_id=self.user_id, pk__in=ids).select_related("conversation__legacy")
         messages = {row.pk: row for row in found.defer("embedding", "search", "search_text")}
         shown = {("message", str(pk)): row.content for pk, row in messages.items()}

@@ -109,7 +109,7 @@ def withholding_ahead(
         for cause in {**wanted, **titled}
         if wanted.get(cause) or titled.get(cause)
     }
-    plans = {cause: _planned(user_id, cause, each) for cause, each in asked.items()}
+    plans = {cause: _planned(user_id, cause, each, watched=True) for cause, each in asked.items()}
     token = _ahead.set(plans)
     try:
         yield
@@ -125,9 +125,9 @@ def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, asked: _Asked) ->
     return set(plan.messages)
 
 
-def _planned(user_id: UUID, cause: Cause, asked: _Asked) -> _Plan:
+def _planned(user_id: UUID, cause: Cause, asked: _Asked, *, watched: bool = False) -> _Plan:
     by_message = asked.by_message
-    texts = Texts.around(user_id, {*by_message, *asked.titled})
+    texts = Texts.around(user_id, {*by_message, *asked.titled}, watched=watched)
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
     said = Said([each for each in texts.words(spans) if each], texts.names)
     first = texts.first_in_each(spans)

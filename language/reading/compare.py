@@ -132,6 +132,12 @@ def _compared(old: Saying, new: Saying) -> Comparison:
     return "replaces" if "replaces" in found else "contradicts" if "contradicts" in found else "different"
 
 
+def says_all_of(one: str, other: str) -> bool:
+    """Whether a text has all the words that matter of another, whatever it says beside them."""
+    words = set(words_of(other)) - _FUNCTIONAL
+    return bool(words) and words <= set(words_of(one))
+
+
 def shared_words(one: str, other: str) -> float:
     """Which part of the words that matter stands in both, from 0 to 1."""
     first, second = set(words_of(one)) - _FUNCTIONAL, set(words_of(other)) - _FUNCTIONAL

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from language.gates.passages import spoken
 from language.likeness import sameness
-from language.reading.compare import Saying, shared_words
+from language.reading.compare import Saying, says_all_of, shared_words
 from retrieval.text import list_words
 
 RESEMBLES = "This resembles something that was rejected before."
@@ -51,14 +51,15 @@ def comes_near(said: str, rejected: str | None, similarity: float, alike: float)
     """Whether something may mean what was rejected, so that its person has to see it: rather too much than too little.
 
     By cosine similarity and ``language.likeness`` of the bundled embedder's vectors, and while the text of what was
-    rejected is there, by the words of both too: "plans to leave her job" is near to "plans to leave her husband".
+    rejected is there, by the words of both too: "plans to leave her job" is near to "plans to leave her husband". What
+    has all the words of it says more, so it is not told apart by them.
     Another figure or name makes it another statement; one that is left out or added does not.
     """
     if rejected is not None:
         figures, others = _FIGURES.findall(rejected), _FIGURES.findall(said)
         if (figures and others and figures != others) or not _names_agree(rejected, said):
             return False
-        if sameness(rejected, said, similarity, alike) < NEAR_SAMENESS:
+        if not says_all_of(said, rejected) and sameness(rejected, said, similarity, alike) < NEAR_SAMENESS:
             return False
     if not any(_OF_THE_USER.search(text) for text in (said, rejected or "")):
         return similarity >= NEAR_SIMILARITY

@@ -224,7 +224,9 @@ def test_echoes_are_looked_for_before_the_lock_and_once_only(owner, monkeypatch)
     talk = say(owner, SAID, *[f"You said that you play the cello, {number}." for number in range(30)])
     memory, planned, locked = learned(owner, talk), [], []
     plan, lock = withholding._planned, transitions.memory_write
-    monkeypatch.setattr(withholding, "_planned", lambda *args: planned.append(bool(locked)) or plan(*args))
+    monkeypatch.setattr(
+        withholding, "_planned", lambda *args, **kwargs: planned.append(bool(locked)) or plan(*args, **kwargs)
+    )
     monkeypatch.setattr(transitions, "memory_write", lambda *args, **kwargs: locked.append(1) or lock(*args, **kwargs))
     dont_keep(owner, memory)
     assert (planned, locked) == ([False], [1])

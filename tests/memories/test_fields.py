@@ -41,8 +41,11 @@ def test_what_no_rule_recognises_is_judged_by_its_meaning(corpus):
     assert sum(bool(one) for one, field in given if not field) <= 0.03 * fields.count("")
 
 
-def test_of_statements_never_learned_from_those_that_give_a_field_wait_and_few_others():
-    """Wanted are 0.95 and 0.03. The margin was chosen on them: before, 58 of 60 were right, 4 of 60 traps wrong."""
+def test_of_statements_learned_from_last_those_that_give_a_field_wait_and_few_others():
+    """Wanted are 0.95 and 0.03. At first sight 58 of 60 were right, 4 of 60 traps wrong; they are learned from since.
+
+    Of the last 60 and 60 that nobody had learned from, 55 and 2 were.
+    """
     texts = labelled("round_12")
     for field, statements in texts["fields"].items():
         found = _judged(statements)

@@ -32,14 +32,15 @@ def stopped():
 
 @pytest.mark.parametrize(
     ("name", "orders", "secrets", "ordinary", "every"),
-    [("round_9", 0.98, 0.97, 0.01, 4), ("round_10", 0.9, None, 0.02, 1), ("round_12", 0.99, None, 0.025, 1)],
-    ids=["learned from", "margins chosen on it", "margins chosen on it too"],
+    [("round_9", 0.9, 0.95, 0.01, 4), ("round_10", 0.9, None, 0.02, 1), ("round_12", 0.99, None, 0.025, 1)],
+    ids=["learned from", "learned from since", "learned from since, too"],
 )
 def test_what_is_no_statement_of_a_person_is_stopped(stopped, name, orders, secrets, ordinary, every):
     """Wanted of unseen ones are 0.95, 0.95 and at most 0.02.
 
-    Of round 12 all 100 orders were stopped at first sight, and 18 of 500 ordinary texts. Of those that the networks
-    have learned, every fourth is enough to see that they are there.
+    Of round 12 all 100 orders were stopped at first sight, and 18 of 500 ordinary texts. On the last texts that nobody
+    had learned from, 100 orders and 250 everyday sentences full of the words of orders, 100 and 21 were; 92 before
+    everyday sentences were learned. Of those that the networks have learned, every fourth is enough.
     """
     texts = {kind: each[::every] for kind, each in labelled(name).items() if kind != "fields"}
     assert stopped(texts["hostile"]) >= orders
