@@ -107,10 +107,16 @@ class _Reader:
         for clause in before:
             yield from self.of_clause(clause, who)
         claim = self.claim(verb, who, {each.index for each in before})
-        yield replace(claim, mood=claim.mood or mood)
-        for each in children:
-            if each.dep == "conj" and (each.pos in {"VERB", "AUX"} or self.parsed.child(each, "nsubj", "nsubjpass")):
-                yield from self.of_clause(each, claim.who, mood=claim.mood)
+        beside = [
+            joined
+            for each in children
+            if each.dep == "conj" and (each.pos in {"VERB", "AUX"} or self.parsed.child(each, "nsubj", "nsubjpass"))
+            for joined in self.of_clause(each, claim.who, mood=claim.mood)
+        ]
+        # "Has finished and submitted the thesis."
+        shared = beside[0].roles if beside and not claim.roles and beside[0].who == claim.who else claim.roles
+        yield replace(claim, mood=claim.mood or mood, roles=shared)
+        yield from beside
 
     def stands_alone(self, clause: Word, verb: Word) -> bool:
         subject = self.parsed.child(clause, "nsubj", "nsubjpass")
@@ -330,10 +336,12 @@ def _renamed(claim: Claim) -> Claim:
     if claim.verbs in {("call passive",), ("name passive",)}:
         roles = frozenset(("is" if role in {"name", "obj"} else role, thing) for role, thing in claim.roles)
         return replace(claim, verbs=("be",), roles=roles)
+    if claim.verbs == ("engage",):
+        return replace(claim, verbs=("engage passive",))
     if claim.verbs == ("own",):
         return replace(claim, verbs=("have",))
     states = {_PARTICIPLES.get(thing.stem, thing.stem) for role, thing in claim.roles if role == "is"}
-    if claim.verbs == ("be",) and len(states) == 1 and not states.isdisjoint(_STATES):
+    if claim.verbs in {("be",), ("get",)} and len(states) == 1 and not states.isdisjoint(_STATES):
         (state,) = states
         return replace(claim, verbs=(_STATES[state],), roles=frozenset(role for role in claim.roles if role[0] != "is"))
     if claim.verbs == ("have",) and len(claim.roles) == 1:

@@ -27,6 +27,8 @@ _AS_IT_IS = listed("live unem jobl preg enga sing hosp")
 _WHAT_CHANGES = listed("move relo work job birt born have marr back home enga")
 """Beginnings of words of what may be over, and of what ends it in other words: "lives in Turin", "moved to Genoa"."""
 _ANY_MORE = re.compile(r"\bany (?:more|longer)\b", re.IGNORECASE)
+_NO_LONGER = re.compile(r"\b(is|are|am|was|were) no longer ([^,.;]+)", re.IGNORECASE)
+"""The parser hangs it on what follows where that is a participle: "is no longer engaged to Felix"."""
 _AFTER_ALL = re.compile(r" after all\b", re.IGNORECASE)
 _LEFT = re.compile(r"(?<=\bha)(s|ve) ([^.]{1,40}) left(?=\.?$)")
 _DISLIKES = re.compile(r"\bdislikes\b")
@@ -81,6 +83,7 @@ class Saying:
     def _plain(self) -> str:
         """What is parsed: its words, put so that the parser takes them for what they are."""
         plain = _LEFT.sub(r"\1 \2", _AFTER_ALL.sub("", _ANY_MORE.sub("anymore", self.content)))
+        plain = _NO_LONGER.sub(r"\1 not \2 anymore", plain)
         plain = _DISLIKES.sub("does not like", plain)  # The parser takes it for a noun.
         return _BUT_NOT.sub("", plain) if "," in plain else plain
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 _PUTS_RIGHT = re.compile(
     r"\b(?:no longer|not any ?more|\w+n['’]t \w[^.!?]{0,60} any ?more|I (?:meant|misspoke|was (?:wrong|mistaken))"
     r"|that(?:['’]s| is| was) (?:wrong|not right|a mistake))\b"
-    r"|\bcorrection:|\b(?:actually|sorry|no)\b,?[^.!?]{1,120}\bnot\b|, not [^.!?,]{1,40}[.!]?$",
+    r"|\bcorrection:|\bI tell a lie\b|\b(?:actually|sorry|no)\b,?[^.!?]{1,120}\bnot\b|, not [^.!?,]{1,40}[.!]?$",
     re.IGNORECASE | re.MULTILINE,
 )
 _SENTENCE = re.compile(r"[^.!?\n]+[.!]*")

@@ -150,6 +150,7 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
         head.lemma in DOUBT
         and (head.lemma not in {"believe", "hope", "wonder", "imagine"} or clause.children("ccomp"))
         and not (person.role != "user" and head.lemma in {"believe", "think"})
+        and not (head.lemma == "guess" and person.role != "user" and clause.children("dobj"))
     ):
         return "hedge"
     if head.lemma in {"seem", "appear"}:

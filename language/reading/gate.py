@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from language.reading.words import ENGLISH
+
 MOST_CHARACTERS = 280
 _LEAST_CHARACTERS = 9
 
@@ -25,12 +27,29 @@ _WITH = re.compile(r", the user(?: and [\w ]+)?(?=\.?$)")
 """What is left of "we're going, me and Eli"."""
 _TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed ?\]")
 """What stands where something sensitive was masked."""
+_OPENING = re.compile(
+    r"^(?:(?:one|another|a) (?:more |last |other |final )?thing|by the way|oh|also|anyway|certainly|well|right)[,:] ",
+    re.I,
+)
+_SPOKEN = re.compile(
+    r"(?i), no,|^(?:please|certainly|surely|exactly|yes|no|well|right|mostly|anyway|because there)\b"
+    r"|^[^,]+(?:,| but) (?:is|are) (?!\w+ing\b)|\band so (?:do|did|does)\b|\b(?:all|both) (?:has|is|was)\b"
+    r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?)\b"
+    r"|^the user (?:(?:cannot|can|could|would|did|does)|(?:loses|drops|misses) the \w+"
+    r"|is (?:at work|at home|home|here|there|back|off|away|out|in bed|on the (?:bus|train|phone)))[.!]?$"
+)
+"""What is left of talk: "fell on the ice, no, what am I saying"; orders; what says too little."""
+_WORD_OF_NO_LIST = re.compile(
+    r"^The user (?!\w+ly\b)([a-zà-ÿ]+) (?:is|was|has|had|works?|lives?|goes|went|said|says|speaks)\b"
+)
+_OF_USER_TWICE = re.compile(r"(?i)\b(the user's \w+(?: [A-Z]\w+)?)\b.*\b\1\b")
 _QUOTED = re.compile(r'"[^"]*"')
 _NEGATION = re.compile(
     r"(?i)\b(?:not|n't|never|no|nobody|nothing|none|neither|nor|without|cannot|hardly|rarely|seldom|nowhere)\b|n't\b"
 )
 _NAMED_TWICE = re.compile(
-    r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's|'s, |\b(\w+) \2's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called"
+    r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's"
+    r"|(?<!St )\b[\w-]+'s, |\b(\w+) \2's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called"
     r"|named) \3\b"
 )
 
@@ -49,8 +68,13 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
         return "unclear pronoun"
     if _TAKEN_OUT.search(sentence):
         return "something sensitive"
+    apart = _WORD_OF_NO_LIST.match(plain)
+    if _SPOKEN.search(plain) or (apart is not None and apart[1] not in ENGLISH):
+        return "broken grammar"
     doubled = _DOUBLED.search(plain)
-    if (doubled and doubled[1].lower() not in _MAY_DOUBLE) or _NAMED_TWICE.search(plain):
+    if (doubled and doubled[1].lower() not in _MAY_DOUBLE) or any(
+        each.search(plain) for each in (_NAMED_TWICE, _OF_USER_TWICE)
+    ):
         return "a name or word doubled"
     if (
         (_ENDS_OPEN.search(body) and not _MAY_END.search(body))
@@ -62,7 +86,8 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
         return "broken grammar"
     if re.match(
         r"(?!(?:When|After|Before|While|As|If|In|At|On|Once|Since|Every|During|Until|Although|Though|"
-        r"Because) )[^,]{2,40}, (?:he|she|it|they) ",
+        r"Because) )[^,]{2,40}, (?:he|she|it|they) "
+        r"|[A-Z]\w+s, the user(?:'s \w+)? (?:still |always |never )?(?:said|is|was|has|had|does|did|\w+ed)\b",
         plain,
     ):
         return "a name or word doubled"
@@ -75,5 +100,6 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
 
 def finished(text: str) -> str:
     """A sentence with its capital and its full stop."""
+    text = _OPENING.sub("", text)
     text = _WITH.sub("", _ASIDE.sub("The user ", text[:1].upper() + text[1:]))
     return text if text.endswith((".", '."', '!"', '?"')) else f"{text}."

@@ -18,6 +18,8 @@ ONE_AT_A_TIME = frozenset(
         ("engage passive", "to"),
         ("be", "in"),
         ("be", "at"),
+        ("teach", "at"),
+        ("study", "at"),
         ("take", "in"),
     }
 )
@@ -49,17 +51,35 @@ ENDS = frozenset(
         "resign",
         "retire",
         "graduate",
+        "complete",
+        "shave off",
+        "cut off",
+        "take off",
+        "hand in",
+        "give back",
+        "hang up",
+        "drop out",
+        "stop",
     }
 )
-GOT = listed("get find buy receive adopt obtain rent hire have begin land")
+TAKEN = frozenset(f"{verb} passive" for verb in listed("remove sell steal scrap cancel destroy lose close"))
+PLANNING = listed("plan want intend hope mean")
+TRAVELLING = listed("drive walk cycle take go ride commute travel run")
+ILL = listed("alive ill sick unwell frail dying")
+PLACED = listed("be live stand lie keep")
+GOT = listed("get find buy receive adopt obtain rent hire have begin land replace")
 FOLLOWED = (
     (listed("wait look search hope save apply rent"), GOT),
     (listed("pregnant expecting"), listed("give bear have deliver")),
     (listed("unemployed jobless"), listed("work find begin get")),
     (listed("engage"), listed("marry")),
+    (listed("owe"), listed("pay repay settle return")),
     (
-        listed("broken break steal stolen lose lost missing ill sick injure injured hurt damaged closed recover heal"),
-        listed("repair fix mend find return recover heal replace reopen"),
+        listed(
+            "broken break steal stolen lose lost missing ill sick injure injured hurt damaged closed recover heal"
+            " leak drip"
+        ),
+        listed("repair fix mend find return recover heal replace reopen work"),
     ),
 )
 """What a state ends with: words of what was, and verbs of what happened since."""
@@ -83,6 +103,7 @@ OPPOSITES = frozenset(
     frozenset(pair.split("/"))
     for pair in listed(
         """love/hate like/dislike like/hate always/never early/late old/young elder/young eldest/young oldest/youngest
-        married/single alive/dead vegetarian/carnivore tall/short rich/poor left/right first/last"""
+        married/single alive/dead vegetarian/carnivore vegan/vegetarian high/low
+        tall/short rich/poor left/right first/last"""
     )
 )

@@ -15,6 +15,7 @@ from .matters import (
     ENDS,
     FOLLOWED,
     FOR_SOMETHING,
+    ILL,
     LEADS,
     OF_SEVERAL,
     ONCE,
@@ -22,46 +23,16 @@ from .matters import (
     OPPOSITES,
     PARTINGS,
     PARTNERS,
+    PLACED,
+    PLANNING,
     STATUSES,
+    TAKEN,
+    TRAVELLING,
 )
-from .stems import LIGHT, words_of
+from .told import FIGURE, Told, is_count
 
 _DENYING = re.compile(r"(?:un|in|im|ir|dis|il)(?=[a-z]{3})")
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.:]\d+[^.!?\n]*)*")
-_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*\.?")
-_NOT_THIS = re.compile(
-    r"\b(?:not|isn['’]t|instead of|rather than|no longer|forget|switched from|i said|i wrote)\b"
-    r"((?: [\w'’-]+){1,5})",
-    re.IGNORECASE,
-)
-_NOW = re.compile(
-    r"\b(?:now|nowadays|from now on|these days|instead|since|any ?more|no longer|as of|by now|meanwhile|became|changed"
-    r"|switched|swapped|extended|left(?=\.?$))\b",
-    re.IGNORECASE,
-)
-_MENDED = re.compile(
-    r"\b(?:actually|correction|sorry|meant|mistake|typo|wrong|no wait|rather|turns out|after all)\b", re.IGNORECASE
-)
-_NEVER_YET = re.compile(r"\b(?:has|have|'ve) never\b", re.IGNORECASE)
-_BESIDE = re.compile(r"\b(?:also|too|as well|another|other|second|besides|in addition)\b", re.IGNORECASE)
-
-
-class Told:
-    """What a statement and the message behind it tell beside the claim: what is denied, and whether it is news."""
-
-    def __init__(self, existing: str, new: str, said: str) -> None:
-        self.is_figures = _differ_in_figures(existing, new)
-        self.never_yet = bool(_NEVER_YET.search(existing))
-        value = {word for word in words_of(new) if word not in LIGHT}
-        about = [each for each in _SENTENCE.findall(said) if not value.isdisjoint(words_of(each))]
-        heard = " . ".join([new, *about])
-        self.is_now = bool(_NOW.search(heard))
-        self.is_mended = bool(_MENDED.search(heard))
-        self.is_beside = bool(_BESIDE.search(heard))
-        self.denied = {
-            word for match in _NOT_THIS.finditer(f"{new} . {said}") for word in words_of(match[1]) if word not in LIGHT
-        }
-        self.denied |= {re.sub(r"(?:st|nd|rd|th)$", "", word) for word in self.denied if word[:1].isdigit()}
+_WITHOUT = {"with": "without", "without": "with"}
 
 
 @dataclass(frozen=True)
@@ -111,6 +82,8 @@ class Pair:
         statuses = _status(old), _status(new)
         if all(statuses) and statuses[0].isdisjoint(statuses[1]):
             return self.off
+        if self.is_without() or self.is_another_way():
+            return self.off
         if old.verbs != new.verbs:
             return self.off if old.roles == new.roles and _opposed_verbs(old.verbs, new.verbs) else "different"
         return self.values()
@@ -123,6 +96,8 @@ class Pair:
         if old.verbs == new.verbs and alike and (old.tense == new.tense or new.over or old.over):
             return self.off if not new.over else "replaces"
         told, now = all_words(thing for _, thing in first), all_words(thing for _, thing in second)
+        if new.over and old.verbs == new.verbs and any(now < thing.words() for _, thing in first):
+            return "replaces"  # "Is a waiter at the Lemon Tree", "no longer works at the Lemon Tree".
         return "replaces" if new.over and len(told) > 1 and told <= now and old.tense == "present" else "different"
 
     def is_named_as_wrong(self) -> bool:
@@ -138,15 +113,22 @@ class Pair:
     def is_parted(self) -> bool:
         """Whether a couple is none any more."""
         old, new = self.old, self.new
-        if new.verbs[0] not in PARTINGS or new.denied or not old.who <= new.who | {*_bare(new.who)}:
+        if (
+            new.verbs[0] not in PARTINGS
+            or new.denied
+            or not old.who <= new.who | {Thing(thing.stem, frozenset()) for thing in new.who}
+        ):
             return False
         of_couple = {*old.verbs[0].split(), *all_words(thing for _, thing in old.roles), *all_words(old.who)}
         others = all_words(thing for _, thing in new.roles) | all_words(new.who - old.who)
-        return not of_couple.isdisjoint(PARTNERS) and not (others - {"user"}).isdisjoint(of_couple)
+        others -= {"user"}
+        return not of_couple.isdisjoint(PARTNERS) and (not others.isdisjoint(of_couple) if others else self.same_who)
 
     def is_ended(self) -> bool:
         """Whether it is over with the thing that the old claim is about: "sold the Golf"."""
         old, new = self.old, self.new
+        if self.is_taken_away() or self.is_no_such_person():
+            return True
         if not self.same_who or new.verbs[0] not in ENDS or new.denied or old.denied or old.tense != "present":
             return False
         about = all_words(thing for role, thing in old.roles if role != "time")
@@ -158,8 +140,25 @@ class Pair:
         return any(
             thing.words() <= about and not thing.words() <= self.names & PARTNERS
             for role, thing in new.roles
-            if role in {"obj", "from", "as"} and not _FIGURE.fullmatch(thing.stem)
+            if role in {"obj", "from", "as"} and not FIGURE.fullmatch(thing.stem)
         )
+
+    def is_taken_away(self) -> bool:
+        """Whether what somebody has was taken from them or is done with: "the user's cast has been removed"."""
+        old, new = self.old, self.new
+        if old.verbs != ("have",) or old.tense != "present" or old.denied or new.denied or len(new.who) != 1:
+            return False
+        owned = {thing.stem for role, thing in old.roles if role == "obj"}
+        owners = frozenset(part for thing in new.who for role, part in thing.parts if role == "of")
+        return new.verbs[0] in TAKEN and owners == old.who and not owned.isdisjoint(thing.stem for thing in new.who)
+
+    def is_no_such_person(self) -> bool:
+        """Whether somebody does not do what the old claim calls them after: "is a smoker", "has not smoked"."""
+        old, new = self.old, self.new
+        if not self.same_who or old.verbs != ("be",) or not (new.denied or new.over) or old.denied:
+            return False
+        called = {thing.stem for role, thing in old.roles if role == "is" and not thing.parts}
+        return not called.isdisjoint({f"{new.verbs[-1]}r", f"{new.verbs[-1]}er"}) and old.tense == "present"
 
     def may_change(self) -> bool:
         """Whether the new verb is one by which something becomes another."""
@@ -194,25 +193,36 @@ class Pair:
         if not self.same_who or old.denied or new.denied or new.over or old.tense != "present":
             return False
         was = {*old.verbs[-1].split(), *(thing.stem for role, thing in old.roles if role == "is")}
-        if old.verbs == ("be",) and any(role in {"in", "at"} for role, _ in old.roles) and new.verbs == ("be",):
+        if old.verbs == ("be",) and any(role in {"in", "at", "on"} for role, _ in old.roles) and new.verbs == ("be",):
             places = {thing.stem for role, thing in new.roles if role in {"in", "at", "adv"}}
             places |= {part.stem for role, thing in new.roles if role == "adv" for _, part in thing.parts}
             return not places.isdisjoint({"back", "home"})
         about = all_words(thing for role, thing in old.roles if role in {"for", "obj", "to", "on"})
-        now = all_words(thing for role, thing in new.roles if role in {"obj", "to"})
+        now = all_words(thing for role, thing in new.roles if role.rstrip("'") in {"obj", "to", "subj"})
+        if self.is_carried_out():
+            return True
         return any(
             not was.isdisjoint(before)
-            and new.verbs[-1].split()[0] in after
+            and not {verb.split()[0] for verb in new.verbs}.isdisjoint(after)
             and (before is not FOR_SOMETHING or not about.isdisjoint(now))
             and (after != {"marry"} or not about.isdisjoint(now))
             for before, after in FOLLOWED
         )
 
+    def is_carried_out(self) -> bool:
+        """Whether somebody has done what they planned: "plans to repaint the hall", "has painted the hall"."""
+        old, new = self.old, self.new
+        if old.verbs[0] not in PLANNING or len(old.verbs) != 2 or len(new.verbs) != 1 or new.tense != "past":
+            return False
+        planned = {thing.stem for role, thing in old.roles if role == "obj'"}
+        done = {thing.stem for role, thing in new.roles if role == "obj" and not thing.parts}
+        return old.verbs[1].removeprefix("re") == new.verbs[0].removeprefix("re") and not planned.isdisjoint(done)
+
     def is_over_with_life(self) -> bool:
         """Whether somebody died who lived or was somewhere."""
         old, new = self.old, self.new
         somewhere = old.verbs[0] in {"live", "work"} or (
-            old.verbs == ("be",) and any(role == "in" or thing.stem == "alive" for role, thing in old.roles)
+            old.verbs == ("be",) and any(role == "in" or thing.stem in ILL for role, thing in old.roles)
         )
         away = {thing.stem for role, thing in new.roles if role == "adv"}
         died = new.verbs[0] in {"die", "pass away"} or (new.verbs[0] == "pass" and "away" in away)
@@ -241,6 +251,20 @@ class Pair:
         named = len(stems) == 2 and stems - {"user"} <= self.names
         return named and self.is_now and not self.told.is_beside
 
+    def is_without(self) -> bool:
+        """Whether one has with what the other has without: "likes coffee with sugar", "drinks coffee without sugar"."""
+        pairs = [{(role, thing.stem) for role, thing in _flat(each.roles)} for each in (self.old, self.new)]
+        opposed = [{(_WITHOUT.get(role, ""), stem) for role, stem in each if role in _WITHOUT} for each in pairs]
+        shared = {stem for _, stem in pairs[0]} & {stem for _, stem in pairs[1]}
+        return not opposed[0].isdisjoint(pairs[1]) and len(shared) > 1
+
+    def is_another_way(self) -> bool:
+        """Whether somebody goes somewhere by other means now: "drives to work", "takes the train to work"."""
+        old, new = self.old, self.new
+        somewhere = [{each for each in one.roles if each[0] == "to"} for one in (old, new)]
+        same = old.verbs[1:] == new.verbs[1:] and somewhere[0] == somewhere[1] and (old.verbs[1:] or somewhere[0])
+        return bool(same) and self.is_now and {old.verbs[0], new.verbs[0]} <= TRAVELLING and old.verbs != new.verbs
+
     def values(self) -> Comparison:  # noqa: PLR0911
         """Both say something alike of the same, one of them with another value."""
         if self.told.is_beside:
@@ -248,6 +272,8 @@ class Pair:
         if self.told.is_figures and self.old.tense == "present":
             return self.off
         old, new = _by_role(self.old.roles), _by_role(self.new.roles)
+        if old.keys().isdisjoint(new):
+            old, new = _by_role(_placed(self.old)), _by_role(_placed(self.new))
         other = [role for role in old if role in new and old[role] != new[role]]
         dropped = [role for role in old if role not in new]
         if self.old.verbs[0] == "live" and self.is_now and self.old.tense == "present":
@@ -264,7 +290,7 @@ class Pair:
             return self.off
         if self.is_single(role, one, another):
             return self.off if self.old.tense == "present" or self.is_once(role, one, another) else "different"
-        marked = (self.is_now or self.told.is_mended) and self.old.tense == "present"
+        marked = self.told.is_mended or (self.is_now and self.old.tense != "past")
         return "replaces" if marked and self.is_of_one_kind(role, one, another) else "different"
 
     def is_once(self, role: str, one: Thing, other: Thing) -> bool:
@@ -273,7 +299,7 @@ class Pair:
             self.old.verbs[-1] in ONCE
             or self.told.is_mended
             or role == "is"
-            or (role != "time" and _is_count(one, other))
+            or (role != "time" and is_count(one, other))
         )
 
     def is_single(self, role: str, one: Thing, other: Thing) -> bool:  # noqa: PLR0911
@@ -289,8 +315,8 @@ class Pair:
         subjects = {thing.stem for thing in self.old.who}
         of_several = not subjects.isdisjoint(OF_SEVERAL | self.names)
         if role == "time":
-            return not of_several or (_is_count(one, other) and not is_dated(one))
-        if _is_count(one, other) or role == "until":
+            return not of_several or (is_count(one, other) and not is_dated(one))
+        if is_count(one, other) or role == "until":
             return True
         if one.stem == other.stem and role == "on":
             return all(part[0] == "mod" for part in one.parts | other.parts)
@@ -321,10 +347,6 @@ def _status(claim: Claim) -> frozenset[str]:
     return STATUSES & {claim.verbs[-1].split()[0], *told}
 
 
-def _bare(things: Iterable[Thing]) -> Iterable[Thing]:
-    return (Thing(thing.stem, frozenset()) for thing in things)
-
-
 def _without_new(thing: Thing) -> Thing:
     return thing._replace(parts=frozenset(part for part in thing.parts if part[1].stem != "new"))
 
@@ -334,30 +356,29 @@ def _lasting(roles: Iterable[Role]) -> frozenset[Role]:
     return frozenset(role for role in roles if role[0] not in {"time", "adv", "since"})
 
 
+def _flat(roles: Iterable[Role]) -> Iterable[Role]:
+    for role, thing in roles:
+        yield role, thing
+        yield from _flat(thing.parts)
+
+
+def _placed(claim: Claim) -> Iterable[Role]:
+    """The roles, one of place for all its prepositions: "is in the orchard", "is on the heather"."""
+    if claim.verbs[-1] not in PLACED:
+        return [
+            ("time" if role == "at" and FIGURE.fullmatch(thing.stem) else role, thing) for role, thing in claim.roles
+        ]
+    return [
+        ("in" if role in {"in", "at", "on"} and not is_dated(thing) else role, thing) for role, thing in claim.roles
+    ]
+
+
 def _by_role(roles: Iterable[Role]) -> Mapping[str, frozenset[Thing]]:
     found: dict[str, frozenset[Thing]] = {}
     for role, thing in roles:
         if role not in {"adv", "since"}:
             found[role] = found.get(role, frozenset()) | {thing}
     return found
-
-
-def _figures(thing: Thing) -> frozenset[str]:
-    return frozenset(word for word in thing.words() if _FIGURE.fullmatch(word))
-
-
-def _is_count(one: Thing, other: Thing) -> bool:
-    """Whether two things differ in their figures only."""
-    first, second = _figures(one), _figures(other)
-    return bool(first) and bool(second) and first != second and one.words() - first == other.words() - second
-
-
-def _differ_in_figures(one: str, other: str) -> bool:
-    """Whether two texts are word for word alike but for figures that are no dates."""
-    first, second = ([word for word in words_of(text) if not _NOW.fullmatch(word)] for text in (one, other))
-    pairs = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
-    dated = any(is_dated(Thing(word, frozenset())) for word in {*first, *second})
-    return len(first) == len(second) and not dated and all(_FIGURE.fullmatch(word) for pair in pairs for word in pair)
 
 
 def _are_opposed(one: Thing, other: Thing) -> bool:

@@ -24,7 +24,7 @@ _TELLING = SAY | DOUBT | listed("know learn remember see love like show prove me
 _GAPS = frozenset({"dobj", "ccomp", "xcomp", "acomp", "attr"})
 
 
-def unsound(statement: str) -> str:
+def unsound(statement: str) -> str:  # noqa: PLR0911
     """Why a statement is no sound sentence, in a few words, or empty if it is one."""
     parsed = parse(_QUOTED.sub("Thursday", statement), names=False)
     if parsed is None:
@@ -35,6 +35,8 @@ def unsound(statement: str) -> str:
     root = next(word for word in parsed.words[first:last] if word.head == word.index)
     if not is_verb(root) or not is_finite(parsed, root) or own_subject(parsed, root) is None:
         return "no sentence"
+    if parsed.words[first].tag in {"VBD", "VBN"}:
+        return "no sentence"  # "Married the year after, at the chapel."
     if _lacks_complement(parsed, root):
         return "says too little"
     denied = (
@@ -63,11 +65,14 @@ def _lacks_complement(parsed: Parsed, verb: Word) -> bool:
     return verb.lemma in _NEEDS_OBJECT and not passive and not deps & _OBJECTS
 
 
-def _runs_on(parsed: Parsed, verb: Word, root: Word) -> bool:
+def _runs_on(parsed: Parsed, verb: Word, root: Word) -> bool:  # noqa: PLR0911
     """Whether a second sentence follows without anything that joins it: "got the brains the user left school"."""
     subject = own_subject(parsed, verb)
-    if subject is None or not is_finite(parsed, verb):
+    if not is_finite(parsed, verb):
         return False
+    if subject is None:  # "Is called Wouter, is correct man."
+        alone = verb.dep in {"conj", "ccomp", "dep"} and verb.lemma == "be" and parsed.head(verb) is root
+        return alone and not any(each.dep == "cc" for each in (*parsed.children(root), *parsed.children(verb)))
     children = parsed.children(verb)
     joins = {"WDT", "WP", "WP$", "WRB"}
     if any(each.dep in {"mark", "cc"} or each.tag in joins or each.low == "that" for each in parsed.subtree(verb)):

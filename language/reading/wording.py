@@ -23,6 +23,9 @@ _BEFALLS = listed("bury call name marry diagnose adopt educate train base divorc
 _NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
 
 
+_AS_IT_STANDS = listed("is was has does had did trod lit wed shod")
+
+
 class Unclear(Exception):
     """A word can't be said in the third person. ``reason`` is what the drop is counted by."""
 
@@ -389,7 +392,9 @@ def _joined(clause: Clause, subject: Word) -> bool:
 
 
 def third(verb: str) -> str:
-    """A verb's third person: "carry" gives "carries"."""
+    """A verb's third person: "carry" gives "carries"; a past that the parser misses stays."""
+    if verb.lower() in _AS_IT_STANDS:
+        return verb
     if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
         return verb + "es"
     return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", verb) else verb + "s"

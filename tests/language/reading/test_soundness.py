@@ -56,3 +56,34 @@ def test_what_trails_off_as_talk_does_is_no_sentence():
     said = "I failed that, so, mixed results."
     assert fault("The user failed that, so, mixed results.", said) in {"broken grammar", "unclear pronoun"}
     assert fault("The user failed the test, so they took it again.", said) == ""
+
+
+@pytest.mark.parametrize("statement", [
+    "Please leave out the bit about Walter's eyes, he was ashamed of it.",
+    "In 1981 Josef fell on the ice, no, in the winter of 1981, and broke his hip.",
+    "The user cannot.",
+    "The user was the second.",
+    "The user is at work.",
+    "The user loses the line.",
+    "The user would one last one on St Brigid.",
+    "Nora and Paul all has bad teeth.",
+    "The user graça works in the night.",
+    "Euros, the user's father still said quid.",
+    "Mostly south america, Viktor spoke pretty good Spanish.",
+    "The user has a plan but is small plan.",
+    "The user's neighbour Pauline dug, so the user's neighbour Pauline is wet.",
+])  # fmt: skip
+def test_orders_and_what_is_left_of_talk_do_not_leave(statement):
+    assert fault(statement, "")
+
+
+@pytest.mark.parametrize(("said", "told"), [
+    ("One more thing, my brother plays the harp.", ["The user's brother plays the harp."]),
+    ("My uncle learned me to fish.", ["The user's uncle taught the user to fish."]),
+    ("I trod on a nail.", ["The user trod on a nail."]),
+    ("My aunt grew up with like six sisters.", ["The user's aunt grew up with about six sisters."]),
+    ("I work nights as a nurse at St James's, three shifts a week.",
+     ["The user works nights as a nurse at St James's, three shifts a week."]),
+])  # fmt: skip
+def test_what_is_said_clumsily_is_told_soundly(said, told):
+    assert [one.content for one in read(conversation(said, legacy=None)).statements] == told

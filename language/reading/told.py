@@ -1,0 +1,75 @@
+"""What a statement and the message behind it tell beside their claims: what was wrong, what is new."""
+
+from __future__ import annotations
+
+import re
+
+from .claims import Thing, is_dated
+from .stems import LIGHT, words_of
+
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.:]\d+[^.!?\n]*)*")
+FIGURE = re.compile(r"\d+(?:[.,:]\d+)*\.?")
+_NOT_THIS = re.compile(
+    r"\b(?:not|never|isn['’]t|instead of|rather than|no longer|forget|switched from|i said|i wrote"
+    r"|(?:through|done) with|keep (?:saying|writing|calling)|\w+n['’]t (?:go|work|live|study|play) (?:to|at|in|for))\b"
+    r"((?: [\w'’-]+){1,5})",
+    re.IGNORECASE,
+)
+_OFF = re.compile(
+    r"(\w+) (?:isn['’]t|is not|wasn['’]t) (?:for|my thing)\b|(\w+)(?: is|['’]s) (?:off|out)\b", re.IGNORECASE
+)
+_NOW = re.compile(
+    r"\b(?:now|nowadays|from now on|these days|instead|since|any ?more|no longer|as of|by now|meanwhile|became|changed"
+    r"|switched|swapped|extended|again|back|starting|rebooked|pushed|in the end|change of plans?|left(?=\.?$))\b",
+    re.IGNORECASE,
+)
+_MENDED = re.compile(
+    r"\b(?:actually|correction|sorry|meant|mistake|typo|wrong|a lie|no wait|rather|turns out|after all|no,? no)\b",
+    re.IGNORECASE,
+)
+_WAS_WRONG = re.compile(
+    r"\b(?:(?:had|got|have|wrote|said) (?:it|that|this) (?:all )?wrong"
+    r"|(?:mixed|muddled) (?:it|them|that|those|the \w+) up|corrected me"
+    r"|you keep (?:saying|writing|calling)|misspelled|misheard|take (?:it )?back)\b",
+    re.IGNORECASE,
+)
+_NEVER_YET = re.compile(r"\b(?:has|have|'ve) (?:never|not)\b|\bha(?:s|ve)n['’]t\b", re.IGNORECASE)
+_BESIDE = re.compile(r"\b(?:also|too|as well|another|other|second|besides|in addition)\b", re.IGNORECASE)
+
+
+class Told:
+    """What a statement and the message behind it tell beside the claim: what is denied, and whether it is news."""
+
+    def __init__(self, existing: str, new: str, said: str) -> None:
+        self.is_figures = _differ_in_figures(existing, new)
+        self.never_yet = bool(_NEVER_YET.search(existing))
+        value = {word for word in words_of(new) if word not in LIGHT}
+        about = [each for each in _SENTENCE.findall(said) if not value.isdisjoint(words_of(each))]
+        heard = " . ".join([new, *about])
+        self.is_now = bool(_NOW.search(heard))
+        self.is_mended = bool(_MENDED.search(heard) or _WAS_WRONG.search(said))
+        self.is_beside = bool(_BESIDE.search(heard))
+        self.denied = {
+            word for match in _NOT_THIS.finditer(f"{new} . {said}") for word in words_of(match[1]) if word not in LIGHT
+        }
+        self.denied |= {word for match in _OFF.finditer(said) for word in words_of(match[1] or match[2])}
+        self.denied |= {word.removesuffix("s") for word in self.denied if len(word) > 3}
+        self.denied |= {re.sub(r"(?:st|nd|rd|th)$", "", word) for word in self.denied if word[:1].isdigit()}
+
+
+def _differ_in_figures(one: str, other: str) -> bool:
+    """Whether two texts are word for word alike but for figures that are no dates."""
+    first, second = ([word for word in words_of(text) if not _NOW.fullmatch(word)] for text in (one, other))
+    pairs = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
+    dated = any(is_dated(Thing(word, frozenset())) for word in {*first, *second})
+    return len(first) == len(second) and not dated and all(FIGURE.fullmatch(word) for pair in pairs for word in pair)
+
+
+def _figures(thing: Thing) -> frozenset[str]:
+    return frozenset(word for word in thing.words() if FIGURE.fullmatch(word))
+
+
+def is_count(one: Thing, other: Thing) -> bool:
+    """Whether two things differ in their figures only."""
+    first, second = _figures(one), _figures(other)
+    return bool(first) and bool(second) and first != second and one.words() - first == other.words() - second
