@@ -77,6 +77,11 @@ def traits_of_pair(rejected: str, said: str, similarity: float, alike: float) ->
     )
 
 
+def seen(vector: Vectors) -> Vectors:
+    """A vector as it is compared."""
+    return _seen(vector, _frame())
+
+
 def _seen(vector: Vectors, frame: Frame) -> Vectors:
     off = vector - frame.mean
     return np.asarray(off - (off @ frame.directions * frame.less) @ frame.directions.T, dtype=np.float32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import groupby
 from uuid import UUID
 
@@ -14,10 +15,11 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.principals import Principal
+from language.reading.sameness import Statement
 
 from .models import ComparedPair, Memory, MemoryPlanItem, MemoryPlanSource
 from .policy import writing
-from .policy.alike import has_all_particulars, is_worth_asking
+from .policy.alike import how_likely_one, may_be_at_odds
 from .querysets import MemoryQuerySet
 
 JOB = "consolidate"
@@ -53,25 +55,28 @@ def pairs_left_today(user_id: UUID) -> int:
 def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Pair]:
     """Pairs that were not compared lately, at most ``most``; in three statements, without a model.
 
-    Those that may be one come first, the nearest of them before the others.
+    Those that are likely to be one come first, the others as they are near.
 
     One of the two was changed lately, weighs much or is used most. Both are of one kind and category, not about
-    different subjects, near as vectors, not far apart in time, and share words or differ in a figure.
+    different subjects, near as vectors, not far apart in time, and may say the same or share words.
     """
     if not most:
         return []
     memories = list(_mergeable(principal))
     pool = {memory.pk for memory in _pool(memories, timezone.now())}
     done = _compared(user_id)
-    found: list[Pair] = []
+    read = cache(Statement)
+    found: list[tuple[float, Pair]] = []
     nearest = sorted(_near_pairs(memories, pool), key=lambda pair: (-pair[0], pair[1].pk, pair[2].pk))
     for similarity, one, other in nearest[:_BEST_PAIRS]:
         kept, dropped = _in_order(one, other)
         if frozenset({(one.pk, one.version), (other.pk, other.version)}) in done or not _may_concern(one, other):
             continue
-        found.append(Pair(kept, dropped, similarity))
+        likely = how_likely_one(read(kept.content), read(dropped.content))
+        if likely or may_be_at_odds(kept.content, dropped.content):
+            found.append((likely, Pair(kept, dropped, similarity)))
     # Sorting keeps the order of those that are alike in this.
-    return sorted(found, key=lambda pair: not has_all_particulars(pair.kept.content, pair.dropped.content))[:most]
+    return [pair for _, pair in sorted(found, key=lambda each: -each[0])][:most]
 
 
 def mergeable_by_id(principal: Principal, ids: Sequence[str]) -> dict[str, Memory]:
@@ -150,10 +155,8 @@ def _near(
 
 def _may_concern(one: Memory, other: Memory) -> bool:
     apart = abs(_said(one) - _said(other))
-    return (
-        not writing.are_apart(one.subject, other.subject)
-        and apart <= timedelta(days=settings.CONSOLIDATE_APART_DAYS)
-        and is_worth_asking(one.content, other.content)
+    return not writing.are_apart(one.subject, other.subject) and apart <= timedelta(
+        days=settings.CONSOLIDATE_APART_DAYS
     )
 
 

@@ -8,17 +8,25 @@ in common, and then by the rules.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
+from pathlib import Path
 
 from django.conf import settings
 
 from conversations.imports.records import Node, parse_json
 from language.base import Embedder
-from memories.policy.alike import is_worth_asking, may_be_one, says_the_same
+from language.reading.sameness import Statement
+from memories.policy.alike import may_be_at_odds, may_be_one, says_the_same
 
 Pair = tuple[str, str]
+
+
+class PairsError(ValueError):
+    """A file holds no pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,20 @@ class Found:
         return math.ceil(min(len(self.asked), settings.CONSOLIDATE_PAIRS_PER_DAY) / settings.CONSOLIDATE_PAIRS_PER_CALL)
 
 
+def labelled(path: Path) -> tuple[list[Pair], list[Pair]]:
+    """The pairs of a file that say the same and those that differ: "same" or "differ" and two texts, by tabs.
+
+    Raises PairsError for what is none.
+    """
+    found: dict[str, list[Pair]] = {"same": [], "differ": []}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        kind, *pair = line.split("\t")
+        if kind not in found or len(pair) != 2:
+            raise PairsError(f"{path} has a line that is no pair.")
+        found[kind].append((pair[0], pair[1]))
+    return found["same"], found["differ"]
+
+
 def observed(text: str) -> Iterator[Told]:
     """The observations in a LoCoMo file. Raises ImportFileError for what is none."""
     for sample in Node(parse_json(text)).as_items():
@@ -61,8 +83,9 @@ def observed(text: str) -> Iterator[Told]:
 
 def consolidated(told: Told, embedder: Embedder) -> Found:
     """Compare each statement with each other, and merge what says the same. Raises EmbedderUnavailable."""
-    near = [pair for pair in _near(told.statements, embedder) if is_worth_asking(*pair)]
-    same = [pair for pair in near if says_the_same(*pair)]
+    read = cache(Statement)
+    near = [pair for pair in _near(told.statements, embedder) if _is_near_enough(read, pair)]
+    same = [pair for pair in near if says_the_same(*map(read, pair))]
     gone: set[str] = set()
     merged = []
     for kept, dropped in same:
@@ -71,7 +94,48 @@ def consolidated(told: Told, embedder: Embedder) -> Found:
             merged.append((kept, dropped))
     left = sum(not gone & set(pair) for pair in same)
     known = set(same)
-    return Found(told, len(near), merged, left, [pair for pair in near if pair not in known and may_be_one(*pair)])
+    return Found(
+        told, len(near), merged, left, [pair for pair in near if pair not in known and may_be_one(*map(read, pair))]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What becomes of written pairs: without a model, with one that knows them, with one that calls all the same."""
+
+    same: Sequence[Pair]
+    apart: Sequence[Pair]
+    merged: frozenset[Pair]
+    asked: frozenset[Pair]
+    milliseconds: float
+
+    def count(self, pairs: Sequence[Pair], *, asks: bool) -> int:
+        """How many of them are merged, if whoever is asked calls them the same."""
+        return sum(pair in self.merged or (asks and pair in self.asked) for pair in pairs)
+
+
+def scored(path: Path, embedder: Embedder) -> Scored:
+    """Look at each pair of a file as consolidation does, the longer text first.
+
+    Raises PairsError, EmbedderUnavailable.
+    """
+    same, apart = labelled(path)
+    began, merged, asked = time.process_time(), set(), set()
+    for pair in [*same, *apart]:
+        one, other = embedder.embed_passages(pair)
+        kept, dropped = (Statement(text) for text in sorted(pair, key=len, reverse=True))
+        if float(one @ other) < settings.MEMORY_FALLBACK_LOW_SIMILARITY:
+            continue
+        if says_the_same(kept, dropped):
+            merged.add(pair)
+        elif may_be_one(kept, dropped):
+            asked.add(pair)
+    took = 1000 * (time.process_time() - began) / max(1, len(same) + len(apart))
+    return Scored(same, apart, frozenset(merged), frozenset(asked), took)
+
+
+def _is_near_enough(read: Callable[[str], Statement], pair: Pair) -> bool:
+    return may_be_at_odds(*pair) or may_be_one(*map(read, pair))
 
 
 def _near(statements: Sequence[str], embedder: Embedder) -> list[Pair]:

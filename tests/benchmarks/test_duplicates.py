@@ -42,3 +42,22 @@ def test_a_file_of_another_form_is_named_with_the_place(tmp_path):
     path.write_text(json.dumps([{"sample_id": "conv-1", "observation": [1]}]), encoding="utf-8")
     with pytest.raises(CommandError, match="observation"):
         evaluated(path)
+
+
+def test_a_file_of_pairs_is_scored(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text(
+        "same\tThe user has a dog named Rufus.\tThe user's dog is called Rufus.\n"
+        "differ\tThe user has two cats.\tThe user has three cats.\n",
+        encoding="utf-8",
+    )
+    told = evaluated(path, "--why")
+    assert "same: 1 pairs, 1 merged without a model, 1 with one that knows them" in told
+    assert "differ: 1 pairs, 0 merged without a model, 0 with one that knows them, 0 with one that calls" in told
+
+
+def test_a_file_of_pairs_of_another_form_is_refused(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("alike\tone\tother\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="no pair"):
+        evaluated(path)

@@ -52,7 +52,9 @@ class Command(BaseCommand):
         "message has 60% of its words; whether what came out besides is wrong is for a person to judge. "
         "With 'writing', have the model extract from the same folder and tell how many items have the right form. "
         "With 'duplicates', tell how many of a LoCoMo file's observations of one person say what another one says, and "
-        "what consolidation makes of them without a model."
+        "what consolidation makes of them without a model; of a file of pairs (FILE.tsv, lines of 'same' or 'differ' "
+        "and two texts, by tabs) how many are merged without a model, with one that knows them, and with one that "
+        "calls all of them the same."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -138,7 +140,32 @@ class Command(BaseCommand):
             for content, reason in found.refused:
                 self.stdout.write(f"  {content}  ({reason})")
 
+    def _score_pairs(self, path: Path, *, why: bool) -> None:
+        try:
+            found = duplicates.scored(path, get_embedder())
+        except (duplicates.PairsError, OSError, UnicodeDecodeError) as error:
+            raise CommandError(str(error)) from error
+        except EmbedderUnavailable as error:
+            raise CommandError(str(error)) from error
+        for name, pairs in (("same", found.same), ("differ", found.apart)):
+            alone, asked = found.count(pairs, asks=False), found.count(pairs, asks=True)
+            knowing = asked if name == "same" else alone
+            self.stdout.write(
+                f"{name}: {len(pairs)} pairs, {alone} merged without a model, {knowing} with one that knows them, "
+                f"{asked} with one that calls all the same"
+            )
+        self.stdout.write(f"{found.milliseconds:.0f} ms of processor time a pair")
+        for pair in found.same if why else ():
+            if pair not in found.merged:
+                self.stdout.write(f"  {'left' if pair in found.asked else 'lost'}  {pair[0]}  |  {pair[1]}")
+        for pair in found.apart if why else ():
+            if pair in found.merged | found.asked:
+                self.stdout.write(f"  {'WRONG' if pair in found.merged else 'asked'}  {pair[0]}  |  {pair[1]}")
+
     def _consolidate(self, path: Path, *, why: bool) -> None:
+        if path.suffix == ".tsv":
+            self._score_pairs(path, why=why)
+            return
         try:
             found = [duplicates.consolidated(told, get_embedder()) for told in duplicates.observed(read_text(path))]
         except ImportFileError as error:

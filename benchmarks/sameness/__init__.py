@@ -1,0 +1,1 @@
+"""What makes the weights by which statements are told to say the same: see ``train``."""

@@ -1,0 +1,162 @@
+"""Learn which statements say the same: ``python -m benchmarks.sameness.train`` writes ``sameness.npz`` anew.
+
+It learns from the pairs of the tests and of ``pairs.tsv``. To those come pairs that differ, made of them: what says
+the same as one half of a pair that differs is no duplicate of the other half; a noun is changed for another of its
+kind; and statements of ``pairs.tsv`` that are near, of different pairs, are about different things.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.evaluation.duplicates import labelled
+from language.base import Vectors
+from language.likeness import seen
+from language.reading.alignment import Alignment
+from language.reading.lexicon import siblings
+from language.reading.sameness import WEIGHTS, Pair, Statement
+from tests.memories import developed, duplicates, last_pairs, later_pairs, other_pairs
+
+STEPS, RATE, DECAY = 3000, 0.05, 2e-3
+OF_OTHERS = 0.15
+"""How much a pair that was not written as one counts."""
+SAME, SAME_WORDED, ASK = 0.8, 0.85, 0.003
+MEANT = ("likeness", "cosine")
+TEXTS = Path(__file__).with_name("pairs.tsv")
+
+
+class Case(NamedTuple):
+    """A pair, whether it says one thing, and how much it counts."""
+
+    pair: Pair
+    is_same: bool
+    weight: float
+
+
+def cases() -> list[Case]:
+    """All that is learned from."""
+    read: dict[str, Statement] = {}
+
+    def case(texts: Sequence[str], *, same: bool, weight: float = 1.0) -> Case:
+        one, other = (read.setdefault(text, Statement(text)) for text in texts)
+        return Case(Pair(one, other), same, weight)
+
+    made = []
+    sets = [_set(module) for module in (duplicates, later_pairs, last_pairs, other_pairs, developed)]
+    own = labelled(TEXTS)
+    for one, apart in (*sets, own):
+        more = 2.0 if one is own[0] else 1.0
+        made += [case(pair, same=True, weight=2 * more) for pair in one]
+        made += [case(pair, same=False, weight=more) for pair in apart]
+        made += [case(pair, same=False, weight=more) for pair in _crossed(one, apart)]
+        made += [case(pair, same=False, weight=more) for pair in _exchanged(one, read)]
+    made += [case(pair, same=False, weight=OF_OTHERS) for pair in _near(own, read)]
+    return made
+
+
+def _set(module: object) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    apart = module.APART  # type: ignore[attr-defined]
+    pairs = [pair for each in apart.values() for pair in each] if isinstance(apart, dict) else apart
+    return list(module.DUPLICATES), [pair for pair in pairs if pair[0] != pair[1]]  # type: ignore[attr-defined]
+
+
+def _crossed(same: Iterable[tuple[str, str]], apart: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What says the same as one half of a pair that differs, with the other half."""
+    others: dict[str, list[str]] = {}
+    for one, other in same:
+        others.setdefault(one, []).append(other)
+        others.setdefault(other, []).append(one)
+    for one, other in apart:
+        yield from ((its, other) for its in others.get(one, ()) if its != other)
+        yield from ((its, one) for its in others.get(other, ()) if its != one)
+
+
+def _exchanged(same: Iterable[tuple[str, str]], read: dict[str, Statement]) -> Iterator[tuple[str, str]]:
+    """Duplicates with a noun of one half changed for another of its kind."""
+    draw = random.Random(0)
+    for one, other in same:
+        aligned = Alignment(read[one], read[other])
+        nouns = [aligned.other.words[its] for its, how in aligned.together.values() if how in {"same", "synonym"}]
+        nouns = [word for word in nouns if word.part == "noun" and not word.is_kin and siblings(word.lemma)]
+        if nouns:
+            word = draw.choice(nouns)
+            put = draw.choice(siblings(word.lemma)) + ("s" if word.tag == "NNS" else "")
+            changed = re.sub(rf"\b{re.escape(word.low)}\b", put, other, flags=re.IGNORECASE)
+            if changed != other:
+                yield one, changed
+
+
+def _near(
+    own: tuple[list[tuple[str, str]], list[tuple[str, str]]], read: dict[str, Statement]
+) -> Iterator[tuple[str, str]]:
+    """Each statement of this folder with the two nearest that no pair joins it with."""
+    groups = _groups([*own[0], *own[1]])
+    texts = sorted(groups)
+    rows = np.array([seen(vectors[0]) for text in texts if (vectors := read[text].vectors) is not None])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    for at, near in enumerate(np.argsort(-(rows @ rows.T), axis=1)):
+        apart = [int(its) for its in near if groups[texts[its]] != groups[texts[at]]]
+        yield from ((texts[at], texts[its]) for its in apart[:2])
+
+
+def _groups(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Statements that pairs join, each with one that stands for all of them."""
+    group: dict[str, str] = {}
+
+    def find(text: str) -> str:
+        while group.setdefault(text, text) != text:
+            text = group[text]
+        return text
+
+    for one, other in pairs:
+        group[find(one)] = find(other)
+    return {text: find(text) for text in list(group)}
+
+
+class Learned(NamedTuple):
+    """A linear model: a weight for each number, and the bias."""
+
+    weights: Vectors
+    bias: float
+
+
+def learn(rows: Vectors, wanted: Vectors, counts: Vectors) -> Learned:
+    """Fit a linear model by Adam, on cross entropy."""
+    mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    scaled = np.concatenate([(rows - mean) / spread, np.ones((len(rows), 1))], axis=1)
+    weights, first, second = (np.zeros(scaled.shape[1]) for _ in range(3))
+    decay = np.full(scaled.shape[1], DECAY)
+    decay[-1] = 0
+    for step in range(1, STEPS + 1):
+        slope = scaled.T @ (counts * (1 / (1 + np.exp(-(scaled @ weights))) - wanted)) / counts.sum() + decay * weights
+        first = 0.9 * first + 0.1 * slope
+        second = 0.999 * second + 0.001 * slope**2
+        weights -= RATE * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+    return Learned(weights[:-1] / spread, float(weights[-1] - weights[:-1] @ (mean / spread)))
+
+
+def main() -> None:
+    """Learn and write."""
+    told = cases()
+    wanted = np.array([case.is_same for case in told], float)
+    counts = np.array([case.weight for case in told])
+    free = np.array([not case.pair.differs for case in told])
+    made: dict[str, Any] = {}
+    for kind, limit in (("meant", SAME), ("worded", SAME_WORDED)):
+        names = [name for name in told[0].pair.figures if kind == "meant" or not name.startswith((*MEANT, "trait"))]
+        rows = np.array([[case.pair.figures[name] for name in names] for case in told])
+        weights, bias = learn(rows[free], wanted[free], counts[free])
+        made[f"{kind}_names"] = np.frombuffer(" ".join(names).encode(), np.uint8)
+        made[f"{kind}_weights"] = weights.astype(np.float32)
+        made[f"{kind}_limits"] = np.array([bias, limit, ASK])
+    np.savez_compressed(WEIGHTS, **made)
+
+
+if __name__ == "__main__":
+    main()

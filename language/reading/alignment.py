@@ -1,0 +1,267 @@
+"""Which words of two statements go together, and by how much the two may say one thing.
+
+``figures_of`` puts that in numbers, which ``sameness`` weighs; ``differences`` has what keeps two apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from .content import Content
+from .lexicon import ALIKE, relation
+from .related import Part, Token, related
+
+_SURE = 0.9
+_COUNTED: Sequence[Part] = ("noun", "verb", "adjective", "adverb", "name")
+_KINDS = ("synonym", "derived", "near", "loose", "kind")
+_CLASHES = ("sibling", "opposite", "class", "names")
+_QUALIFIERS = frozenset(
+    [
+        "half",
+        "most",
+        "least",
+        "almost",
+        "or",
+        "more",
+        "less",
+        "first",
+        "former",
+        "last",
+        "next",
+        "new",
+        "old",
+        "left",
+        "right",
+        "other",
+    ]
+)
+_SMALL = frozenset(
+    [
+        "first",
+        "last",
+        "next",
+        "new",
+        "old",
+        "left",
+        "right",
+        "other",
+        "late",
+        "present",
+        "current",
+        "used",
+        "most",
+        "less",
+        "more",
+        "main",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Two statements, with each word of one beside the word of the other that it goes with best."""
+
+    one: Content
+    other: Content
+
+    @cached_property
+    def _pairs(self) -> list[tuple[float, int, int, str]]:
+        """Words that may go together, the best first: how much, their places, and how they are related."""
+        first, second = self.one.words, self.other.words
+        found = []
+        for at, word in enumerate(first):
+            for its, another in enumerate(second):
+                how = related(word, another)
+                if how in ALIKE:
+                    apart = abs(at / len(first) - its / len(second))
+                    found.append((-ALIKE[how], apart, at, its, how))
+        return [(-less, at, its, how) for less, _, at, its, how in sorted(found)]
+
+    @cached_property
+    def together(self) -> dict[int, tuple[int, str]]:
+        """The place in the other of each word of the first that goes with one, and how they are related."""
+        found: dict[int, tuple[int, str]] = {}
+        taken: set[int] = set()
+        for _, at, its, how in self._pairs:
+            if at not in found and its not in taken:
+                found[at] = its, how
+                taken.add(its)
+        return found
+
+    @cached_property
+    def _back(self) -> dict[int, int]:
+        return {its: at for at, (its, _) in self.together.items()}
+
+    @cached_property
+    def alone(self) -> tuple[list[int], list[int]]:
+        """The places of the words of each that go with none, and are not said twice either."""
+        sure = [(at, its) for much, at, its, _ in self._pairs if much >= _SURE]
+        said, also = {at for at, _ in sure} | self.together.keys(), {its for _, its in sure} | self._back.keys()
+        return (
+            [at for at in range(len(self.one.words)) if at not in said],
+            [at for at in range(len(self.other.words)) if at not in also],
+        )
+
+    @cached_property
+    def left(self) -> tuple[list[Token], list[Token]]:
+        """Those words."""
+        return [self.one.words[at] for at in self.alone[0]], [self.other.words[at] for at in self.alone[1]]
+
+    @cached_property
+    def weights(self) -> tuple[float, float]:
+        """How much is left over of each."""
+        one, other = (sum(word.weight for word in words) for words in self.left)
+        return one, other
+
+    @cached_property
+    def order(self) -> float:
+        """Which part of the pairs of words stands in the same order in both."""
+        places = [self.together[at][0] for at in sorted(self.together)]
+        pairs = [(each, later) for at, each in enumerate(places) for later in places[at + 1 :]]
+        return sum(each < later for each, later in pairs) / len(pairs) if pairs else 1.0
+
+    @property
+    def in_order(self) -> bool:
+        """Whether all of them do."""
+        return self.order == 1.0
+
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing is left over."""
+        return not any(self.alone)
+
+    @cached_property
+    def slots(self) -> list[tuple[Token, Token, bool]]:
+        """Words that stand at the same place and do not go together; whether on both sides of them others do."""
+        return list(self._slots())
+
+    def _slots(self) -> Iterator[tuple[Token, Token, bool]]:
+        first, second = self.one.words, self.other.words
+        for at in (at for at in range(len(first)) if at not in self.together):
+            for its in (its for its in range(len(second)) if its not in self._back):
+                left = self._goes(at - 1, its - 1) if at and its else at == its == 0
+                is_last = at + 1 == len(first), its + 1 == len(second)
+                right = all(is_last) if any(is_last) else self._goes(at + 1, its + 1)
+                if left or right:
+                    yield first[at], second[its], left and right
+
+    def _goes(self, at: int, its: int) -> bool:
+        return at in self.together and self.together[at][0] == its
+
+    @cached_property
+    def clashes(self) -> list[tuple[Token, Token, str]]:
+        """Words left over that are opposites, two of a kind, or two names."""
+        pairs = ((word, another, related(word, another)) for word in self.left[0] for another in self.left[1])
+        return [(word, another, how) for word, another, how in pairs if how in _CLASHES]
+
+    @cached_property
+    def opposites(self) -> bool:
+        """Whether words that go with none are opposites."""
+        first = [word for at, word in enumerate(self.one.words) if at not in self.together]
+        second = [word for at, word in enumerate(self.other.words) if at not in self._back]
+        return any(related(word, another) == "opposite" for word in first for another in second)
+
+    @property
+    def is_denied_otherwise(self) -> bool:
+        """Whether one denies what the other does not."""
+        return self.one.denials % 2 != self.other.denials % 2
+
+    @property
+    def is_denial_implied(self) -> bool:
+        """Whether the one that denies nothing has a word that may do so."""
+        plain = self.one if self.other.denials > self.one.denials else self.other
+        return plain.implied > 0
+
+    @cached_property
+    def names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of each that the other lacks; "Ghanaian" is of "Ghana"."""
+        one, other = self.one.names, self.other.names
+        return _lacked(one, other, self.other.text), _lacked(other, one, self.one.text)
+
+    @cached_property
+    def kin(self) -> tuple[list[str], list[str]]:
+        """Who is named in each by a word for it that the other has in no form."""
+        return _unsaid(self.one, self.other), _unsaid(self.other, self.one)
+
+    @property
+    def is_same_subject(self) -> bool:
+        """Whether both have one subject."""
+        return self.one.subject == self.other.subject != ""
+
+    @property
+    def is_same_verb(self) -> bool:
+        """Whether both have one main verb."""
+        return self.one.verb == self.other.verb
+
+
+def _lacked(names: frozenset[str], others: frozenset[str], text: str) -> frozenset[str]:
+    low = text.lower()
+    return frozenset(
+        name
+        for name in names - others
+        if name not in low and not any(relation(name, other) == "derived" for other in others)
+    )
+
+
+def _unsaid(one: Content, other: Content) -> list[str]:
+    return [
+        kin
+        for kin in sorted(one.kin - other.kin)
+        if not any(relation(kin, word.lemma) in ALIKE and not word.is_kin for word in other.words)
+        and not any(relation(kin, each) in {"synonym", "derived"} for each in other.kin)
+    ]
+
+
+def figures_of(pair: Alignment) -> dict[str, float]:
+    """What speaks for and against two statements being one, in numbers that are the same for both orders."""
+    one, other = pair.one, pair.other
+    found: dict[str, float] = {}
+    left, total = pair.weights, [sum(word.weight for word in each.words) or 1.0 for each in (one, other)]
+    shares = left[0] / total[0], left[1] / total[1]
+    found |= {"left_min": min(left), "left_max": max(left), "share_min": min(shares), "share_max": max(shares)}
+    lengths = len(one.words), len(other.words)
+    found |= {"words_min": min(lengths), "words_apart": abs(lengths[0] - lengths[1])}
+    for part in _COUNTED:
+        counts = [sum(word.part == part for word in words) for words in pair.left]
+        found |= {f"{part}_min": min(counts), f"{part}_max": max(counts)}
+    kinds = [how for _, how in pair.together.values()]
+    found |= {kind: kinds.count(kind) for kind in ("same", *_KINDS)}
+    found["covered"] = kinds.count("same") / max(1, min(lengths))
+    found |= {"order": pair.order, "in_order": pair.in_order}
+    found["slots"] = sum(is_both for _, _, is_both in pair.slots)
+    found["half_slots"] = len(pair.slots) - found["slots"]
+    clashes = [how for _, _, how in pair.clashes]
+    found |= {f"clash_{clash}": min(2, clashes.count(clash)) for clash in _CLASHES}
+    unlike = [related(word, another) not in ALIKE for word, another, is_both in pair.slots if is_both]
+    found["unlike_slots"] = sum(unlike) * pair.in_order
+    only = len(pair.alone[0]), len(pair.alone[1])
+    found["replaced"] = pair.in_order and only == (1, 1) and found["slots"] >= 1
+    found["added"] = pair.in_order and min(only) == 0 < max(only)
+    found |= {"all": pair.is_all, "all_in_order": pair.is_all and pair.in_order}
+    found["denied"] = pair.is_denied_otherwise
+    found["both_denied"] = min(one.denials, other.denials)
+    found["implied"] = pair.is_denied_otherwise and pair.is_denial_implied
+    found["implied_apart"] = abs(one.implied - other.implied)
+    found["figures"] = bool(one.figures) and one.figures == other.figures
+    found["names"] = len(one.names & other.names)
+    found["days"] = bool(one.days) and one.days == other.days
+    found["units"] = one.units != other.units
+    kin = [len(each) for each in pair.kin]
+    found |= {"kin_min": min(kin), "kin_max": max(kin), "kin": len(one.kin & other.kin)}
+    lows = one.lows ^ other.lows
+    found |= {"qualified": not lows.isdisjoint(_QUALIFIERS), "qualified_small": not lows.isdisjoint(_SMALL)}
+    found["wish"] = one.is_wish != other.is_wish
+    found |= {"past": one.is_past != other.is_past, "has_past": one.has_past != other.has_past}
+    found["perfect"] = one.is_perfect != other.is_perfect
+    found["passive"] = one.is_passive != other.is_passive
+    found |= {"same_subject": pair.is_same_subject, "same_verb": pair.is_same_verb}
+    plain_verb = one.verb not in {"be", "have", ""}
+    is_voice_same = one.is_passive == other.is_passive
+    found["turned"] = pair.is_same_verb and plain_verb and not pair.is_same_subject and is_voice_same
+    found["turned_all"] = found["turned"] and pair.is_all and not pair.in_order
+    found["opposite_subject"] = pair.is_same_subject and found["clash_opposite"] > 0
+    starts = [each.plain.lower().find("user") > len("The user") - 3 for each in (one, other)]
+    found["user_later"] = starts[0] != starts[1]
+    return {name: float(value) for name, value in found.items()}

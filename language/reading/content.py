@@ -1,0 +1,339 @@
+"""What one statement about a person is compared by: its content words, figures, names, times, and how it is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+
+from .figures import MONTHS, in_figures
+from .lexicon import is_word
+from .parse import Parsed, Word, parse
+from .related import KIN, SAME_KIN, Part, Token
+from .words import listed
+
+LIGHT = listed(
+    """the a an be is are am was were been being have has had do does did of that which who whom in on at with by as to
+    and 's there it its really very quite just so also currently now already some any their they them together he
+    him she her his hers theirs himself herself themselves this these those such what where when how will would one
+    part"""
+)
+"""Words that carry nothing by themselves."""
+_DENYING = listed("non not no never none nobody nothing neither nor without hardly barely rarely seldom cannot")
+_SELDOM = listed("hardly barely rarely seldom")
+_IMPLYING = listed(
+    """quit stop fail hate detest loathe dislike lack avoid refuse reject deny teetotal intolerant intolerance only
+    childless unable former unemployed abstain off teetotaller vegetarian vegan distrust
+    miss free except sober allergic blind lose"""
+)
+"""Words that say what others deny: "is teetotal"."""
+_DENYING_PREFIX = re.compile(r"(?:un|in|im|dis|non)")
+_DAYS = listed(
+    """monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter morning afternoon evening
+    noon midnight christmas easter weekend today yesterday tomorrow"""
+) | set(MONTHS)
+TIMES_OF_DAY = listed("morning afternoon evening noon midnight")
+_UNITS = listed(
+    """second minute hour day week month year metre kilometre mile kilogram gram pound stone euro dollar franc yen litre
+    percent inch foot centimetre mg ml kw hp celsius fahrenheit"""
+)
+_ONE_SPELLING = {
+    "kilometer": "kilometre",
+    "meter": "metre",
+    "liter": "litre",
+    "kilo": "kilogram",
+    "fall": "autumn",
+    "night": "evening",
+    "kid": "child",
+    "dad": "father",
+    "mum": "mother",
+    "roommate": "flatmate",
+    "housemate": "flatmate",
+}
+_PARTICLES = listed("up away off out down over after by back through aside")
+_FREQUENT = r"(?!the |a |his |her |their |church|mosque|bed|school|work)"
+_WISHING = re.compile(
+    rf"""\b(?:want(?:s|ed)?|hop(?:es?|ing)|wish(?:es)?|would\ (?:like|love)|think(?:s|ing)?\ of|consider(?:s|ing)
+    |wait(?:s|ing)?\ for|plan(?:s|ning)?|intends?|going\ to\ {_FREQUENT}\w+|dream(?:s|ing)?|goal|aims?
+    |tr(?:ies|ying)|about\ to)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PLANNING = re.compile(
+    r"\b(?:prefers?|suits?|ask(?:s|ed)|request(?:s|ed)|due|scheduled|planned|sav(?:es?|ing))\b", re.IGNORECASE
+)
+_OF_SEVERAL = re.compile(r"\b(?:one|some|most|half) of\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Content:
+    """One statement."""
+
+    text: str
+
+    @cached_property
+    def plain(self) -> str:
+        """The text with figures and what is said of them in one form."""
+        return in_figures(self.text)
+
+    @cached_property
+    def parsed(self) -> Parsed:
+        """Its words; of one without a subject ("Owned two violins") the user is the subject."""
+        found = parse(self.plain) or Parsed(self.plain, (), ())
+        if any(word.dep in {"nsubj", "nsubjpass", "csubj", "expl"} for word in found.words):
+            return found
+        return parse(f"The user {self.plain[:1].lower()}{self.plain[1:]}") or found
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """Its words, without marks."""
+        return tuple(
+            self._token(word) for word in self.parsed.words if word.tag != "POS" and re.search(r"\w", word.text)
+        )
+
+    def _token(self, word: Word) -> Token:
+        low = word.low.removesuffix("'s")
+        lemma = word.lemma.lower() if word.lemma.replace("-", "").isalpha() else low
+        lemma = SAME_KIN.get(low, SAME_KIN.get(lemma, lemma))
+        lemma = _ONE_SPELLING.get(lemma, lemma) if word.pos != "VERB" else lemma
+        if low.rstrip("s") in _DAYS and (low != "may" or word.text == "May") and word.pos != "VERB":
+            lemma = low.rstrip("s")
+        elif lemma == "may":
+            lemma = "might"
+        part: Part = _part_of(word)
+        if re.search(r"\d", low):
+            part = "figure"
+        elif self._is_name(word, low, lemma):
+            part, lemma = "name", low
+        return Token(word.index, low, lemma, part, word.tag)
+
+    def _is_name(self, word: Word, low: str, lemma: str) -> bool:
+        if not word.text[0].isupper() or low in {"user", "users", "the", "i", "tv"} or lemma in _DAYS or lemma in KIN:
+            return False
+        before = self.parsed.words[word.index - 1].text if word.index else ""
+        if before and before not in {".", '"'}:
+            return True
+        return word.tag in {"NNP", "NNPS", "NN"} and (
+            not (is_word(low) or is_word(low.rstrip("s")) or low in LIGHT) or word.entity == "PERSON"
+        )
+
+    @cached_property
+    def lows(self) -> frozenset[str]:
+        """Its words in lower case."""
+        return frozenset(token.low for token in self.tokens)
+
+    @cached_property
+    def words(self) -> tuple[Token, ...]:
+        """Its content words, a verb with its particle as one."""
+        return tuple(self._content())
+
+    def _content(self) -> Iterator[Token]:
+        for at, token in enumerate(self.tokens):
+            if token.low in LIGHT or token.lemma in LIGHT or token.low in _DENYING or token.part == "preposition":
+                continue
+            if token.low in {"user", "own"}:
+                continue
+            after = self.tokens[at + 1].low if at + 1 < len(self.tokens) else ""
+            if token.part == "verb" and after in _PARTICLES and is_word(f"{token.lemma}_{after}"):
+                yield Token(token.index, token.low, f"{token.lemma}_{after}", "verb", token.tag)
+            else:
+                yield token
+
+    # --- What is said exactly -----------------------------------------------------------------------------------
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """Its figures; of a full hour the hour."""
+        found = {token.low.removesuffix(":00") for token in self.tokens if token.part == "figure"}
+        return frozenset(found)
+
+    @cached_property
+    def counted(self) -> dict[str, str]:
+        """What figures count or measure, each with its figure."""
+        found = {}
+        for at, token in enumerate(self.tokens):
+            if token.part == "figure":
+                after = (each for each in self.tokens[at + 1 : at + 4] if each.part not in {"figure", "preposition"})
+                counted = next((each.lemma for each in after if each.low not in LIGHT), None)
+                if counted:
+                    found[counted] = token.low
+        return found
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Its names, in lower case."""
+        return frozenset(token.low for token in self.tokens if token.part == "name")
+
+    @cached_property
+    def days(self) -> frozenset[str]:
+        """Days, months, seasons and times of day."""
+        return frozenset(token.lemma for token in self.tokens if token.lemma in _DAYS)
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """What is measured in."""
+        return frozenset(token.lemma for token in self.tokens if token.lemma in _UNITS)
+
+    @cached_property
+    def kin(self) -> frozenset[str]:
+        """Words for who somebody is to somebody."""
+        return frozenset(token.lemma for token in self.tokens if token.is_kin)
+
+    @cached_property
+    def denials(self) -> int:
+        """How many words deny something."""
+        return sum(token.low in _DENYING for token in self.tokens)
+
+    @cached_property
+    def implied(self) -> int:
+        """How many words may deny something without a word for it."""
+        return sum(
+            token.lemma in _IMPLYING
+            or token.low in _IMPLYING
+            or (token.part == "adjective" and bool(_DENYING_PREFIX.match(token.low)))
+            or (token.low.startswith("un") and token.low.endswith("ed"))
+            for token in self.words
+        )
+
+    @cached_property
+    def is_wish(self) -> bool:
+        """Whether it tells what is wished or planned."""
+        return bool(_WISHING.search(self.plain))
+
+    @cached_property
+    def may_be_plan(self) -> bool:
+        """Whether it may tell a plan in other words."""
+        return bool(_PLANNING.search(self.plain))
+
+    @cached_property
+    def is_seldom(self) -> bool:
+        """Whether it tells of what is seldom so."""
+        return not _SELDOM.isdisjoint(self.lows)
+
+    @cached_property
+    def is_of_several(self) -> bool:
+        """Whether it tells of one of several: "is one of five siblings"."""
+        return bool(_OF_SEVERAL.search(self.plain))
+
+    @cached_property
+    def before(self) -> dict[str, str]:
+        """The preposition before each word that carries something."""
+        found, last = {}, ""
+        for token, following in zip_longest(self.tokens, self.tokens[1:]):
+            is_infinitive = token.tag == "TO" and following is not None and following.part == "verb"
+            if token.part == "preposition" and token.low not in {"of", "as"} and not is_infinitive:
+                last = token.low
+            elif token.low not in LIGHT:
+                found[token.lemma], last = last, ""
+        return found
+
+    def after(self, low: str) -> str | None:
+        """The first word that carries something after a word."""
+        at = next((at for at, token in enumerate(self.tokens) if token.low == low), len(self.tokens))
+        rest = (each for each in self.tokens[at + 1 :] if each.part != "preposition" and each.low not in LIGHT)
+        return next((each.lemma for each in rest), None)
+
+    def has(self, lemma: str) -> bool:
+        """Whether a word stands in it, in any form."""
+        return any(lemma in {token.lemma, token.low} for token in self.tokens)
+
+    # --- Who does what ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def root(self) -> Word | None:
+        """The main verb."""
+        return next((w for w in self.parsed.words if w.head == w.index and w.pos in {"VERB", "AUX"}), None)
+
+    @cached_property
+    def verb(self) -> str:
+        """The main verb in its basic form."""
+        return self.root.lemma.lower() if self.root is not None else ""
+
+    @cached_property
+    def is_past(self) -> bool:
+        """Whether it tells of what was, not in the perfect."""
+        if "formerly" in self.lows:
+            return True
+        return any(word.low != word.lemma.lower() for word in self._main_past)
+
+    @property
+    def may_be_past(self) -> bool:
+        """The same, or that its verb has the same form in the past: "cost"."""
+        return self.is_past or bool(self._main_past)
+
+    @cached_property
+    def _main_past(self) -> list[Word]:
+        root = self.root.index if self.root is not None else -1
+        return [word for word in self.parsed.words if word.tag == "VBD" and root in {word.index, word.head}]
+
+    @cached_property
+    def has_past(self) -> bool:
+        """Whether any part of it tells of what was."""
+        return any(word.tag == "VBD" for word in self.parsed.words)
+
+    @cached_property
+    def is_perfect(self) -> bool:
+        """Whether it tells what has come about; "has lived there for years" tells what is."""
+        root = self.root
+        return (
+            {"for", "since"}.isdisjoint(self.lows)
+            and root is not None
+            and root.tag == "VBN"
+            and any(each.dep == "aux" and each.lemma.lower() == "have" for each in self.parsed.children(root))
+        )
+
+    @cached_property
+    def is_passive(self) -> bool:
+        """Whether it tells what is done to the subject."""
+        root = self.root
+        return root is not None and self.parsed.child(root, "auxpass", "nsubjpass") is not None
+
+    @cached_property
+    def subject(self) -> str:
+        """The subject of the main verb."""
+        found = self.parsed.child(self.root, "nsubj", "nsubjpass") if self.root is not None else None
+        return next((token.lemma for token in self.tokens if found is not None and token.index == found.index), "")
+
+    def doers(self, lemma: str = "") -> tuple[bool, frozenset[str]] | None:
+        """Who does what a verb says, the main one or another, with those beside; and whether it is done to them."""
+        for word in self.parsed.words:
+            is_sought = word.lemma.lower() == lemma if lemma else word == self.root
+            if not is_sought or word.pos not in {"VERB", "AUX"}:
+                continue
+            agent = self.parsed.child(word, "agent")
+            done_to = agent is None and self.parsed.child(word, "auxpass", "nsubjpass") is not None
+            found = self.parsed.child(agent or word, *(("pobj",) if agent is not None else ("nsubj", "nsubjpass")))
+            return (done_to, frozenset(self._beside(found))) if found is not None else None
+        return None
+
+    def _beside(self, word: Word) -> Iterator[str]:
+        yield word.low
+        for each in self.parsed.children(word):
+            if each.dep in {"appos", "compound", "conj", "flat"}:
+                yield from self._beside(each)
+
+    @cached_property
+    def described(self) -> dict[str, frozenset[str]]:
+        """The adjectives of each noun."""
+        found: dict[str, frozenset[str]] = {}
+        for word in self.parsed.words:
+            if word.dep == "amod":
+                noun = self.parsed.head(word).lemma.lower()
+                found[noun] = found.get(noun, frozenset()) | {word.lemma.lower()}
+        return found
+
+
+def _part_of(word: Word) -> Part:
+    parts: dict[str, Part] = {
+        "VERB": "verb",
+        "AUX": "verb",
+        "NOUN": "noun",
+        "PROPN": "noun",
+        "ADJ": "adjective",
+        "ADV": "adverb",
+        "ADP": "preposition",
+        "SCONJ": "preposition",
+        "PART": "preposition",
+    }
+    return parts.get(word.pos, "other")

@@ -1,0 +1,189 @@
+"""Figures, dates, times and measures in one form, so that two statements of the same amount have the same figures.
+
+The text stays English that can be parsed: "half past five" becomes "5:30", "three decades" "30 years", "the third of
+March, 1958" "March 3 1958", "once a fortnight" "once every 2 weeks".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+NUMERALS = {word: at for at, word in enumerate(_SMALL)} | {word: 10 * at for at, word in enumerate(_TENS, 2)}
+_POWERS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_ORDINAL_WORDS = [
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+]
+_ORDINALS = {word: at for at, word in enumerate(_ORDINAL_WORDS, 2)}
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
+_ORDINAL = "|".join(_ORDINALS)
+_MONTH = "|".join(month.capitalize() for month in MONTHS)
+_NUMERAL = "|".join(sorted(NUMERALS, key=len, reverse=True))
+_ONE = rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_SMALL[1:10])})|{_NUMERAL}|\d+)"
+_NUMBER = re.compile(
+    rf"(?<![\w:.]){_ONE}(?:[\s-](?:{'|'.join(_POWERS)})(?:[\s-](?:and )?{_ONE}\b)?)*(?![\w:])", re.IGNORECASE
+)
+_DECADES = re.compile(r"\b(\d+|a) decades?\b", re.IGNORECASE)
+_DATE = re.compile(
+    rf"\b(?:the )?(\d\d?)(?:st|nd|rd|th)? (?:of )?({_MONTH})\b|\b({_MONTH}) (?:the )?(\d\d?)(?:st|nd|rd|th)?\b(?!:)"
+)
+_SHORT_MONTH = re.compile(rf"\b({'|'.join(month[:3].capitalize() for month in MONTHS if month != 'may')}|Sept)\b\.?")
+_ISO = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
+_CLOCK = re.compile(r"\b(\d\d?)(?::(\d\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
+_PAST = re.compile(r"\b(half|quarter) past (\w+)\b", re.IGNORECASE)
+_TO_HOUR = re.compile(r"\bquarter to (\w+)\b", re.IGNORECASE)
+_OCLOCK = re.compile(r"\b(\w+) o'clock\b", re.IGNORECASE)
+
+Put = str | Callable[[re.Match[str]], str]
+
+
+def _number(found: re.Match[str]) -> str:
+    if found[0].lower() == "one":
+        return found[0]
+    whole = part = 0
+    for word in re.split(r"[\s-]+", found[0].lower()):
+        if word == "hundred":
+            part = (part or 1) * 100
+        elif word in _POWERS:
+            whole, part = whole + (part or 1) * _POWERS[word], 0
+        else:
+            part += NUMERALS[word] if word in NUMERALS else int(word) if word.isdigit() else 0
+    return str(whole + part)
+
+
+def _hour(word: str, less: int = 0) -> str:
+    low = word.lower()
+    return str(NUMERALS[low] - less) if low in NUMERALS else str(int(low) - less) if low.isdigit() else word
+
+
+_AMOUNT = "times|once|euros?|dollars?|pounds?|francs?|hours?|minutes?|days?"
+_CARE = {"s": "cares", "ed": "cared", "ing": "caring", "": "care"}
+_SPELLINGS: Sequence[tuple[re.Pattern[str], Put]] = [
+    (re.compile(pattern, re.IGNORECASE), put)
+    for pattern, put in (
+        ("’", "'"),
+        (r"n't\b", " not"),
+        (r"\bcannot\b|\bca not\b", "can not"),
+        (r"\bwo not\b", "will not"),
+        (r"(?<=\d),(?=\d{3}\b)", ""),
+        (r"\bunder-(?=\w)", "under "),
+        (r"\bex-(?=\w)", "former "),
+        (r"\bnon-(?=\w)", "not "),
+        (r"\bdislike(?=s?\b)", "not like"),
+        (r"\bmother tongue\b", "native language"),
+        (r"\bis an only child\b", "has no siblings"),
+        (r"\bused to\b(?! (?:the|a|his|her|it|being|\w+ing)\b)", "formerly"),
+        (r"\bon foot\b", "walking"),
+        (r"\bpreviously\b", "formerly"),
+        (r"\bwould (?:like|love)(?: to have)?\b", "wants"),
+        (r"\b(was|were) raised(?= (?:in|on|by)\b)", "grew up"),
+        (r"\bis employed (?:by|at|with)\b", "works for"),
+        (r"\bis employed as\b", "works as"),
+        (r"\bknows how to\b", "can"),
+        (r"\blook(s|ed|ing)? after\b", lambda found: f"{_CARE[found[1] or '']} for"),
+        (r"\btakes care of\b", "cares for"),
+        (r"\bnearly\b", "almost"),
+        (r"\b(?:is|am) (\d+|\w+) years? old\b", r"is \1"),
+        (r"\bin the year (?=\d)", "in "),
+        (r"([€$£])\s?(\d[\d.]*)", r"\2 \1"),
+        ("€", " euros"),
+        (r"\$", " dollars"),
+        ("£", " pounds"),
+        ("%", " percent"),
+        (r"(?<=\d)\s?kms?\b", " kilometres"),
+        (r"(?<=\d)\s?kgs?\b", " kilograms"),
+        (r"(?<=\d)\s?cm\b", " centimetres"),
+        (r"\bhalf a year\b", "6 months"),
+        (r"\bhalf an hour\b", "30 minutes"),
+        (r"\b(?:a|every|each|per) fortnight\b|\bfortnightly\b", "every 2 weeks"),
+        (r"\bfortnight\b", "2 weeks"),
+        (r"\bevery (?:other|second)\b", "every 2"),
+        (r"\ba couple of\b", "2"),
+        (r"\b(?:a )?dozen\b", "12"),
+        (r"\btwice\b", "2 times"),
+        (r"\bthrice\b", "3 times"),
+        (r"\bdaily\b", "every day"),
+        (r"\bweekly\b", "every week"),
+        (r"\bmonthly\b", "every month"),
+        (r"\b(?:yearly|annually)\b", "every year"),
+        (r"\bnightly\b", "every night"),
+        (r"\b(?:each|per)(?= (?:day|week|month|year|night|morning|evening|hour|\w+day)\b)", "every"),
+        (rf"\b({_AMOUNT}) an? (?=(?:day|week|month|year|night|hour)\b)", r"\1 every "),
+    )
+]
+
+
+def in_figures(text: str) -> str:
+    """The text with amounts in one form, and without the mark at its end."""
+    plain = text.strip().rstrip(".")
+    for pattern, put in _SPELLINGS:
+        plain = pattern.sub(put, plain)
+    plain = _PAST.sub(lambda found: f"{_hour(found[2])}:{'30' if found[1].lower() == 'half' else '15'}", plain)
+    plain = _TO_HOUR.sub(lambda found: f"{_hour(found[1], 1)}:45", plain)
+    plain = _OCLOCK.sub(lambda found: f"{_hour(found[1])}:00", plain)
+    plain = _CLOCK.sub(lambda found: f"{int(found[1]) % 12 + 12 * (found[3] in 'pP')}:{found[2] or '00'}", plain)
+    return " ".join(_dated(plain).split())
+
+
+def _dated(plain: str) -> str:
+    """With numbers as figures and the month of a day before it."""
+    plain = _ISO.sub(lambda found: f"{MONTHS[int(found[2]) - 1].capitalize()} {int(found[3])} {found[1]}", plain)
+    plain = _SHORT_MONTH.sub(
+        lambda found: next(each for each in MONTHS if each[:3] == found[1][:3].lower()).capitalize(), plain
+    )
+    plain = re.sub(
+        rf"\b(?:{_ORDINAL})(?= (?:of )?(?:{_MONTH})\b)", lambda found: str(_ORDINALS[found[0].lower()]), plain
+    )
+    plain = re.sub(rf"\bfirst(?= of (?:{_MONTH})\b)", "1", plain)
+    plain = _NUMBER.sub(_number, plain)
+    plain = _DECADES.sub(lambda found: f"{10 * int(found[1]) if found[1].isdigit() else 10} years", plain)
+    plain = _DATE.sub(lambda found: f"{found[2] or found[3]} {found[1] or found[4]}", plain)
+    plain = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", plain)
+    plain = re.sub(
+        rf"\b(?!second\b)(?:{_ORDINAL})\b", lambda found: str(_ORDINALS[found[0].lower()]), plain, flags=re.IGNORECASE
+    )
+    return re.sub(r"\b(\d+)-year-olds?\b", r"\1 years old", plain)

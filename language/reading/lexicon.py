@@ -1,0 +1,137 @@
+"""How two English words are related, by WordNet: one meaning, one a kind of the other, opposites, two of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Literal
+
+from .wordnet import Key, pointed_from, sense, senses_of
+
+Relation = Literal["same", "synonym", "derived", "near", "kind", "loose", "opposite", "sibling", "class", ""]
+ALIKE: Mapping[str, float] = {
+    "same": 1.0,
+    "synonym": 0.95,
+    "derived": 0.93,
+    "near": 0.8,
+    "loose": 0.75,
+    "kind": 0.7,
+}
+"""Relations of words that may say one thing, and how much they do."""
+_CONVERSES = frozenset(
+    {
+        frozenset({"teach", "learn"}),
+        frozenset({"lend", "borrow"}),
+        frozenset({"buy", "sell"}),
+        frozenset({"give", "receive"}),
+        frozenset({"give", "get"}),
+        frozenset({"hire", "fire"}),
+        frozenset({"hire", "reject"}),
+        frozenset({"owe", "own"}),
+        frozenset({"rent", "own"}),
+        frozenset({"vet", "veteran"}),
+        frozenset({"die", "fall"}),
+    }
+)
+"""Verbs that say one thing only with their persons changed over, and what WordNet has as synonyms and is none."""
+
+_CLASSES = frozenset({5, 6, 7, 8, 13, 14, 15, 18, 20, 21, 23, 28})
+"""Of nouns: animals, artifacts, attributes, body, food, groups, places, people, plants, possessions, measures, time."""
+_SENSES, _MOST_SENSES = 4, 5
+_DERIVED = frozenset("+\\<")
+
+
+def is_word(word: str) -> bool:
+    """Whether WordNet has a word in lower case, or a verb with its particle ("give_up"), and not as a name alone."""
+    return any(word in sense(key).words for key, _ in senses_of(word))
+
+
+@lru_cache(maxsize=20_000)
+def relation(one: str, other: str) -> Relation:
+    """What two words in lower case, in their basic form, are to each other; empty for nothing."""
+    if one == other:
+        return "same"
+    if frozenset({one, other}) in _CONVERSES:
+        return "opposite"
+    return next(_related(one, other), "") if senses_of(one) and senses_of(other) else ""
+
+
+def _related(one: str, other: str) -> Iterator[Relation]:
+    """What they are to each other, the closest first."""
+    if other in _opposites(one) or one in _opposites(other):
+        yield "opposite"
+    first, second = _ranked(one), _ranked(other)
+    common = [first[key] + second[key] for key in first if key in second]
+    if common and min(common) < _SENSES:
+        yield "synonym"
+    from_one, from_other = _derived(one), _derived(other)
+    if other in from_one or one in from_other or from_one & from_other:
+        yield "derived"
+    for word, its in ((one, other), (other, one)):
+        if any(its in _derived(synonym) for synonym in _synonyms(word)):
+            yield "near"
+    if any(to in second for key, rank in first.items() if rank < 3 for to in _pointed(key, "&")):
+        yield "near"
+    over_one, over_other = _above(one), _above(other)
+    if not _ranked(other, 2).keys().isdisjoint(over_one) or not _ranked(one, 2).keys().isdisjoint(over_other):
+        yield "kind"
+    if common:
+        yield "loose"
+    if any(steps <= 2 and over_other.get(key, 3) <= 2 for key, steps in over_one.items()):
+        yield "sibling"
+    of_one, of_other = _class(one), _class(other)
+    if of_one == of_other and of_one in _CLASSES:
+        yield "class"
+
+
+def _ranked(word: str, most: int = _SENSES) -> dict[Key, int]:
+    """Its senses, each with its rank."""
+    return {key: rank for key, rank in senses_of(word) if rank < most}
+
+
+@lru_cache(maxsize=10_000)
+def _opposites(word: str) -> frozenset[str]:
+    return frozenset(to for key, _ in senses_of(word) for sign, to in pointed_from(key, word) if sign == "!")
+
+
+@lru_cache(maxsize=10_000)
+def _derived(word: str) -> frozenset[str]:
+    ranked = _ranked(word, _MOST_SENSES)
+    return frozenset(to for key in ranked for sign, to in pointed_from(key, word) if sign in _DERIVED)
+
+
+@lru_cache(maxsize=10_000)
+def _synonyms(word: str) -> frozenset[str]:
+    """Words of one frequent sense with it."""
+    words = {each.lower() for key in _ranked(word, 2) for each in sense(key).words} - {word}
+    return frozenset(each for each in words if not _ranked(each, 2).keys().isdisjoint(_ranked(word, 2)))
+
+
+def _pointed(key: Key, sign: str) -> list[Key]:
+    return [pointer.to for pointer in sense(key).pointers if pointer.sign[0] == sign]
+
+
+@lru_cache(maxsize=10_000)
+def _above(word: str) -> Mapping[Key, int]:
+    """What the two most frequent senses are kinds of, and how many steps above them; verbs go up one step."""
+    found: dict[Key, int] = {}
+    for key in _ranked(word, 2):
+        step = [key]
+        for steps in range(1 + (2 if key[0] == "n" else 1)):
+            for each in step:
+                found[each] = min(steps, found.get(each, steps))
+            step = [kind for each in step for kind in _pointed(each, "@")]
+    return found
+
+
+def _class(word: str) -> int:
+    """The class of the most frequent sense of a noun; 0 for other words."""
+    return next((sense(key).kind for key, rank in senses_of(word) if rank == 0 and key[0] == "n"), 0)
+
+
+def siblings(noun: str) -> list[str]:
+    """Words of one kind with a noun that are known by their most frequent sense."""
+    first = [key for key, rank in senses_of(noun) if rank == 0 and key[0] == "n"]
+    found = {each for key in first for kind in _pointed(key, "@") for each in _pointed(kind, "~")} - {*first}
+    words = {word for key in found for word in sense(key).words if word.islower() and word.isalpha()}
+    return sorted(word for word in words - {noun} if any(key in found and not rank for key, rank in senses_of(word)))
