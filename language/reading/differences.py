@@ -90,8 +90,26 @@ def may_differ(pair: Alignment) -> bool:
         return True
     if one.days != other.days or _has_another_verb(pair) or _is_kind_of(pair):
         return True
+    if _is_reversed(pair) or _is_done_to_one(pair) or "than" in one.lows ^ other.lows:
+        return True
     is_perfect = one.is_perfect or other.is_perfect
-    return _differ_in_tense(one, other) and not _is_state(pair) and not is_perfect
+    is_state = _is_state(pair) and not (pair.is_all and pair.in_order)
+    return _differ_in_tense(one, other) and not is_state and not is_perfect
+
+
+def _is_reversed(pair: Alignment) -> bool:
+    """Whether the same words stand in just the other order: "the dog bit Tom" and "Tom bit the dog"."""
+    places = [its for _, (its, _) in sorted(pair.together.items())]
+    is_passive = pair.one.is_passive or pair.other.is_passive
+    return pair.is_all and len(places) > 2 and not is_passive and places == sorted(places, reverse=True)
+
+
+def _is_done_to_one(pair: Alignment) -> bool:
+    """Whether one does what is done to the other: "a trainer" and "a trainee"."""
+    ends = [{(word.lemma[:-2], word.lemma[-2:]) for word in each.words} for each in (pair.one, pair.other)]
+    doing = [{stem for stem, end in each if end in {"er", "or"}} for each in ends]
+    done = [{stem for stem, end in each if end == "ee"} for each in ends]
+    return bool(doing[0] & done[1] or doing[1] & done[0])
 
 
 def _is_narrowed(pair: Alignment) -> bool:

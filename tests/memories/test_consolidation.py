@@ -176,9 +176,10 @@ def test_pairs_of_another_writer_stay_apart_where_the_words_tell():
 
 @pytest.mark.usefixtures("_meant")
 def test_what_takes_nearly_the_same_words_and_is_two_stays_two_by_the_rules():
-    """Swapped roles, another tense, words that are near; 6 of 147 are taken for one (docs/upkeep.md)."""
+    """Swapped roles, another tense, words that are near; of 147 one is taken for one (docs/upkeep.md)."""
     differ = [pair for pairs in DEVELOPED_APART.values() for pair in pairs if pair[0] != pair[1]]
-    assert len([pair for pair in differ if _either_way(says_the_same, pair)]) <= 6
+    wrong = [pair for pair in differ if _either_way(says_the_same, pair)]
+    assert wrong == [("The user called Ana's dog.", "The user named Ana's dog.")]
     assert sum(_either_way(says_the_same, pair) for pair in DEVELOPED_DUPLICATES) >= 0.9 * len(DEVELOPED_DUPLICATES)
 
 

@@ -207,8 +207,9 @@ def test_each_statement_is_parsed_once_and_before_the_lock(me, add, monkeypatch)
     for content in known:
         add(me, content)
     parsed, at_the_lock = [], []
-    parse, record = compare.parse, adding.candidates_record
+    parse, parse_each, record = compare.parse, compare.parse_each, adding.candidates_record
     monkeypatch.setattr(compare, "parse", lambda text: (parsed.append(text), parse(text))[1])
+    monkeypatch.setattr(compare, "parse_each", lambda texts: (parsed.extend(texts), parse_each(texts))[1])
 
     def recording(*given):
         at_the_lock.append(list(parsed))
