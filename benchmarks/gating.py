@@ -10,22 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import django
-
+from benchmarks import set_up_without_servers
 from language.embedders.e5.embedder import BundledEmbedder
 
-SETTINGS = {
-    "DJANGO_SETTINGS_MODULE": "memory_project.settings",
-    "DATABASE_URL": "postgres://nobody@127.0.0.1/none",
-    "REDIS_URL": "redis://127.0.0.1:1",
-    "DEBUG": "1",
-    "SECRET_KEY": "of no use",
-}
-"""No server of these is asked."""
 FIELDS = ("preferred_name", "pronouns", "city", "language")
 DOCUMENTS = {
     "alone": lambda said: said,
@@ -121,9 +111,7 @@ def _lines(path: Path) -> list[str]:
 
 def main() -> None:
     """Score the files that are named."""
-    for name, value in SETTINGS.items():
-        os.environ.setdefault(name, value)
-    django.setup()
+    set_up_without_servers()
     from language.backends import embedder_replaced
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -80,7 +80,9 @@ _FORGET = (
     rf"|want) {YOU} to|please(?: to)?"
     r"|just|go ahead and|better|maybe) ){0,3}(?:please )?(?P<verb>forget|erase|delete|remove|scratch|strike|drop|wipe"
     r"|un-?(?:remember|note|save|store|learn)"
-    r"|disregard|ignore|stop remembering)"
+    r"|disregard|ignore|stop remembering"
+    r"|leave out(?= (?:the|that|this|any)(?: whole)? (?:thing|part|bit|story|stuff|business|matter)s? (?:about|with)\b)"
+    r")"
 )
 ORDERED = any_case(rf"{_START}(?P<act>{_ORDER} (?P<verb>{_ANY_KEEPING})\b)")
 FORGOTTEN = any_case(rf"{_START}(?P<act>{_FORGET}\b)")
