@@ -90,7 +90,7 @@ def may_differ(pair: Alignment) -> bool:
         return True
     if one.days != other.days or _has_another_verb(pair) or _is_kind_of(pair):
         return True
-    if _is_reversed(pair) or _is_done_to_one(pair) or "than" in one.lows ^ other.lows:
+    if _is_reversed(pair) or _is_done_to_one(pair) or _is_done_by_another(pair) or "than" in one.lows ^ other.lows:
         return True
     is_perfect = one.is_perfect or other.is_perfect
     is_state = _is_state(pair) and not (pair.is_all and pair.in_order)
@@ -120,6 +120,18 @@ def _is_narrowed(pair: Alignment) -> bool:
     return any(word.part in {"adjective", "adverb"} or word.lemma == "need" for word in more) or (
         pair.one.denials > 0 and pair.other.denials > 0
     )
+
+
+def _is_done_by_another(pair: Alignment) -> bool:
+    """Whether one has who does it, and the other does it: "the user's teacher" and "the user teaches"."""
+    for at, (its, _) in pair.together.items():
+        both = ((pair.one, pair.one.words[at]), (pair.other, pair.other.words[its]))
+        for (having, noun), (doing, verb) in (both, both[::-1]):
+            if noun.part == "noun" and verb.part == "verb" and noun.lemma.endswith(("er", "or", "ist")):
+                whose = rf"\b{re.escape(doing.subject)}['’]s (?:\w+ )?{re.escape(noun.lemma)}\b"
+                if doing.subject and re.search(whose, having.text, re.IGNORECASE):
+                    return True
+    return False
 
 
 def _differ_in_amounts(pair: Alignment) -> bool:

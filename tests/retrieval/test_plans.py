@@ -30,7 +30,12 @@ INDEXES = {Message: "message_vectors", ConversationChunk: "chunk_readable_vector
 
 @pytest.fixture
 def filled(transactional_db):
-    """Fill the three tables with rows of many people, mixed as they come in; return one person's legacy."""
+    """Fill the three tables with rows of many people, mixed as they come in; return one person's legacy.
+
+    They are made anew before: what other tests deleted left pages and entries of indexes, which change the plans.
+    """
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(f"TRUNCATE {', '.join(model._meta.db_table for model in INDEXES)} CASCADE")
     random = np.random.default_rng(7)
     people = [factories.UserFactory() for _ in range(PEOPLE)]
     legacies = [factories.LegacyFactory(owner=person) for person in people]
