@@ -12,51 +12,14 @@ from functools import cached_property
 from .content import Content
 from .lexicon import ALIKE, relation
 from .related import Part, Token, related
+from .words import listed
 
 _SURE = 0.9
 _COUNTED: Sequence[Part] = ("noun", "verb", "adjective", "adverb", "name")
 _KINDS = ("synonym", "derived", "near", "loose", "kind")
 _CLASHES = ("sibling", "opposite", "class", "names")
-_QUALIFIERS = frozenset(
-    [
-        "half",
-        "most",
-        "least",
-        "almost",
-        "or",
-        "more",
-        "less",
-        "first",
-        "former",
-        "last",
-        "next",
-        "new",
-        "old",
-        "left",
-        "right",
-        "other",
-    ]
-)
-_SMALL = frozenset(
-    [
-        "first",
-        "last",
-        "next",
-        "new",
-        "old",
-        "left",
-        "right",
-        "other",
-        "late",
-        "present",
-        "current",
-        "used",
-        "most",
-        "less",
-        "more",
-        "main",
-    ]
-)
+_QUALIFIERS = listed("half most least almost or more less first former last next new old left right other")
+_SMALL = listed("first last next new old left right other late present current used most less more main")
 
 
 @dataclass(frozen=True)

@@ -17,26 +17,10 @@ from .words import listed
 _TWO = listed("twin twins both pair couple")
 _AGAINST = frozenset(
     frozenset(pair.split("/"))
-    for pair in [
-        "from/to",
-        "before/after",
-        "with/without",
-        "by/to",
-        "until/from",
-        "until/since",
-        "up/down",
-        "over/under",
-        "above/below",
-        "into/out",
-        "in/from",
-        "at/from",
-        "for/against",
-        "on/off",
-        "for/from",
-        "with/for",
-        "to/for",
-        "for/after",
-    ]
+    for pair in listed(
+        "from/to before/after with/without by/to until/from until/since up/down over/under above/below "
+        "into/out in/from at/from for/against on/off for/from with/for to/for for/after"
+    )
 )
 """Prepositions that say what each other do not."""
 _FREE_UNITS = listed("year hour minute day week foot second")

@@ -14,7 +14,7 @@ import regex
 from language.base import Heard, ReplyRequest, Source
 from language.reading.parse import irregular
 from language.reading.stems import NUMERALS
-from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS
+from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
 
 NO_MODEL = "No language model is configured here, so I only tell what I remember."
 ITSELF = "Ask me about somebody or something that you have told me."
@@ -40,11 +40,7 @@ _ENDINGS = _ENDINGS_OF_SHORT | {"d", "e", "en", "er", "ers", "ied", "n", "r", "s
 """How forms of one word end, in English and German."""
 
 
-def _words_in(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_NO_NAMES = _words_in(
+_NO_NAMES = listed(
     "You Your The A An It There Every Each Most On In At Since Until Before After During Last Next This Once Twice"
 )
 _NAME = regex.compile(
@@ -56,7 +52,7 @@ _OF_A_PLACE = regex.compile(
     regex.IGNORECASE,
 )
 _SENTENCE_ENDS = regex.compile(r"[.!?;]\s")
-_TELL_WHO = _words_in("called named name names nicknamed aka friend neighbour neighbor colleague boss")
+_TELL_WHO = listed("called named name names nicknamed aka friend neighbour neighbor colleague boss")
 _OF_ME = regex.compile(r"\b(?:I|(?i:me|my|myself|ich|mich|mir))\b")
 _PRONOUN = regex.compile(r"(?<= )(?:she|he|her|him|his)\b", regex.IGNORECASE)
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
@@ -102,7 +98,7 @@ _WHAT_I_DO = regex.compile(
 )
 _OF_SOMEBODY_ELSE = regex.compile(r"^Your\b|\b(?:who|that|which)\b")
 # What a question is made of, and not what it is about.
-_OF_QUESTIONS = _words_in(
+_OF_QUESTIONS = listed(
     "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
     "got had has have he her him his how i in is it its know me mine my of on or our please recall remember remembered "
     "remind said say she so some something tell that the their them there these they thing things this those to told "

@@ -143,9 +143,7 @@ class Command(BaseCommand):
     def _score_pairs(self, path: Path, *, why: bool) -> None:
         try:
             found = duplicates.scored(path, get_embedder())
-        except (duplicates.PairsError, OSError, UnicodeDecodeError) as error:
-            raise CommandError(str(error)) from error
-        except EmbedderUnavailable as error:
+        except (duplicates.PairsError, OSError, UnicodeDecodeError, EmbedderUnavailable) as error:
             raise CommandError(str(error)) from error
         for name, pairs in (("same", found.same), ("differ", found.apart)):
             alone, asked = found.count(pairs, asks=False), found.count(pairs, asks=True)
