@@ -18,7 +18,7 @@ from .compare import Saying, compare
 from .condensing import in_one_sentence
 from .corrections import Correction, corrections_in
 from .filters import steers
-from .refusals import Turn, hear, may_refuse, named
+from .refusals import Refusal, Turn, hear, may_refuse, named
 from .sentences import own_words
 from .statements import Reading, read
 
@@ -194,7 +194,7 @@ def _deletions(request: ToolRequest, reading: Reading, known: Sequence[tuple[Kno
         if message.role != "user" or not may_refuse(message.content) or steers(message.content):
             continue
         refusal = hear(turns, position)
-        if refusal is None:
+        if refusal is None or _points_over_a_gap(request, refusal, message.index):
             continue
         told = [(memory.content, memory.subject) for memory, _ in known]
         places = named(refusal.named, told, whole=refusal.whole, denied=refusal.denied)
@@ -204,6 +204,15 @@ def _deletions(request: ToolRequest, reading: Reading, known: Sequence[tuple[Kno
         for memory, _ in meant:
             evidence = {"index": message.index, "quote": message.content.strip()}
             yield _Wish(DELETE, {"memory_id": memory.id, "explicit": True, "evidence": evidence}, message.index, 0)
+
+
+def _points_over_a_gap(request: ToolRequest, refusal: Refusal, index: int) -> bool:
+    """Whether what a no points to is withheld already and not shown: what stands before that is not meant."""
+    if refusal.named or not refusal.passages:
+        return False
+    there = {message.index for message in request.messages}
+    first = min(request.messages[position].index for position, _ in refusal.passages)
+    return any(between not in there for between in range(first + 1, index))
 
 
 def _addition(candidate: MemoryCandidate) -> dict[str, object]:

@@ -218,3 +218,20 @@ def test_any_talk_ends_in_the_same_calls_each_time(said):
     assert first == calls(*said, known=known)
     assert all(call.arguments.get("memory_id", LONDON.id) in {each.id for each in known} for call in first)
     assert len({call.id for call in first}) == len(first)
+
+
+def test_a_no_to_what_is_withheld_already_does_not_mean_what_was_said_before_it():
+    known = [memory("harp", "knowledge: The user plays the harp.")]
+    said = (
+        "I play the harp.",
+        "guide> Noted.",
+        "I had a breakdown in 2019.",
+        "guide> Shall I?",
+        "Please don't keep that.",
+    )
+    asked = request(*said, known=known)
+    shown = replace(asked, messages=tuple(each for each in asked.messages if each.index != 2))
+    deleted = [call.name for call in OfflineModel().choose_tools(shown).calls]
+    assert "delete_memory" not in deleted
+    near = request(*said[:2], said[4], known=known)
+    assert "delete_memory" in [call.name for call in OfflineModel().choose_tools(near).calls]
