@@ -11,26 +11,40 @@ from uuid import UUID, uuid4
 from django.db import DataError, IntegrityError, ProgrammingError, connection, models
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Cast, Coalesce
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.models import Agent, Grant, Legacy, Member, Preferences, User
+from accounts.policy import clean_shown_name
 from accounts.principals import Principal
 from conversations.imports import ImportFileError
 from conversations.imports.sources import Member as File
 from conversations.models import Conversation
-from facts.models import LegacyFact
+from facts.models import FactVersion, LegacyFact
 from journal.actions import LedgerWrite
-from journal.exceptions import Conflict, NotYoursToDecide
+from journal.exceptions import Conflict, NotYoursToDecide, Refused
 from journal.holdings import Holding
 from journal.models import Ledger
 from language.backends import get_embedder
-from memories.models import Memory, Place, new_memory_id
+from language.gates import first_sensitive
+from memories.models import Memory, MemoryVersion, Place, new_memory_id
 from statements.models import Suppression
+from statements.policy import HELD_BACK, reason_to_hold_back
 
+from .archive import member_of
 from .reading import Row, check_manifest, read_raw, read_rows, tables_of
 from .recount import recount
 
 BATCH = 500
+_STATEMENT_IN: dict[type[models.Model], str] = {
+    Memory: "id",
+    MemoryVersion: "memory_id",
+    LegacyFact: "id",
+    FactVersion: "fact_id",
+}
+"""The column that names a statement in each table that has words of statements."""
+_SENSITIVE = gettext_noop("holds sensitive data")
 _MADE_ANEW = (Preferences, Grant, Member)
 """What the account may have a row of already: the one of the export takes its place, or says the same."""
 
@@ -67,9 +81,10 @@ def export_check(members: Sequence[File], progress: Callable[[int], object]) -> 
 def export_restore(write: LedgerWrite, principal: Principal, members: Sequence[File]) -> dict[str, int]:
     """Bring back everything that an export holds, in a transaction that holds the person's ledger.
 
-    Returns how many rows by kind. Ids stay where they are free; others are given anew, wherever they stand. Revisions
-    go on from the account's. Raises ImportFileError for rows that don't fit together, and where the account is not
-    empty any more.
+    Returns how many rows by kind, and as ``quarantined`` how many statements the gates hold back: a file proves neither
+    who wrote a text nor that somebody looked at it. Ids stay where they are free; others are given anew, wherever they
+    stand. Revisions go on from the account's. Raises ImportFileError for rows that don't fit together, for the name of
+    a legacy that the gates refuse, and where the account is not empty any more.
     """
     user_id = cast(UUID, principal.user_id)
     if holds_something(user_id):
@@ -97,6 +112,8 @@ class _Restoring:
         self.last = self.before
         self.ids: dict[type[models.Model], dict[str, Any]] = defaultdict(dict)
         self.given: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
+        self.held_back = 0
         self.known_agents = dict(Agent.objects.filter(owner_id=user_id).values_list("name", "pk"))
 
     def run(self, members: Sequence[File]) -> dict[str, int]:
@@ -105,6 +122,7 @@ class _Restoring:
         for holding, member in tables:  # All before the first is stored: a row can name any other.
             for raw in _batches(read_raw(member)):
                 self._give_ids(holding.model, raw)
+                self._judge(holding.model, raw)
         for holding, member in tables:
             counts[holding.kind] = sum(
                 self._store(holding, batch) for batch in _batches(read_rows(holding, member, embedder))
@@ -113,6 +131,8 @@ class _Restoring:
         kept = [Member(legacy_id=pk, user_id=self.user_id, role=Member.Role.OWNER) for pk in self.ids[Legacy].values()]
         Member.objects.bulk_create(kept, ignore_conflicts=True)
         self._suppress()
+        if self.held_back:
+            counts["quarantined"] = self.held_back
         # The person's revision comes behind all that their rows name.
         self.write.ledgers[self.user_id].rev = self.last
         recount(self.write, self.user_id, self.ids[Legacy].values())
@@ -170,9 +190,9 @@ class _Restoring:
             elif column.name in holding.refers:
                 value = self._with_given_ids(value)
             values[column.attname] = value
-        return self._made(holding, model(**values), kept_id)
+        return self._made(holding, model(**values), kept_id, self.reasons.get(str(row.get("id")), ""))
 
-    def _made(self, holding: Holding, instance: models.Model, kept_id: Any) -> models.Model | None:
+    def _made(self, holding: Holding, instance: models.Model, kept_id: Any, reason: str) -> models.Model | None:
         if isinstance(instance, Member):
             instance.role = Member.Role.OWNER
         elif isinstance(instance, Preferences):
@@ -182,10 +202,37 @@ class _Restoring:
                 return None
             # A file proves nothing: a service, or one that names people as another does, would act for all of these.
             instance.kind, instance.issuer = Agent.Kind.PERSONAL, f"agent:{instance.pk}"
+        elif isinstance(instance, Legacy):
+            _check_name(instance, member_of(holding.kind))
+        elif isinstance(instance, Memory | LegacyFact) and reason:
+            self._hold_back(instance, reason)
         if holding.remake is not None:
             holding.remake(instance, self.language)
         instance.kept_id = kept_id  # type: ignore[attr-defined]
         return instance
+
+    def _judge(self, model: type[models.Model], rows: Sequence[Row]) -> None:
+        """Note of which statements a gate finds something in what they say, said before, or are filed under."""
+        statement = _STATEMENT_IN.get(model)
+        if statement is None:
+            return
+        for row in rows:
+            texts = [row["content"], row.get("subject", ""), *row.get("topics", ())]
+            if reason := next(filter(None, map(_reason_to_hold_back, texts)), ""):
+                self.reasons[row[statement]] = reason
+
+    def _hold_back(self, statement: Memory | LegacyFact, reason: str) -> None:
+        """Put a statement that counts or waits into quarantine."""
+        state = type(statement).State
+        if statement.state not in {state.ACTIVE, state.PROPOSED}:
+            return
+        self.held_back += 1
+        statement.state, statement.state_reason = state.QUARANTINED, reason
+        if isinstance(statement, Memory):
+            statement.active_rev = None
+        else:
+            statement.active_since, statement.quarantined_at = None, timezone.now()
+            statement.visibility, statement.shared_since = LegacyFact.Visibility.PRIVATE, None
 
     def _referred(self, key: models.ForeignKey[Any, Any], value: Any) -> Any:
         """What a key refers to: the person, a row of the export, or an agent that serves many."""
@@ -215,6 +262,18 @@ class _Restoring:
             words = rows.filter(as_text=OuterRef("object_id"), deleted_at__isnull=False).values("fingerprint")[:1]
             own = Suppression.objects.of(self.user_id)
             own.update(fingerprint=Coalesce(Subquery(words), "fingerprint"))
+
+
+def _reason_to_hold_back(text: str) -> str:
+    found = first_sensitive(text)
+    return f"{HELD_BACK}{_SENSITIVE}." if found else reason_to_hold_back(text)
+
+
+def _check_name(legacy: Legacy, member: str) -> None:
+    try:
+        clean_shown_name(legacy.name)
+    except Refused as error:
+        raise ImportFileError(member, "holds a name of a legacy that can't be taken") from error
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
