@@ -15,6 +15,7 @@ from pgvector.django import CosineDistance
 
 from accounts.principals import Principal
 from language.base import Vectors
+from language.reading.replying import STOCK
 from retrieval.text import SIMPLE, detect_config, list_words
 
 from . import policy
@@ -33,6 +34,8 @@ SHORT_CHARACTERS = 300
 """The vector of a longer message stands for too much else."""
 MOST_OFFERED = 20
 _MOST_LOOKED_AT = 200
+_OF_ASKING = ("remember",)
+"""Whoever asks for something to be kept, or says what is, has said nothing of it yet."""
 _STEMS = """
 SELECT tsvector_to_array(to_tsvector(%s::regconfig, said.text))
 FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.number
@@ -56,12 +59,15 @@ class SaidAgain:
 
 
 class Said:
-    """The words that are withheld, as stems of their language; ``names`` don't count, since all else holds them too."""
+    """The words that are withheld, as stems of their language.
 
-    def __init__(self, texts: Sequence[str], names: Iterable[str] = ()) -> None:
+    ``names`` don't count, since all else holds them too, nor do words of what is ``kept`` of the same messages.
+    """
+
+    def __init__(self, texts: Sequence[str], names: Iterable[str] = (), kept: Iterable[str] = ()) -> None:
         found = detect_config(" ".join(texts))
         self.config = "english" if found == SIMPLE else found
-        *said, named = self.stems([*texts, " ".join(names)])
+        *said, named = self.stems([*texts, " ".join([*_OF_ASKING, *names, *kept])])
         self.names = named
         self.each = [words for words in (each - named for each in said) if words]
         self.words = frozenset().union(*self.each)
@@ -76,7 +82,12 @@ class Said:
 
     def in_sentences(self, texts: Mapping[UUID, Original]) -> Iterator[tuple[UUID, Span, frozenset[str]]]:
         """The sentences of texts with their words, stemmed: whose it is, where it stands, what it says."""
-        places = [(pk, span) for pk, text in texts.items() for span in text.sentences()]
+        places = [
+            (pk, span)
+            for pk, text in texts.items()
+            for span in text.sentences()
+            if not any(text.words(span) in told for told in STOCK)
+        ]
         stems = self.stems([texts[pk].words(span) for pk, span in places])
         return ((pk, span, words) for (pk, span), words in zip(places, stems, strict=True))
 

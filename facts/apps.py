@@ -13,6 +13,7 @@ class FactsConfig(AppConfig):
         from conversations.actions import (  # noqa: PLC0415 - models are there only now
             follows_refusals,
             follows_withholding,
+            keeps_of_messages,
         )
         from conversations.echoes import says_again  # noqa: PLC0415
         from journal.undo import register_undo  # noqa: PLC0415
@@ -24,10 +25,11 @@ class FactsConfig(AppConfig):
             facts_resting_on,
         )
         from .actions.undoing import facts_put_back, legacies_of_facts  # noqa: PLC0415
-        from .queries import facts_say_again  # noqa: PLC0415
+        from .queries import facts_kept_of, facts_say_again  # noqa: PLC0415
 
         follows_refusals(facts_follow_refusal)
         says_again(facts_say_again)
+        keeps_of_messages(facts_kept_of)
         follows_withholding(facts_follow_withholding)
         doubted_by("fact", facts_resting_on)
         register_undo("fact", facts_put_back, ledgers=legacies_of_facts)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
 
 from accounts.principals import Principal
+from conversations.actions import Cause
 from conversations.echoes import SaidAgain, Sought, said_again
 from language.base import Comparison, Vectors
 from retrieval.search import nearest
@@ -16,7 +17,7 @@ from statements.policy import fingerprints
 from statements.wording import Embedded
 
 from . import policy
-from .models import LegacyFact
+from .models import FactEvidence, LegacyFact
 from .querysets import FactQuerySet
 
 
@@ -89,3 +90,10 @@ def also_said(principal: Principal, fact_id: UUID) -> list[SaidAgain]:
 def facts_say_again(principal: Principal, sought: Sought) -> list[SaidAgain]:
     """The person's own facts that say the same as something that is not to be kept."""
     return LegacyFact.objects.mine(principal).present().saying_again(sought, "fact")
+
+
+def facts_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:
+    """What stays a fact that rests on messages of which words are withheld."""
+    behind = FactEvidence.objects.filter(message__in=message_ids).values("fact")
+    rows = LegacyFact.objects.filter(user_id=user_id, state=LegacyFact.State.ACTIVE, pk__in=behind)
+    return (content for pk, content in rows.values_list("pk", "content") if str(pk) != cause.id)

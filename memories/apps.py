@@ -10,7 +10,11 @@ class MemoriesConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell undo how what this room keeps is put back."""
-        from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are there only now
+        from conversations.actions import (  # noqa: PLC0415 - models are there only now
+            follows_refusals,
+            follows_withholding,
+            keeps_of_messages,
+        )
         from conversations.echoes import says_again  # noqa: PLC0415
         from journal.undo import register_undo, revertible  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
@@ -22,9 +26,10 @@ class MemoriesConfig(AppConfig):
             memories_follow_withholding,
             memories_resting_on,
         )
-        from .queries import memories_say_again  # noqa: PLC0415
+        from .queries import memories_kept_of, memories_say_again  # noqa: PLC0415
 
         says_again(memories_say_again)
+        keeps_of_messages(memories_kept_of)
         follows_withholding(memories_follow_withholding)
         follows_refusals(memories_follow_refusal)
         doubted_by("memory", memories_resting_on)

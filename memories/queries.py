@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,12 +11,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.search import SearchVector
-from django.db.models import Count, Min, Value
+from django.db.models import Count, Exists, Min, OuterRef, Value
 from django.db.models.functions import Left
 from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from conversations.actions import Cause
 from conversations.echoes import MOST_OFFERED, SaidAgain, Sought, said_again
 from conversations.echoes import Said as WithheldWords
 from conversations.models import Conversation, Message
@@ -28,7 +29,7 @@ from retrieval.prepared import Rows, Shaped, read
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
-from .models import Memory, Place
+from .models import Memory, MemoryEvidence, Place, Relation
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
@@ -232,6 +233,15 @@ def memories_say_again(principal: Principal, sought: Sought) -> list[SaidAgain]:
     """Memories and places that say the same as something that is not to be kept."""
     rows = Memory.objects.visible_to(principal).present()
     return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
+
+
+def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:
+    """What stays remembered that rests on messages of which words are withheld, but for what was made of them."""
+    behind = MemoryEvidence.objects.filter(message__in=message_ids, version__recorded_to__isnull=True)
+    made = Relation.objects.filter(from_memory=OuterRef("pk"), type=Relation.Type.DERIVED_FROM)
+    rows = Memory.objects.filter(~Exists(made), user_id=user_id, kind__in=["semantic", "procedural"]).active()
+    gone = cause.id if cause.type == "memory" else ""
+    return rows.filter(pk__in=behind.values("version__memory")).exclude(pk=gone).values_list("content", flat=True)
 
 
 def _places_say_again(principal: Principal, said: WithheldWords) -> list[SaidAgain]:

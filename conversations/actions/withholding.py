@@ -46,6 +46,18 @@ def follows_withholding(follow: Follow) -> None:
     _follows.append(follow)
 
 
+Keeps = Callable[[UUID, Collection[UUID], Cause], Iterable[str]]
+_keeps: list[Keeps] = []
+
+
+def keeps_of_messages(keeps: Keeps) -> None:
+    """Have a room say what it goes on keeping that rests on messages of which words are withheld for another cause.
+
+    The assistant may have said that too, and goes on saying it.
+    """
+    _keeps.append(keeps)
+
+
 def words_withhold(
     write: LedgerWrite,
     user_id: UUID,
@@ -129,7 +141,9 @@ def _planned(user_id: UUID, cause: Cause, asked: _Asked, *, watched: bool = Fals
     by_message = asked.by_message
     texts = Texts.around(user_id, {*by_message, *asked.titled}, watched=watched)
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
-    said = Said([each for each in texts.words(spans) if each], texts.names)
+    # A message that is declined takes with it what was learned from it.
+    kept = [] if cause.type == Withheld.Cause.MESSAGE or not by_message else list(_kept(user_id, by_message, cause))
+    said = Said([each for each in texts.words(spans) if each], texts.names, kept)
     first = texts.first_in_each(spans)
     for pk, again in texts.saying(spans, said.is_said_by, said).items():
         spans[pk] += again
@@ -142,6 +156,10 @@ def _planned(user_id: UUID, cause: Cause, asked: _Asked, *, watched: bool = Fals
         wanted.setdefault(pk, set()).add(Taken("title", title, 0, whole.end, cause.type, cause.id))
     made = texts.rewriting({pk: taken[pk] | each for pk, each in wanted.items()})
     return _Plan(asked, texts, frozenset(spans), made)
+
+
+def _kept(user_id: UUID, ids: Collection[UUID], cause: Cause) -> Iterator[str]:
+    return (text for keeps in _keeps for text in keeps(user_id, ids, cause))
 
 
 def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:

@@ -33,6 +33,8 @@ QUESTIONS = {
     "interests": "What do you like to do? (“I like …”)",
 }
 """What the person is asked while nothing is known of it, by field or category, with a form of answer that is read."""
+STOCK = (NO_MODEL, ITSELF, NOTHING_FOUND, READ, NOT_KEPT, FOUND, NEAREST, *QUESTIONS.values())
+"""What is said alike to everybody, and so gives nothing away of anybody."""
 
 
 _ENDINGS_OF_SHORT = frozenset({"", "s", "es", "ed", "ing", "y", "ies"})

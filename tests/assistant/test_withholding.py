@@ -43,6 +43,7 @@ from journal.models import Change, Export, ExportPart, Ledger
 from journal.undo import undo
 from language.backends import get_embedder
 from language.base import ModelUnavailable
+from language.reading import replying
 from memories import queries
 from memories.actions import (
     memories_decide,
@@ -114,6 +115,30 @@ def test_the_sentences_that_hold_the_quote_are_withheld_with_the_assistants_echo
     conversation = say(owner, SAID, ECHO)
     dont_keep(owner, learned(owner, conversation))
     assert record(conversation) == [f"Good morning! {MARK} Shall we begin?", f"{MARK} Let us begin."]
+
+
+def test_what_the_assistant_said_of_something_else_that_is_kept_of_the_sentence_stays(owner):
+    both = "My daughter Mia was born on 3 March 2019 and hates spinach."
+    born, hates = "Your daughter Mia was born on 3 March 2019.", "So Mia hates spinach, noted."
+    conversation = say(owner, both, born, "And?", hates)
+    learned(owner, conversation, "The user's daughter Mia was born on 3 March 2019.", both)
+    dont_keep(owner, learned(owner, conversation, "The user's daughter Mia hates spinach.", both))
+    assert record(conversation) == [MARK, born, "And?", MARK]
+
+
+def test_what_is_declined_takes_also_what_was_said_of_what_was_learned_from_it(owner):
+    conversation = say(owner, SAID, ECHO)
+    learned(owner, conversation)
+    message_decline(me(owner), conversation.pk, 0)
+    assert record(conversation) == [MARK, f"{MARK} {MARK}"]
+
+
+@pytest.mark.parametrize("stock", replying.STOCK)
+def test_what_the_assistant_says_to_everybody_gives_nothing_away(owner, stock):
+    sister = "My sister is called Ilse, and I like to live alone, remember that."
+    conversation = say(owner, sister, stock)
+    dont_keep(owner, learned(owner, conversation, "The user's sister is called Ilse.", sister))
+    assert record(conversation) == [MARK, stock]
 
 
 def test_what_was_read_wrongly_stays_in_the_record(owner):
