@@ -64,7 +64,9 @@ def kinds() -> Texts:
     orders += unseen["instructions"]["must_hold_back"]
     secret = [*(text for texts in rounds for text in texts.get("secret", ())), *unseen["sensitive"]["must_refuse"]]
     secret += sensitive["refused"]["password or code"]
-    own = [[*_lines("ordinary.txt"), *_lines("everyday.txt")], _lines("orders.txt"), _lines("secrets.txt")]
+    # Those of plain.txt hold the words that orders have; some of them give a field.
+    ordinary = [*_lines("ordinary.txt"), *_lines("everyday.txt"), *_lines("plain.txt")]
+    own = [ordinary, _lines("orders.txt"), _lines("secrets.txt")]
     return _together([told, orders, secret], own)
 
 
