@@ -28,6 +28,7 @@ from language.embedders.e5 import embedder as e5
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.remote import RemoteEmbedder
+from language.reading import parse as parsing
 from tests import factories
 from tests.emptying import empty_tables
 from tests.openapi import CheckedClient, contract
@@ -196,6 +197,31 @@ def _weights_are_read_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(e5, "_read", cache(e5._read))
         yield
+
+
+@pytest.fixture(scope="module")
+def texts_are_read_once():
+    """For corpora that ask several rules about each text: it is parsed, and its meaning told, for the first of them."""
+    from language.embedders.e5.network import Network  # Takes a second, which most workers need not.
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_read", cache(parsing._read))
+        patch.setattr(Network, "read", told_once(Network.read))
+        yield
+
+
+def told_once(read):
+    """Let a network answer anew only what it has not been asked yet."""
+    known = {}
+
+    @wraps(read)
+    def remembered(self, tokens):
+        asked = (self, tuple(tokens))
+        if asked not in known:
+            known[asked] = read(self, tokens)
+        return known[asked]
+
+    return remembered
 
 
 @pytest.fixture(scope="session", autouse=True)

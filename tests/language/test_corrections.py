@@ -13,6 +13,8 @@ from language.reading.compare import Saying, compare, read_together
 from language.reading.parse import parse_each
 from memories.policy.bands import Band, Neighbour, Thresholds
 
+pytestmark = pytest.mark.usefixtures("texts_are_read_once")
+
 CORPUS = {
     half: {kind: [[part.strip() for part in row.split("|")] for row in rows] for kind, rows in kinds.items()}
     for half, kinds in yaml.safe_load(Path(__file__).with_name("corrections.yaml").read_text("utf-8")).items()

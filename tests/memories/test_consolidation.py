@@ -1,7 +1,6 @@
 """Consolidation: what was noted twice becomes one memory, nothing else does, and one press takes it back."""
 
 from datetime import timedelta
-from functools import cache
 
 import pytest
 import time_machine
@@ -16,7 +15,6 @@ from desk.timeline.feed import TimelineView, read_timeline
 from journal.models import JobRun, ModelUse, OperationEvent
 from language.base import ModelUnavailable, Usage
 from language.consolidating import Compared
-from language.reading import parse as parsing
 from language.second_person import second_person
 from memories import actions
 from memories.consolidation import candidate_pairs
@@ -38,7 +36,7 @@ from .plans import standing
 from .rows import remember
 from .state import check, now
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("texts_are_read_once")]
 
 SAME_DOG, DOG = "The user's dog is called Rufus.", "The user has a dog named Rufus."
 TEA, SAME_TEA = "The user drinks green tea.", "The user is drinking green tea."
@@ -70,14 +68,6 @@ def model(monkeypatch):
     made = Model()
     monkeypatch.setattr("memories.actions.consolidating.get_model", lambda: made)
     return made
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _parsed_once():
-    """The corpora ask several rules about each text, in both directions: it is read for the first of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "_read", cache(parsing._read))
-        yield
 
 
 @pytest.fixture(autouse=True)

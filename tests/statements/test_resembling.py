@@ -11,6 +11,8 @@ from statements.policy.resembling import LEAST_SIMILARITY, comes_near, resembles
 
 from . import resembling
 
+pytestmark = pytest.mark.usefixtures("texts_are_read_once")
+
 
 @pytest.fixture(scope="module")
 def shares():

@@ -15,6 +15,8 @@ from statements.wording import Embedded
 
 from .labelled import labelled
 
+pytestmark = pytest.mark.usefixtures("texts_are_read_once")
+
 
 @pytest.fixture(scope="module")
 def stopped():
