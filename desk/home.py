@@ -29,6 +29,7 @@ from memories.models import MemoryPlan, Place
 from memories.plans import open_plan
 from memories.queries import block_fill
 
+from .account.erasing import erasure_of_everything
 from .agents.webhooks import stopped_webhooks
 from .first_run import TellForm
 from .history import agent_names, who_address, who_did
@@ -117,6 +118,7 @@ def _show(
     context = {
         "principal": principal,
         "form": form,
+        "erasure": erasure_of_everything(principal),
         "tell": tell,
         "plan": plan if plan and plan.state == MemoryPlan.State.PREVIEW and plan.items.exists() else None,
         "leaving": leaving_soon(principal),

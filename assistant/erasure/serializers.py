@@ -13,7 +13,7 @@ from web.json import ExactSerializer
 from .actions import LONGEST_GRACE_HOURS
 from .extent import SCOPES
 
-VERIFY = gettext_noop("Whoever runs the server can prove it against the database: manage.py verify_erasure RECEIPT.")
+VERIFY = "Whoever runs the server can prove it against the database: manage.py verify_erasure RECEIPT."
 NOT_REACHED = (
     gettext_noop(
         "Rows that were deleted stay in the database's files until it vacuums them, and in its log of writes "

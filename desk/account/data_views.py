@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
@@ -17,7 +18,7 @@ from django.views.generic import RedirectView
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_request, erasure_withdraw
-from assistant.erasure.serializers import NOT_REACHED, VERIFY
+from assistant.erasure.serializers import NOT_REACHED
 from assistant.takeout.api import export_file
 from assistant.takeout.export_actions import JOB, export_begin
 from conversations.models import Withheld
@@ -29,9 +30,12 @@ from memories.overview import counts_by_state
 
 from ..importing.views import import_fields
 from ..legacies.tabs import tab_counts
-from ..page import PageRequest, for_person
-from .erasing import SCOPES, receipts, removed_in_words
+from ..page import PageRequest, came_from, for_person
+from .erasing import SCOPES, erasure_of_everything, receipts, removed_in_words
 from .views import AS_SHOWN, RECORD, language_name
+
+SOON = timedelta(minutes=5)
+"""A receipt that is due within this is loaded again until it is done."""
 
 
 @require_safe
@@ -53,7 +57,7 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
     withheld = Withheld.objects.visible_to(principal).kept().passages().once()
     context = {
         **panel,
-        "erasure": Erasure.objects.filter(user_id=user_id, scope="everything", state="waiting").first(),
+        "erasure": erasure_of_everything(principal),
         "grace_hours": settings.ERASE_GRACE_HOURS,
         "receipts": receipts(principal),
         "counts": counts_by_state(Memory.objects.visible_to(principal)),
@@ -76,22 +80,37 @@ def erase(request: PageRequest, principal: Principal) -> HttpResponse:
             messages.success(request, _("Nothing is erased."))
         elif request.POST.get("confirm") == principal.name:
             erasure_request(principal, "everything", grace_hours=settings.ERASE_GRACE_HOURS)
+            told = _("Everything is erased in %(hours)s hours. Until then you can keep it, here and at home.")
+            messages.success(request, told % {"hours": settings.ERASE_GRACE_HOURS})
         else:
             messages.error(request, _("Nothing was erased: type your name as it stands on the page."))
     except (Conflict, ValueError) as error:
         messages.error(request, getattr(error, "detail", _("There is no such erasure.")))
-    return redirect("my-data")
+    return redirect(came_from(request, reverse("my-data")))
 
 
 @require_safe
-def receipt_page(request: HttpRequest, receipt: UUID) -> HttpResponse:
+def receipt_page(request: PageRequest, receipt: UUID) -> HttpResponseBase:
     """The receipt of an erasure, for whoever has its address: the account may be gone."""
+    if request.user.is_authenticated:
+        return _receipt_as_signed_in(request, receipt)
+    return _receipt(request, receipt)
+
+
+@for_person
+def _receipt_as_signed_in(request: PageRequest, principal: Principal, receipt: UUID) -> HttpResponse:
+    return _receipt(request, receipt)
+
+
+def _receipt(request: PageRequest, receipt: UUID) -> HttpResponse:
     erasure = get_object_or_404(Erasure, pk=receipt)
+    is_open = erasure.state in {Erasure.State.WAITING, Erasure.State.ERASING}
     context = {
         "erasure": erasure,
+        "is_open": is_open,
+        "is_soon": is_open and erasure.due_at <= timezone.now() + SOON,
         "scope": _(SCOPES.get(erasure.scope, erasure.scope)),
         "removed": removed_in_words(erasure),
-        "verify": _(VERIFY),
         "not_reached": [_(each) for each in NOT_REACHED],
     }
     return render(request, "desk/receipt.html", context)

@@ -92,6 +92,12 @@ def receipts(principal: Principal) -> list[Receipt]:
     return [Receipt(each, _(NAMES.get(each.scope, each.scope))) for each in rows]
 
 
+def erasure_of_everything(principal: Principal) -> Erasure | None:
+    """The erasure of everything, while it waits and can be taken back."""
+    waiting = Erasure.objects.filter(user_id=must_act_for(principal), scope="everything", state=Erasure.State.WAITING)
+    return waiting.first()
+
+
 def removed_in_words(erasure: Erasure) -> dict[str, int]:
     """What an erasure removed, by what the person calls it; what has no name of its own comes last, as one."""
     counts: dict[str, int] = {}

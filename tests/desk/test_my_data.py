@@ -3,6 +3,7 @@
 import io
 import zipfile
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -75,12 +76,16 @@ def test_everything_is_erased_a_day_after_its_name_was_typed(visit, owner, clien
     erasure = Erasure.objects.get()
     assert erasure.due_at - erasure.at > timedelta(hours=23)
     page = text(mine.get("/data/"))
+    assert "Everything is erased in 24 hours" in page, "said at once, at the top"
     assert "Everything is erased on" in page
+    assert "Everything is about to be erased" in text(mine.get("/")), "and at home until it happens"
     assert f'href="/erased/{erasure.pk}/"' in page
     run_erasure(JobRun.objects.get(kind="erase").pk)
     assert Memory.objects.exists()
-    mine.post("/data/erase/", {"withdraw": str(erasure.pk)})
-    assert "Nothing is erased." in text(mine.get("/data/"))
+    assert mine.post("/data/erase/", {"withdraw": str(erasure.pk), "next": "/"}).url == "/"
+    home = text(mine.get("/"))
+    assert "Nothing is erased." in home
+    assert "Everything is about to be erased" not in home
     assert "Taken back" in text(client.get(f"/erased/{erasure.pk}/"))
     mine.post("/data/erase/", {"confirm": owner.display_name})
     JobRun.objects.update(not_before=timezone.now())
@@ -89,13 +94,35 @@ def test_everything_is_erased_a_day_after_its_name_was_typed(visit, owner, clien
     again = Erasure.objects.get(state="done")
     receipt = text(client.get(f"/erased/{again.pk}/"))
     assert "Erased on" in receipt
-    assert "manage.py verify_erasure" in receipt
+    assert "Times are in UTC." in receipt
+    assert "manage.py" not in receipt
     Erasure.objects.filter(pk=again.pk).update(
         removed={"memory": 1, "memoryevidence": 2, "memories": 1, "memoryversion": 3, "job_blanked": 1}
     )
     told = words(client.get(f"/erased/{again.pk}/"))
     assert "memories 2 wordings of memories 3 entries that go with them 3" in told, "by names, not by tables"
     assert mine.get("/data/").status_code == 302
+
+
+def test_a_receipt_is_loaded_again_until_it_is_done_and_tells_the_persons_time(visit, owner, hens):
+    PreferencesFactory(user=owner, time_zone="Asia/Tokyo")
+    client = visit(owner)
+    client.post(f"/memories/{hens.pk}/erase/", {"at_once": ""})
+    erasure = Erasure.objects.get()
+    address = f"/erased/{erasure.pk}/"
+    assert "hx-trigger" not in text(client.get(address)), "in a day nobody waits for it"
+    Erasure.objects.update(due_at=timezone.now())
+    page = text(client.get(address))
+    assert "Being erased" in page
+    assert f'hx-get="{address}" hx-trigger="every 2s"' in page
+    JobRun.objects.update(not_before=timezone.now())
+    carry_out()
+    page = text(client.get(address))
+    assert "hx-trigger" not in page
+    erasure.refresh_from_db()
+    assert f"{erasure.done_at.astimezone(ZoneInfo('Asia/Tokyo')):%H:%M}" in words(client.get(address))
+    assert "UTC" not in page
+    assert 'href="/data/#receipts"' in page
 
 
 # --- One thing ------------------------------------------------------------------------------------------------------
