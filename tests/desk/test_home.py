@@ -148,7 +148,7 @@ def test_it_costs_the_same_however_much_there_is(visit, owner, me, bot, cautious
         add(cautious, f"The user has {number + 2} brothers.")
         actions.place_add(me, f"p{number}", f"Place {number}")
     client = visit(owner)
-    with django_assert_num_queries(23):
+    with django_assert_num_queries(24):
         client.get("/")
 
 
