@@ -29,6 +29,9 @@ _NO_DECISIONS = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "
 """What an agent may do without the scope admin, and so may undo where it did it itself."""
 
 _BUILDS_NOTHING = ("LINK", "MENTION")
+_WRITTEN_ANEW = frozenset({"chunk"})
+"""Summaries: a job writes them anew once their messages have changed or are put back, also amid somebody's action."""
+
 _MAKES_ROOM = frozenset({"EVICT"})
 _NOTHING = Q(pk__in=[])
 
@@ -333,7 +336,8 @@ class _Undoing:
         for rev, change in self.range.asked.items():
             steps = self.range.steps.get((change.object_type, change.object_id), ())
             is_covered = any(step.action <= rev <= step.rev for step in steps)
-            if not is_covered and change.event not in _BUILDS_NOTHING and not _reverts.keys() & change.meta.keys():
+            is_news = change.event not in _BUILDS_NOTHING and change.object_type not in _WRITTEN_ANEW
+            if not is_covered and is_news and not _reverts.keys() & change.meta.keys():
                 self.left[rev] = _why_not(self.principal, change) or "not_undoable"
         left = [Left(rev, self.left[rev]) for rev in sorted(self.left)]
         return Undone(self.done, left, *((first, last) if last >= first else (0, 0)))

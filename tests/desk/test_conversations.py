@@ -284,7 +284,7 @@ def test_a_conversation_is_not_kept_and_that_is_undone(visit, owner, me, talk):
     answer = client.post(page(kept, "remove/"), {"decision": "dont_keep"}, follow=True)
     assert set(Message.objects.filter(conversation=kept).values_list("content", flat=True)) == {"[withheld]"}
     undo = re.search(r'action="(/undo/\d+/\d+/)"', text(answer))[1]
-    client.post(undo, {"next": page(kept)})
+    assert "Undone for 3 messages." in words(client.post(undo, {"next": page(kept)}, follow=True))
     rows = Message.objects.filter(conversation=kept).order_by("index")
     assert list(rows.values_list("content", flat=True)) == ["My sister is ill.", "Since when?", "Since May."]
 

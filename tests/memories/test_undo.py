@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 import time_machine
@@ -15,7 +16,7 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from facts import actions as facts
 from facts.models import LegacyFact
-from journal.actions import trim
+from journal.actions import ledger_write, trim
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Change, Ledger, UndoStep
 from journal.undo import undo
@@ -294,6 +295,15 @@ class TestWhoUndoes:
         undone = undo(me, 1, rev_of(owner))
         assert (undone.undone, [each.why for each in undone.left]) == (0, ["built_on", "by_staff"])
         assert now(memory).state == "quarantined"
+
+
+def test_a_summary_that_a_job_wrote_anew_meanwhile_is_no_exception(me, owner, add):
+    add(me, "The user keeps bees.")
+    with ledger_write(me.actor, owner.pk) as write:
+        write.change(owner.pk, "UPDATE", "chunk", uuid4())
+    add(me, "The user keeps hens.")
+    undone = undo(me, 1, rev_of(owner))
+    assert (undone.undone, list(undone.left)) == (2, [])
 
 
 def test_preferences_stay(me, owner):
