@@ -79,9 +79,9 @@ def read_through(
 
 
 def _keep(principal: Principal, key: str, value: object, seconds: int) -> None:
-    cache.set(key, (value,), seconds)
     # Asked after it was stored: whichever comes later, the erasure or this, removes it.
-    if cache.get(_mark(must_act_for(principal)), -1) >= principal.rev:
+    erased = valkey().set_and_get(key, (value,), seconds, _mark(must_act_for(principal)))
+    if erased is not None and erased >= principal.rev:
         valkey().forget(key)
 
 

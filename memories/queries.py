@@ -25,7 +25,7 @@ from conversations.passages import Original
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Ledger
 from retrieval.filters import STAND_IN_NOW
-from retrieval.prepared import Rows, Shaped, read
+from retrieval.prepared import Rows, Shaped, read, together
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
@@ -63,13 +63,16 @@ class UsualList:
     """What is active and visible now, the latest change first, as a paginator takes it: counted, then sliced.
 
     Most lists are asked for so, without filters. They are compiled once a process and prepared on each connection. Each
-    row has the values of ``columns``. ``until`` is when the first of them expires, known once they were counted.
+    row has the values of ``columns``. ``until`` is when the first of them expires, known once they were counted. With
+    ``first`` so many are read as they are counted, in one round trip.
     """
 
     ordered = True
     until: datetime | None = None
 
-    def __init__(self, principal: Principal, columns: tuple[str, ...]) -> None:
+    def __init__(self, principal: Principal, columns: tuple[str, ...], first: int = 0) -> None:
+        self._ahead = slice(0, first)
+        self._read_ahead: Rows | None = None
         self._someone = principal.stand_in()
         self._columns = columns
         self._values = {
@@ -79,19 +82,29 @@ class UsualList:
         }
 
     def count(self) -> int:
-        """How many there are. One statement."""
+        """How many there are. One statement, and one for the ``first``."""
 
         def build() -> Any:
             told = {"number": Count("pk"), "soonest": Min("expires_at")}
             return self._build().order_by().values(all=Value(1)).annotate(**told)
 
-        found = read(Shaped(("usual list counted", self._someone), build, self._values), ("number", "soonest"))
+        counted = Shaped(("usual list counted", self._someone), build, self._values)
+        reading = [read.steps(counted, ("number", "soonest"))]
+        if self._ahead.stop:
+            reading.append(read.steps(self._rows(), self._columns, self._ahead))
+        found, *ahead = together(*reading)
+        self._read_ahead = ahead[0] if ahead else None
         number, self.until = found[0] if found else (0, None)
         return number
 
     def __getitem__(self, part: slice) -> Rows:
-        """Those of a page. One statement."""
-        return read(Shaped(("usual list", self._someone), self._build, self._values), self._columns, part)
+        """Those of a page. One statement, unless they were read ahead."""
+        if self._read_ahead is not None and part.start == 0 and part.stop <= self._ahead.stop:
+            return self._read_ahead[part]
+        return read(self._rows(), self._columns, part)
+
+    def _rows(self) -> Shaped:
+        return Shaped(("usual list", self._someone), self._build, self._values)
 
     def _build(self) -> MemoryQuerySet:
         rows = Memory.objects.visible_to(self._someone).active().unexpired(STAND_IN_NOW)

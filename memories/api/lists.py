@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -17,7 +17,7 @@ from accounts.principals import Principal
 from journal.exceptions import NotAllowed
 from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
-from web.pagination import PER_PAGE, ByTime
+from web.pagination import PER_PAGE, ByTime, Pages
 
 from .. import actions, queries
 from ..cache import Family, Reading, read_through
@@ -57,7 +57,8 @@ class Memories(WritesOnce[Principal], ListAPIView):
 
         def read() -> Reading[dict[str, Any]]:
             if request.query_params.keys() <= {"page", PER_PAGE}:
-                usual = queries.UsualList(principal, MEMORY_COLUMNS)
+                first = 0 if "page" in request.query_params else cast("Pages", self.paginator).get_page_size(request)
+                usual = queries.UsualList(principal, MEMORY_COLUMNS, first)
                 # It knows when the first of them expires once they are counted.
                 return Reading(self._page(principal, usual), usual.until)
             until = Memory.objects.visible_to(principal).next_expiry(timezone.now())

@@ -29,6 +29,20 @@ def test_what_is_stored_is_there(key):
     cache.delete(key + "b")
 
 
+def test_one_is_stored_and_another_read_after_it(key):
+    assert valkey().set_and_get(key, (1, "two"), 60, key) == (1, "two")
+    assert valkey().set_and_get(key, 2, 60, key + "b") is None
+    assert cache.get(key) == 2
+    assert 0 < valkey()._server.ttl(valkey().make_key(key)) <= 60
+    cache.delete(key)
+
+
+def test_what_calls_the_server_is_made_once(key):
+    client = valkey()._cache
+    assert client.get_client(key) is client.get_client(key, write=True)
+    assert client.get_client().connection_pool is client._get_connection_pool(write=True)
+
+
 @pytest.mark.usefixtures("away")
 def test_a_server_that_is_away_is_an_empty_one(key, caplog):
     caplog.set_level("WARNING")
@@ -36,6 +50,7 @@ def test_a_server_that_is_away_is_an_empty_one(key, caplog):
     assert not cache.add(key, 1, 60)
     assert cache.get(key, "nothing") == "nothing"
     assert cache.get_many([key]) == {}
+    assert valkey().set_and_get(key, 1, 60, key) is None
     assert cache.set_many({key: 1}) == []
     assert not cache.delete(key)
     assert "cache_away" in caplog.text

@@ -2,6 +2,7 @@
 
 import random
 from datetime import timedelta
+from unittest import mock
 
 import pytest
 import time_machine
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from conversations.models import Conversation
 from memories.models import Memory, MemoryEvidence, Place, PlaceMention
+from retrieval import prepared
 from tests import factories
 from tests.assistant.querying import START, random_memories
 from tests.conftest import with_key
@@ -131,6 +133,15 @@ class TestLists:
         assert api(owner).get(f"{URL}?page=9").status_code == 404
         for wrong in ("?page=0", "?page=x"):
             assert list(api(owner).get(f"{URL}{wrong}").json()) == ["page"]
+
+    @pytest.mark.parametrize(("page", "trips"), [("", [2]), ("&page=1", [1, 1]), ("&page=2", [1, 1])])
+    def test_the_first_page_is_counted_and_read_in_one_round_trip(self, memories, api, owner, page, trips):
+        with mock.patch.object(prepared, "_run", wraps=prepared._run) as run:
+            answer = api(owner).get(f"{URL}?per_page=3{page}").json()
+        assert answer["count"] == 4
+        assert [each["content"] for each in answer["results"]] == (self.ACTIVE[3:] if "2" in page else self.ACTIVE[:3])
+        asked = [call.args[0] for call in run.call_args_list]
+        assert [len(calls) for calls in asked if "memories_memory" in calls[0].statement.text] == trips
 
     def test_an_agent_sees_its_categories_and_nothing_that_waits_but_its_own(self, memories, api, owner):
         supervisor = with_key(factories.AgentFactory(owner=owner, role="supervisor"))

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
+from journal.cache import valkey
 from memories import actions
 from memories.models import Memory
 from memories.overview import counts_by_state, read_overview
@@ -49,6 +50,6 @@ def test_what_expires_is_counted_until_then_and_kept_no_longer(owner, monkeypatc
     remember(owner, {"content": "Is at the sea.", "expires_at": now + timedelta(seconds=90)}, "Drinks green tea.")
     remember(owner, {"content": "Was in the hills.", "expires_at": now - timedelta(seconds=1)})
     kept = []
-    monkeypatch.setattr("memories.cache.cache.set", lambda key, value, seconds: kept.append(seconds))
+    monkeypatch.setattr(valkey(), "set_and_get", lambda key, value, seconds, other: kept.append(seconds))
     assert read_overview(principal_for_person(owner.pk)).states == {"active": 2}
     assert 80 < kept[0] <= 90

@@ -140,6 +140,13 @@ def test_what_a_queryset_compares_with_is_written_out_but_for_stand_ins(owner):
     assert standing.run({"5% o'clock": "x"}) == []
 
 
+def test_json_is_read_as_it_is_stored_and_what_is_empty_is_nobody_else_s(db):
+    given = put_together("SELECT {one}::jsonb, {other}::jsonb, {third}::jsonb, {none}::jsonb", {})
+    ((one, other, third, none),) = given.run({"one": "{}", "other": "{}", "third": '{"a": [1, {}]}', "none": None})
+    assert (one, other, third, none) == ({}, {}, {"a": [1, {}]}, None)
+    assert one is not other
+
+
 # --- Side by side -----------------------------------------------------------------------------------------------
 
 NUMBER = put_together("SELECT {number}::int", {})
