@@ -25,8 +25,8 @@ from language.reading.sentences import Sentence, split_sentences
 WEIGHTS = Path(__file__).with_name("judged.npz")
 CLASSES = ("neither", "points", "no", "asks")
 NEITHER, POINTS, NO, ASKS = range(len(CLASSES))
-LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 3.0, -3.0, 1.0
-"""At 0 for the first, 13 of 500 messages of people who refuse nothing (LoCoMo) were heard as a no; at 3, 8."""
+LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.5, 0.0, 1.0
+"""At these, 1 to 3 of 229 messages of people who refuse nothing (LoCoMo) are heard as a no."""
 _CERTAIN = 4.0
 """A part of a sentence goes before the whole, but for one that is not so clear."""
 _LEAST_OF_A_SENTENCE = -4.0

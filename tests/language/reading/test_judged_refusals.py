@@ -49,10 +49,8 @@ def test_what_the_other_side_asks_is_judged_too():
     assert not asks("Was he a miner or a baker?")
     asked = [Turn("user", "My sister takes pills. She cooks well."), Turn("assistant", "Should it stand in the book?")]
     answer = "I should feel a fool. Do leave it."
-    assert hear([*asked, Turn("user", answer)], 2).passages == (
-        (0, "My sister takes pills."),
-        (0, "She cooks well."),
-    )
+    meant = hear([*asked, Turn("user", answer)], 2).passages
+    assert {(0, "My sister takes pills."), (0, "She cooks well.")} <= set(meant)
 
 
 def test_another_embedder_or_one_that_fails_leaves_the_patterns_alone(monkeypatch):
