@@ -151,10 +151,13 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
 
 
 def _model_for(conversation: Conversation, indices: Collection[int]) -> LanguageModel:
-    """The model that reads messages: the first one of a council that answered, else that of the deployment."""
+    """The model that reads messages: the first one of a council that answered, else that of the deployment.
+
+    What a council was asked before its models were taken out of the settings is read by the deployment's, too.
+    """
     replies = Reply.objects.filter(conversation=conversation, message_index__in=indices, mode=Reply.Mode.COUNCIL)
     first = replies.order_by("message_index").values_list("model", flat=True).first()
-    return get_model() if first is None else get_model_named(first)
+    return get_model_named(first) if first in settings.KEEPSAKE_COUNCIL_MODELS else get_model()
 
 
 def _found(lease: Lease, principal: Principal, model: LanguageModel, part: Part) -> Found:

@@ -113,6 +113,17 @@ class TestACouncil:
         assert {request.body["model"] for request in server.requests} == {MODEL}
         assert [memory.content for memory in Memory.objects.all()] == ["The user keeps hens."]
 
+    def test_of_models_that_are_offered_no_more_is_read_by_the_deployments(
+        self, api, owner, server, conversation, settings
+    ):
+        settings.KEEPSAKE_MODEL = "offline"
+        both = by_model(first=spoken("Lovely."), second=spoken("Nice."))
+        server.answers(both, both, spoken("How lovely."))
+        say(api(owner), conversation, "I am allergic to penicillin.", mode="council")
+        settings.KEEPSAKE_COUNCIL_MODELS, settings.ANTHROPIC_API_KEY = [], ""
+        learning.extract_messages(conversation.pk)
+        assert [memory.content for memory in Memory.objects.all()] == ["The user is allergic to penicillin."]
+
     @pytest.mark.parametrize(
         ("there", "asked", "code"),
         [([MODEL], [], "no_council"), ([MODEL, OTHER_MODEL], ["gpt"], "unknown_model"), ([], [], "no_council")],

@@ -151,6 +151,15 @@ def test_what_they_name_is_forgotten_wherever_it_was_learned(owner, conversation
     assert Memory.objects.get(pk=porto.pk).state == "active"
 
 
+def test_a_clause_that_is_taken_back_is_forgotten_also_beside_another(owner, conversation):
+    both, tea = remember(
+        owner, "The user can't eat shellfish and is learning Portuguese.", "The user drinks tea and keeps shellfish."
+    )
+    say(owner, conversation, "Forget that I can't eat shellfish.")
+    assert set(Memory.objects.filter(state="archived")) == {both}
+    assert Memory.objects.get(pk=tea.pk).state == "active"
+
+
 def test_an_import_forgets_nothing_that_is_known(owner, conversation):
     remember(owner, "The user lives in Lisbon.")
     long_ago = conversation.created_at.replace(year=2020, day=1)

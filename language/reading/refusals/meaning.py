@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from language.reading.sentences import Sentence, split_sentences
 from language.reading.words import listed
 
+from ..clauses import is_verb
 from ..parse import Word, parse
 from .grammar import is_reported
 from .judged import asks, declines
@@ -282,13 +283,36 @@ def named(
     """
     found = []
     for place, (content, subject) in enumerate(told):
-        if denied is not None and denied != (_DENIES.search(content) is not None):
-            continue
-        more = 0 if words and words == _lemmas(subject) else beside(content, words)
-        if more is not None and (whole or not more or (more <= _MOST_BESIDE and not _SEVERAL.search(content))):
-            found.append((more, place))
+        # Who takes a clause back takes it wherever it stands: "I can't eat shellfish" also beside something else.
+        parts = [content] if denied is None else list(dict.fromkeys([content, *_predicates(content)]))
+        fits = [
+            more for part in parts if (more := _named_in(part, subject, words, whole=whole, denied=denied)) is not None
+        ]
+        if fits:
+            found.append((min(fits), place))
     nearest = [place for more, place in found if whole or more == min(found)[0]]
     return nearest if whole or len(nearest) == 1 else []
+
+
+def _named_in(part: str, subject: str, words: frozenset[str], *, whole: bool, denied: bool | None) -> int | None:
+    """How many words a statement or a part of it has beside those that name it, None where they don't name it."""
+    if denied is not None and denied != (_DENIES.search(part) is not None):
+        return None
+    more = 0 if words and words == _lemmas(subject) else beside(part, words)
+    fits = more is not None and (whole or not more or (more <= _MOST_BESIDE and not _SEVERAL.search(part)))
+    return more if fits else None
+
+
+def _predicates(content: str) -> Iterator[str]:
+    """What a statement says with each of its verbs, where it has several: "can't eat fish", "learns Portuguese"."""
+    parsed = parse(content)
+    if parsed is None:
+        return
+    verbs = [word for word in parsed.words if is_verb(word) and (word.head == word.index or word.dep == "conj")]
+    for verb in verbs if len(verbs) > 1 else ():
+        others = [each for each in verbs if each is not verb]
+        apart = {one.index for each in others if each.head == verb.index for one in parsed.subtree(each)}
+        yield " ".join(one.text for one in parsed.subtree(verb) if one.index not in apart and one.dep != "cc")
 
 
 def tells(content: str, said: Iterable[str]) -> bool:
