@@ -55,12 +55,13 @@ WEBHOOK_LEASE_SECONDS = 120
 # Whether webhooks may lead to addresses that are not public, and over http: in a network of one's own.
 WEBHOOKS_PRIVATE = env.bool("WEBHOOKS_PRIVATE", default=False)
 # A reply of the assistant: how long it may take, its rounds with tools, the tokens of all of them together, how long a
-# model goes on for nobody, how long what was told can be followed from its beginning, and how long the end waits for
-# what is learned from the message.
+# model goes on for nobody, how long after the last sign of the process that makes it it is lost, how long what was told
+# can be followed from its beginning, and how long the end waits for what is learned from the message.
 REPLY_SECONDS = env.int("REPLY_SECONDS", default=120)
 REPLY_ROUNDS = env.int("REPLY_ROUNDS", default=6)
 REPLY_TOKENS = env.int("REPLY_TOKENS", default=4_000)
 REPLY_ALONE_SECONDS = env.float("REPLY_ALONE_SECONDS", default=5.0)
+REPLY_LEASE_SECONDS = 15.0
 REPLY_ATTEMPTS = 2
 REPLY_KEPT_SECONDS = 600
 REPLY_KEPT_EVENTS = 10_000

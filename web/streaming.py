@@ -260,8 +260,10 @@ def listener() -> Listener:
     return _listeners[loop]
 
 
-async def follow(key: str, read: Callable[[AsyncRedis], Any], seconds: float) -> AsyncIterator[list[Any] | None]:
-    """What ``read`` finds now, and again whenever the key is announced, for so long; None after some silence.
+async def follow(
+    key: str, read: Callable[[AsyncRedis], Any], seconds: float, silence: float = _SILENCE_SECONDS
+) -> AsyncIterator[list[Any] | None]:
+    """What ``read`` finds now, and again whenever the key is announced, for so long; None after so much silence.
 
     Raises RedisError or OSError when Valkey is away, or goes.
     """
@@ -270,7 +272,7 @@ async def follow(key: str, read: Callable[[AsyncRedis], Any], seconds: float) ->
     async with heard.waiting_for(key) as wait:
         yield await read(heard.client)
         while (left := ends - time.monotonic()) > 0:
-            announced = await wait(min(left, _SILENCE_SECONDS))
+            announced = await wait(min(left, silence))
             yield await read(heard.client) if announced else None
 
 
@@ -296,8 +298,10 @@ def to_tell(pipeline: Any, key: str, name: str, data: Mapping[str, Any], seconds
     return pipeline.execute()
 
 
-async def told_after(key: str, after: str, seconds: float) -> AsyncGenerator[Told | None]:
-    """What is told under a key after an event, as it happens, for so long; None now and then in between.
+async def told_after(
+    key: str, after: str, seconds: float, silence: float = _SILENCE_SECONDS
+) -> AsyncGenerator[Told | None]:
+    """What is told under a key after an event, as it happens, for so long; None after so much silence.
 
     Raises RedisError or OSError when Valkey is away, or goes.
     """
@@ -306,7 +310,7 @@ async def told_after(key: str, after: str, seconds: float) -> AsyncGenerator[Tol
     async def read(client: AsyncRedis) -> list[Told]:
         return await kept_after(client, key, last)
 
-    async for found in follow(key, read, seconds):
+    async for found in follow(key, read, seconds, silence):
         for told in found or ():
             last = told.id
             yield told

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
@@ -26,6 +26,7 @@ from language.base import ToolSpec, Usage
 
 from ..learn.actions import message_hold, message_release
 from ..models import Reply
+from ..querysets import ReplyQuerySet
 from ..recall.turn import Turn, prepare_turn
 from ..tools import list_tools, read_guidance
 from .council import council_of
@@ -100,7 +101,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
 
     def append(principal: Principal, conversation_id: UUID, said: Sequence[NewMessage]) -> list[Message]:
         with transaction.atomic():
-            saved.extend(messages_append(principal, conversation_id, said, in_turn=True, read_from=_lost_at(now)))
+            saved.extend(messages_append(principal, conversation_id, said, in_turn=True, read_from=_over_at(now)))
             _must_be_free(conversation_id, now)
             reply = Reply.objects.create(
                 id=reply_id,
@@ -190,6 +191,20 @@ def reply_fail(begun: Begun, outcome: Outcome) -> None:
         _end(_running(begun), outcome, None)
 
 
+def reply_renew(begun: Begun) -> None:
+    """Say that a reply is still being made. Without that it is lost after a while: its process was killed."""
+    mine = Reply.objects.filter(pk=begun.reply_id, state=Reply.State.RUNNING, attempt=begun.attempt)
+    mine.update(lease_until=_lost_at(timezone.now()))
+
+
+def reply_lost(reply: Reply) -> Reply | None:
+    """The reply as it has ended, if nobody tells of it any more; None while it is made or what was learned is told."""
+    now = timezone.now()
+    _end_lost(Reply.objects.filter(pk=reply.pk), now)
+    told_by = now - timedelta(seconds=settings.REPLY_UPDATE_SECONDS + settings.REPLY_LEASE_SECONDS)
+    return Reply.objects.filter(Q(error_code="lost") | Q(ended_at__lt=told_by), pk=reply.pk).first()
+
+
 def reply_read(begun: Begun) -> bool:
     """Have the message that was answered read for what to remember, now. Returns whether it is to be read."""
     return messages_read_now(begun.conversation_id, begun.message_index)
@@ -210,8 +225,7 @@ def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> N
 
 def replies_sweep() -> int:
     """End the replies whose process did not live to end them. Returns how many."""
-    now = timezone.now()
-    return Reply.objects.lost(now).update(state=Reply.State.FAILED, error_code="lost", ended_at=now)
+    return _end_lost(Reply.objects.all(), timezone.now())
 
 
 def find_reply(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Reply:
@@ -262,7 +276,7 @@ def _begun(reply: Reply, message: Message, turn: Turn, tools: tuple[ToolSpec, ..
 def _must_be_free(conversation_id: UUID, now: datetime) -> None:
     """Raise Conflict while another reply runs there; one that was lost is ended. The conversation is locked."""
     running = Reply.objects.filter(conversation_id=conversation_id, state=Reply.State.RUNNING)
-    running.lost(now).update(state=Reply.State.FAILED, error_code="lost", ended_at=now)
+    _end_lost(running, now)
     if (other := running.first()) is not None:
         raise Conflict(
             _("Another reply is being made in this conversation."), code="reply_running", reply=str(other.pk)
@@ -285,8 +299,17 @@ def _must_be_retryable(reply: Reply, conversation: Conversation) -> None:
 
 
 def _lost_at(now: datetime) -> datetime:
-    """When a reply that began now is lost: it ends itself before, and saving takes a moment."""
+    """When a reply is lost of which now is the last sign."""
+    return now + timedelta(seconds=settings.REPLY_LEASE_SECONDS)
+
+
+def _over_at(now: datetime) -> datetime:
+    """When a reply that began now is over in any case: it ends itself before, and saving takes a moment."""
     return now + timedelta(seconds=settings.REPLY_SECONDS + 30)
+
+
+def _end_lost(replies: ReplyQuerySet, now: datetime) -> int:
+    return replies.lost(now).update(state=Reply.State.FAILED, error_code="lost", ended_at=now)
 
 
 def _running(begun: Begun) -> Reply:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -22,7 +22,7 @@ from redis.exceptions import RedisError
 from rest_framework.exceptions import APIException
 
 from accounts.principals import Principal
-from accounts.scope import acting_as, working_for
+from accounts.scope import acting_as
 from conversations.policy import is_storable
 from journal.exceptions import NotFound, Refused
 from language.backends import get_model_named, get_reply_model
@@ -38,14 +38,15 @@ from language.base import (
     Usage,
 )
 from web.errors import is_outage
-from web.streaming import BEGINNING, Stream, Told, kept_after, to_tell, told_after
+from web.streaming import BEGINNING, Stream, to_tell
 from web.threads import end_tasks, in_thread
 
 from ..learn.updates import COMPLETED, last_update, updates
 from ..models import Reply
 from ..tools import run_tool
-from .actions import Begun, Outcome, reply_end, reply_fail, reply_read
+from .actions import Begun, Outcome, reply_end, reply_fail, reply_read, reply_renew
 from .council import merging
+from .following import SIGNS, as_told, in_job, reply_events
 from .recalling import read_for
 from .told import ERASED, audience_key, events_key, longest_stream, stop_key
 
@@ -64,33 +65,6 @@ def reply_start(begun: Begun, caller: Caller) -> asyncio.Task[None]:
     _running.add(task)
     task.add_done_callback(_running.discard)
     return task
-
-
-async def reply_events(reply: Begun | Reply, after: str = BEGINNING) -> AsyncIterator[Told | None]:
-    """What a reply tells after an event, up to its end; None now and then in between.
-
-    Of one that has ended it is what is still kept, and its end. Raises RedisError or OSError when Valkey goes.
-    """
-    if isinstance(reply, Begun):
-        told_so_far = told_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
-    elif reply.ended_at is None:
-        told_so_far = told_after(events_key(reply.pk, reply.attempt), after, longest_stream())
-    else:
-        told_so_far = _told_of_old(reply, after)
-    async with aclosing(told_so_far):
-        async for told in told_so_far:
-            yield told
-            if told is not None and told.event == "done":
-                return
-
-
-async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
-    async with Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.25, socket_timeout=2) as client:
-        for told in await kept_after(client, events_key(reply.pk, reply.attempt), after):
-            yield told
-    usage = Usage(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
-    outcome = Outcome(reply.state, "", usage, reply.rounds, reply.error_code)
-    yield Told(after, "done", as_told(outcome, reply.answer_index))
 
 
 def reply_stream(
@@ -158,11 +132,12 @@ class _Talk:
         """How it ended: of itself, for want of time or of an audience, or by a failure."""
         talking = asyncio.create_task(self._speak())
         alone = asyncio.create_task(self._until_alone())
+        renewing = asyncio.create_task(self._renew())
         try:
             await asyncio.wait((talking, alone), timeout=settings.REPLY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         finally:
             over, left = talking.done(), alone.done()
-            await end_tasks(talking, alone)
+            await end_tasks(talking, alone, renewing)
         error = talking.exception() if over and not talking.cancelled() else None
         if over and error is None:
             return self._ended(Reply.State.DONE if self.text else Reply.State.FAILED, "" if self.text else "empty")
@@ -178,20 +153,20 @@ class _Talk:
         answer = None
         learning = False
         if outcome.state == Reply.State.FAILED or not outcome.text:
-            await in_thread(partial(self._in_job, partial(reply_fail, self.begun, outcome)))
+            await self._in_thread(partial(reply_fail, self.begun, outcome))
         else:
             before = await in_thread(partial(last_update, self.begun.conversation_id))
             try:
                 answer = await self._hop(lambda principal: reply_end(principal, self.begun, outcome))
             except APIException:  # The caller's access was revoked meanwhile.
                 outcome = replace(outcome, state=Reply.State.FAILED, error_code="not_allowed")
-                await in_thread(partial(self._in_job, partial(reply_fail, self.begun, outcome)))
+                await self._in_thread(partial(reply_fail, self.begun, outcome))
         with suppress(RedisError, OSError):  # Then nobody is told, and all of it is saved.
             if outcome.state == Reply.State.FAILED:
                 await self._tell(
                     "error", {"code": outcome.error_code, "retry": self.begun.attempt < settings.REPLY_ATTEMPTS}
                 )
-            learning = await in_thread(partial(self._in_job, partial(reply_read, self.begun)))
+            learning = await self._in_thread(partial(reply_read, self.begun))
             if answer is not None and learning and outcome.state == Reply.State.DONE:
                 await self._tell_what_is_learned(before)
             await self._tell("done", as_told(outcome, answer, cut=self.cut))
@@ -351,21 +326,18 @@ class _Talk:
 
         return await in_thread(hop)
 
-    def _in_job(self, function: Callable[[], T]) -> T:
-        with working_for(self.begun.user_id, "reply"):
-            return function()
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        return await in_thread(partial(in_job, self.begun.user_id, function))
 
-
-def as_told(outcome: Outcome, answer: int | None, *, cut: bool = False) -> dict[str, Any]:
-    """How a reply ended, for a program. ``answer`` is the message that it was saved as."""
-    return {
-        "state": outcome.state,
-        "code": outcome.error_code,
-        "index": answer,
-        "cut": cut,
-        "rounds": outcome.rounds,
-        "usage": asdict(outcome.usage),
-    }
+    async def _renew(self) -> None:
+        """Give a sign of this process again and again, so that what it leaves when it is killed is known for lost."""
+        while True:
+            await asyncio.sleep(settings.REPLY_LEASE_SECONDS / SIGNS)
+            try:
+                await self._in_thread(partial(reply_renew, self.begun))
+            except Exception as error:
+                if not is_outage(error):
+                    raise
 
 
 def _as_ending(error: BaseException) -> tuple[str, str]:

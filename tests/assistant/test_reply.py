@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 import time
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -470,6 +471,37 @@ class TestAFailure:
         assert (done["state"], done["code"]) == ("failed", "lost")
         assert text_of(heard(client.post(again))) == "Hello."
         assert said_in(conversation) == [("user", "Hi."), ("assistant", "Hello.")]
+
+    def test_of_the_process_ends_the_stream_of_whoever_follows_it(self, api, owner, server, conversation, settings):
+        settings.REPLY_LEASE_SECONDS = 1.0
+        client = api(owner)
+        server.answers(spoken("Hello."))
+        client.post(address(conversation), {"content": "Hi."}).close()  # Nobody runs it.
+        reply = Reply.objects.get()
+        [done] = named(heard(client.get(address(conversation, reply.pk))), "done")
+        assert (done["state"], done["code"]) == ("failed", "lost")
+        assert text_of(heard(client.post(address(conversation, reply.pk, "retry")))) == "Hello."
+
+    def test_a_reply_that_takes_longer_than_its_lease_is_not_lost(self, api, owner, server, conversation, settings):
+        settings.REPLY_LEASE_SECONDS = 2.0
+        go_on = threading.Event()
+        server.answers(spoken("Late.", after=go_on))
+        answer = api(owner).post(address(conversation), {"content": "Hi."})
+
+        async def follow():
+            parts = aiter(answer.streaming_content)
+            await part_with(parts, b"memory_used")
+            begun = await in_thread(lambda: Reply.objects.get().lease_until)
+            while await in_thread(lambda: Reply.objects.get().lease_until) < begun + timedelta(seconds=2):
+                await in_thread(replies_sweep)
+                await asyncio.sleep(0.05)
+            go_on.set()
+            await part_with(parts, b"done")
+            await parts.aclose()
+            await in_thread(answer.close)
+
+        async_to_sync(follow)()
+        assert said_in(conversation) == [("user", "Hi."), ("assistant", "Late.")]
 
     def test_is_not_tried_again_after_something_else_was_said(self, api, owner, server, conversation):
         server.answers(error(529, "overloaded_error"))

@@ -23,7 +23,8 @@ from web.streaming import take_place
 
 from ...models import Reply
 from ...reply.actions import Begun, Wanted, reply_begin
-from ...reply.running import Caller, reply_events, reply_start
+from ...reply.following import reply_events
+from ...reply.running import Caller, reply_start
 from ...reply.told import audience_key, longest_stream
 
 

@@ -1,0 +1,88 @@
+"""Following a reply, whichever process makes it: what it tells, up to its end, or up to where it was lost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import asdict
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from redis.asyncio import Redis
+
+from accounts.scope import working_for
+from language.base import Usage
+from web.streaming import BEGINNING, Told, kept_after, told_after
+from web.threads import in_thread
+
+from ..models import Reply
+from .actions import Begun, Outcome, reply_lost
+from .told import events_key, longest_stream
+
+T = TypeVar("T")
+SIGNS = 4
+"""Of a reply's process within the time after which it is taken for lost."""
+
+
+async def reply_events(reply: Begun | Reply, after: str = BEGINNING) -> AsyncIterator[Told | None]:
+    """What a reply tells after an event, up to its end; None now and then in between.
+
+    Of one that has ended it is what is still kept, and its end. Raises RedisError or OSError when Valkey goes.
+    """
+    if isinstance(reply, Begun):
+        told_so_far = told_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
+    elif reply.ended_at is None:
+        told_so_far = _told_until_lost(reply, after)
+    else:
+        told_so_far = _told_of_old(reply, after)
+    async with aclosing(told_so_far):
+        async for told in told_so_far:
+            yield told
+            if told is not None and told.event == "done":
+                return
+
+
+async def _told_until_lost(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
+    """What a reply tells that another process may make. If that was killed, the reply ends here as lost."""
+    last, silence = after, settings.REPLY_LEASE_SECONDS / SIGNS
+    told_so_far = told_after(events_key(reply.pk, reply.attempt), after, longest_stream(), silence)
+    async with aclosing(told_so_far):
+        async for told in told_so_far:
+            yield told
+            if told is not None:
+                last = told.id
+            elif (ended := await in_thread(partial(in_job, reply.user_id, partial(reply_lost, reply)))) is not None:
+                break
+        else:
+            return
+    async for told in _told_of_old(ended, last):
+        yield told
+
+
+async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
+    async with Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.25, socket_timeout=2) as client:
+        for told in await kept_after(client, events_key(reply.pk, reply.attempt), after):
+            yield told
+    usage = Usage(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+    outcome = Outcome(reply.state, "", usage, reply.rounds, reply.error_code)
+    yield Told(after, "done", as_told(outcome, reply.answer_index))
+
+
+def as_told(outcome: Outcome, answer: int | None, *, cut: bool = False) -> dict[str, Any]:
+    """How a reply ended, for a program. ``answer`` is the message that it was saved as."""
+    return {
+        "state": outcome.state,
+        "code": outcome.error_code,
+        "index": answer,
+        "cut": cut,
+        "rounds": outcome.rounds,
+        "usage": asdict(outcome.usage),
+    }
+
+
+def in_job(user_id: UUID, function: Callable[[], T]) -> T:
+    """What the function returns, run as work for a person."""
+    with working_for(user_id, "reply"):
+        return function()
