@@ -157,12 +157,16 @@ class PreferencesSerializer(ExactSerializer, serializers.ModelSerializer[Prefere
     """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for.
 
     ``recall_record`` says whether agents are quoted what was said in other conversations; null: yes where they review
-    after, no where they review before.
+    after, no where they review before. ``display_name`` is what pages, members of their legacies and prompts call them;
+    empty: their user name.
     """
+
+    display_name = serializers.CharField(source="user.display_name", max_length=100, allow_blank=True, required=False)
 
     class Meta:
         model = Preferences
         fields = [
+            "display_name",
             "has_memory",
             "agentic_memory",
             "review",

@@ -34,11 +34,13 @@ MOST_NAMED_ALIKE = 5
 def user_create(username: str, *, display_name: str = "", password: str | None = None, superuser: bool = False) -> User:
     """Create a person; a ``superuser`` is staff with every right in the admin. Without a password they can't sign in.
 
-    Raises Refused (400) when the name is taken (code ``username_taken``) or is no user name (``bad_username``).
+    Raises Refused (400) when the name is taken (code ``username_taken``) or is no user name (``bad_username``), and
+    Refused or Gated (422) for a ``display_name`` that others can't be shown.
     """
     policy.check_name_of_person(username, "bad_username")
     username = policy.normal_name(username)
     policy.check_username(username)
+    display_name = policy.clean_display_name(display_name)
     user = User(username=username, display_name=display_name, is_staff=superuser, is_superuser=superuser)
     user.set_password(password)
     try:
@@ -179,14 +181,19 @@ def _stored_name(name: str) -> str:
     return normal
 
 
-def preferences_set(principal: Principal, *, version: int | None = None, **values: Any) -> Preferences:
-    """Change what the person prefers: any of the fields of Preferences by name.
+def preferences_set(
+    principal: Principal, *, version: int | None = None, display_name: str | None = None, **values: Any
+) -> Preferences:
+    """Change what the person prefers: any of the fields of Preferences by name, and what they are called.
 
     Takes the person's next revision if anything changed. ``version`` is the one that the caller saw. Raises Refused
-    (400) for a value that makes no sense, NotYoursToDecide, Conflict (409 ``version_conflict`` with the current one).
+    (400) for a value that makes no sense, Gated (422) for such a name, NotYoursToDecide, Conflict (409
+    ``version_conflict`` with the current one).
     """
     user_id = policy.must_decide_for_all(principal)
     policy.check_preferences(values)
+    if display_name is not None:
+        display_name = policy.clean_display_name(display_name)
     with ledger_write(principal.actor, user_id) as write:
         preferences, _made = Preferences.objects.get_or_create(user_id=user_id)
         if version is not None and version != preferences.version:
@@ -194,10 +201,13 @@ def preferences_set(principal: Principal, *, version: int | None = None, **value
                 _("Somebody changed these preferences meanwhile."), code="version_conflict", current=preferences.version
             )
         changed = sorted(name for name, value in values.items() if getattr(preferences, name) != value)
+        for name in changed:
+            setattr(preferences, name, values[name])
+        if display_name is not None:
+            called_otherwise = User.objects.filter(pk=user_id).exclude(display_name=display_name)
+            changed += ["display_name"] * called_otherwise.update(display_name=display_name)
         if changed:
-            for name in changed:
-                setattr(preferences, name, values[name])
             preferences.version += 1
-            preferences.save(update_fields=[*changed, "version"])
+            preferences.save(update_fields=[*values, "version"])
             write.change(user_id, "PREFERENCE", "preferences", user_id, changed=changed)
     return preferences

@@ -24,7 +24,7 @@ from web.idempotency import WritesOnce
 
 from .. import actions, policy
 from ..authentication import principal_of
-from ..models import Agent, AgentKey, Grant, Preferences
+from ..models import Agent, AgentKey, Grant, Preferences, User
 from ..principals import Principal
 from ..querysets import AgentQuerySet
 from ..serializers import (
@@ -61,7 +61,9 @@ class MyPreferences(APIView):
     def get(self, request: Request) -> Response:
         """Read the person's preferences, or the defaults."""
         user_id = policy.must_act_for(principal_of(request))
-        preferences = Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
+        row = Preferences.objects.filter(user_id=user_id).select_related("user")
+        # Whoever was only just named has neither.
+        preferences = row.first() or Preferences(user=User.objects.filter(pk=user_id).first() or User(pk=user_id))
         return unless_known(request, _answer_preferences(preferences))
 
     @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer, parameters=[IF_MATCH])
@@ -73,6 +75,7 @@ class MyPreferences(APIView):
         body = PreferencesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = {"version": seen_version(request), **body.validated_data}
+        changed |= changed.pop("user", {})
         return _answer_preferences(actions.preferences_set(principal_of(request), **changed))
 
 

@@ -129,9 +129,14 @@ def clean_name(name: str, longest: int) -> str:
     return name
 
 
-def clean_shown_name(name: str) -> str:
+def clean_display_name(name: str) -> str:
+    """The name of a person for pages and prompts, or none. Raise Refused or Gated (422), as for a legacy's."""
+    return clean_shown_name(name, 100) if name.strip() else ""
+
+
+def clean_shown_name(name: str, longest: int = 200) -> str:
     """The name of a legacy in its stored form. Raise Refused, or Gated (422) whoever gives it: others read it too."""
-    name = clean_name(name, 200)
+    name = clean_name(name, longest)
     check_sensitive(name)
     check_instructions(name, _("The name was refused because it %(reason)s."))
     return name

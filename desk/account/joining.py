@@ -28,6 +28,7 @@ from accounts.sign_in import EmailForm, PasswordForm, may_ask_for_a_mail, may_re
 from journal.exceptions import Refused
 
 from ..page import PageRequest, for_person
+from .naming import DisplayNameField
 
 
 class RegisterForm(SetPasswordMixin, forms.Form):
@@ -38,9 +39,7 @@ class RegisterForm(SetPasswordMixin, forms.Form):
         label=gettext_lazy("User name"),
         widget=forms.TextInput({"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
     )
-    display_name = forms.CharField(
-        max_length=150, required=False, label=gettext_lazy("Name"), widget=forms.TextInput({"autocomplete": "name"})
-    )
+    display_name = DisplayNameField(gettext_lazy("Name"))
     email = forms.EmailField(
         required=False,
         label=gettext_lazy("E-mail address, for a forgotten password"),

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.actions import identity_unlink, link_code_create, preferences_set
-from accounts.models import ExternalIdentity, Preferences
+from accounts.models import ExternalIdentity, Preferences, User
 from accounts.policy import TELEGRAM_ISSUER, must_act_for, time_zones
 from accounts.principals import Principal
 from accounts.sign_in import ThrottledSignIn
@@ -26,6 +26,7 @@ from journal.exceptions import Conflict, NotFound, Refused
 
 from ..page import THEME_COOKIE, THEMES, PageRequest, for_person, page_of
 from ..translation import use_language
+from .naming import DisplayNameField
 
 DETECTED = gettext_noop("Detected from what I write")
 # Each in its own language, as its speakers look for it.
@@ -97,6 +98,7 @@ class SignIn(ThrottledSignIn):
 class PreferencesForm(forms.Form):
     """The fields of the page, with the choices that make sense."""
 
+    display_name = DisplayNameField(gettext_lazy("Your name"))
     has_memory = forms.BooleanField(required=False, label=gettext_lazy("Remember what I tell my agents"))
     agentic_memory = forms.BooleanField(required=False, label=gettext_lazy("Keep memories up to date"))
     extract_each_message = forms.ChoiceField(
@@ -112,8 +114,9 @@ class PreferencesForm(forms.Form):
     language = forms.ChoiceField(required=False, label=gettext_lazy("Language"))
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
-    def __init__(self, principal: Principal, version: int, data: dict[str, str] | None = None) -> None:
+    def __init__(self, principal: Principal, user: User, version: int, data: dict[str, str] | None = None) -> None:
         stored = {
+            "display_name": user.display_name,
             "has_memory": principal.has_memory,
             "agentic_memory": principal.agentic_memory,
             "extract_each_message": AS_SHOWN[principal.extract_each_message],
@@ -134,21 +137,25 @@ class PreferencesForm(forms.Form):
 @for_person
 def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
     """Show the preferences, or store them."""
+    user = request.user
+    assert user.is_authenticated
     row = Preferences.objects.filter(user_id=must_act_for(principal))
     version = row.values_list("version", flat=True).first() or 0
     if request.method != "POST":
-        return _show(request, principal, PreferencesForm(principal, version))
-    form = PreferencesForm(principal, version, request.POST.dict())
+        return _show(request, principal, PreferencesForm(principal, user, version))
+    form = PreferencesForm(principal, user, version, request.POST.dict())
     if not form.is_valid():
         return _show(request, principal, form, 400)
     values = form.cleaned_data
+    if "display_name" not in request.POST:
+        del values["display_name"]
     for name in ("extract_each_message", "recall_record"):
         values[name] = _AS_STORED[values[name]]
     try:
         preferences_set(principal, **values)
     except Conflict:
         # Shown as they are now: what was typed was meant for others.
-        form = PreferencesForm(principal, version)
+        form = PreferencesForm(principal, user, version)
         told = _("Your preferences were changed meanwhile, so nothing was saved. They are shown here as they are now.")
         return _show(request, principal, form, 409, told)
     except Refused as error:
