@@ -92,6 +92,7 @@ class WritePolicy:
 
     ``own_word``: the person words it themselves. ``insist``: beside what is about the same subject or similar, and in
     the place of nothing. ``consent``: the person's own words ask for it, so it doesn't wait and lifts a suppression;
+    ``agreed``: they were asked about just this and said yes, so it needs no review either;
     ``relayed``: by what an agent says that they said, so it lifts none. ``verdicts`` say by the wording of a neighbour
     what the new statement is to it, as far as a model judged; with them a new wording of a neighbour is carried out,
     without them the caller is told of the neighbour. ``among_others``: the caller remembers more in the same
@@ -101,6 +102,7 @@ class WritePolicy:
     own_word: bool = False
     insist: bool = False
     consent: bool = False
+    agreed: bool = False
     relayed: bool = False
     verdicts: Mapping[str, Comparison] | None = None
     among_others: bool = False

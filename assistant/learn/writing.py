@@ -197,6 +197,10 @@ class PlanWriter:
         message = self.messages[step.quotes[0].index]
         return message.index in (self.asked if step.consent else self.agreed)
 
+    def has_agreed(self, step: Step) -> bool:
+        """Whether the person was asked about it, word for word, and said yes themselves."""
+        return self.messages[step.quotes[0].index].index in self.agreed and not self.is_relayed(step)
+
     def is_relayed(self, step: Step) -> bool:
         """Whether an agent told what the person said: that lifts nothing that they rejected."""
         return self.messages[step.quotes[0].index].voice != Message.Voice.OWN
@@ -252,6 +256,7 @@ class PlanWriter:
             verdicts = ready.verdicts if self.principal.agentic_memory else None
             policy = WritePolicy(
                 consent=self.consents(ready.step),
+                agreed=self.has_agreed(ready.step),
                 relayed=self.is_relayed(ready.step),
                 insist=True,
                 verdicts=verdicts,
@@ -279,6 +284,7 @@ class PlanWriter:
                 version=known.version,
                 correction=ready.step.correction,
                 consent=self.consents(ready.step),
+                agreed=self.has_agreed(ready.step),
                 relayed=self.is_relayed(ready.step),
                 written_by=self.written_by,
                 conversation_id=self.conversation.pk,

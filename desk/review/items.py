@@ -25,6 +25,7 @@ from language.second_person import second_person
 from memories import queries
 from memories.models import Memory, MemoryEvidence, Place, Proposal, Relation
 from memories.policy import writing
+from memories.policy.alike import share_a_matter
 from memories.querysets import PLACES_CATEGORY
 from statements.wording import Embedded
 
@@ -126,8 +127,11 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     near = _near(principal, memory)
     replaced = list(_replaced(principal, memory, _("Would replace") if proposed else _("Replaces")))
     rival = None
-    if near and memory.needs_check and near[0].other.address not in {other.address for other in replaced}:
-        rival = _rival(near.pop(0), memory)
+    known = {other.address for other in replaced}
+    alike = [each for each in near if share_a_matter(second_person(memory.content), each.other.content, principal.name)]
+    if memory.needs_check and alike and alike[0].other.address not in known:
+        near.remove(alike[0])
+        rival = _rival(alike[0], memory)
     card = _item(principal, item, memory, outcome)
     outdated = [] if proposed else what_changed(principal, "memory", memory.pk)
     by = memory.agent.name if memory.agent else memory.written_by

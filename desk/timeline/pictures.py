@@ -18,6 +18,7 @@ from django.utils.translation import gettext_noop
 from accounts.principals import Principal
 from language.second_person import second_person
 from memories.models import Memory, Relation
+from memories.policy.alike import share_a_matter
 from memories.queries import BlockFill, block_fill
 
 from ..labels import category_label
@@ -168,7 +169,10 @@ _RELATED = {
 
 
 def picture_relations(principal: Principal) -> GraphPicture:
-    """The closest relations between memories that are remembered; one query."""
+    """The closest relations between memories that are remembered, those that are only near as vectors left out.
+
+    One query.
+    """
     seen = Memory.objects.visible_to(principal).active().values("pk")
     rows = Relation.objects.visible_to(principal).filter(from_memory__in=seen, to_memory__in=seen)
     rows = rows.select_related("from_memory", "to_memory")
@@ -176,6 +180,10 @@ def picture_relations(principal: Principal) -> GraphPicture:
     chosen: list[Relation] = []
     contents: dict[str, str] = {}
     for row in rows[:MOST_RELATIONS]:
+        if row.type == Relation.Type.RELATED_TO and not share_a_matter(
+            row.from_memory.content, row.to_memory.content, principal.name
+        ):
+            continue
         ends = {row.from_memory_id: row.from_memory.content, row.to_memory_id: row.to_memory.content}
         if len(contents | ends) <= MOST_NODES:
             contents |= ends

@@ -52,7 +52,7 @@ class CandidateDecision:
     @property
     def settled(self) -> bool:
         """Whether the person's asking for it is all the review that it needs."""
-        return writing.settles_review(self.recording.principal, self.policy.consent)
+        return writing.settles_review(self.recording.principal, self.policy.consent, self.policy.agreed)
 
     def earlier(self) -> Iterator[Memory]:
         """New memories of this call that are not stored yet, the latest first."""

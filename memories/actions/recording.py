@@ -29,6 +29,7 @@ def record_update(
     version: int,
     correction: bool,
     consent: bool,
+    agreed: bool,
     relayed: bool,
     written_by: str,
     conversation_id: UUID,
@@ -39,7 +40,8 @@ def record_update(
     A verbatim one keeps its own until the person says otherwise: the new one is proposed.
 
     ``text`` has passed the gates that need no database. ``version`` is the wording that the finder saw. With
-    ``consent`` the person's own words ask for it: it does not wait and, unless ``relayed``, lifts a suppression.
+    ``consent`` the person's own words ask for it: it does not wait and, unless ``relayed``, lifts a suppression; where
+    they ``agreed`` to it when they were asked, it needs no review.
 
     Raises NotFound, Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
@@ -76,7 +78,7 @@ def record_update(
             said=said,
             correction=correction,
         )
-        memory.reviewed_at = change.now if writing.settles_review(principal, consent) else None
+        memory.reviewed_at = change.now if writing.settles_review(principal, consent, agreed) else None
         relink(change, principal, text)
     return Updated(memory, *previous)
 

@@ -6,10 +6,13 @@ model is asked about the rest, and never instead. No database.
 
 from __future__ import annotations
 
+import re
+
 from language.base import Comparison
 from language.reading.compare import compare, shared_words
 from language.reading.sameness import Pair, Statement
 
+_WORDS = re.compile(r"\w+")
 ENOUGH_SHARED = 0.2
 """Which part of their words two memories share, of those that matter, where a model may find them at odds."""
 
@@ -42,6 +45,16 @@ def how_likely_one(kept: Read, dropped: Read) -> float:
 def may_be_at_odds(one: str, other: str) -> bool:
     """Whether two near texts may be at odds, which a model can tell: they share words."""
     return shared_words(one, other) >= ENOUGH_SHARED
+
+
+def share_a_matter(one: str, other: str, name: str = "") -> bool:
+    """Whether two texts share a word beside whom they are about: the user, who may be called by their ``name``.
+
+    Short statements are near to each other as vectors, whatever they say.
+    """
+    who = {"user", "you", "your", *name.casefold().split()}
+    matters = [" ".join(each for each in _WORDS.findall(text.casefold()) if each not in who) for text in (one, other)]
+    return shared_words(*matters) > 0
 
 
 def verdict_of_rules(kept: str, dropped: str) -> Comparison:

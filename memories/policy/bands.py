@@ -19,6 +19,7 @@ from language.reading.compare import Saying
 from language.reading.words import listed
 
 from ..models import Memory
+from .alike import share_a_matter
 
 
 class Band(IntEnum):
@@ -89,11 +90,15 @@ class Neighbour:
         """What a statement is to this memory, by ``verdicts`` on the memory's wording or else by how both are built.
 
         They are read only where it matters: parsing takes some milliseconds. Of a memory that is ``apart`` it may be
-        unsure, but it is never taken for it.
+        unsure, but it is never taken for it. Of another it is not even unsure where they share no matter.
         """
-        if not self.is_comparable(thresholds):
-            return band(self.similarity, "different", thresholds)
-        return band(self.similarity, (verdicts or {}).get(self.content) or new.to(self.content), thresholds)
+        verdict: Comparison = "different"
+        if self.is_comparable(thresholds):
+            verdict = (verdicts or {}).get(self.content) or new.to(self.content)
+        found = band(self.similarity, verdict, thresholds)
+        if found == Band.UNSURE and not self.apart and not share_a_matter(new.content, self.content):
+            return Band.NEW
+        return found
 
     def is_comparable(self, thresholds: Thresholds) -> bool:
         """Whether it matters what the two say."""

@@ -102,12 +102,13 @@ def standing(memory: Memory) -> str:
     return "waiting" if memory.reviewed_at is None else "reviewed"
 
 
-def settles_review(principal: Principal, consent: bool) -> bool:
+def settles_review(principal: Principal, consent: bool, agreed: bool) -> bool:
     """Whether what the person asked for in so many words needs no review any more.
 
-    It does not where they review before: nothing that waits for that is used. Elsewhere it is used and waits.
+    It does not where they ``agreed`` to just this when they were asked, nor where they review before: nothing that
+    waits for that is used. Elsewhere it is used and waits.
     """
-    return consent and principal.review == "before"
+    return consent and (agreed or principal.review == "before")
 
 
 def is_settled(consent: bool, relayed: bool, field: str) -> bool:

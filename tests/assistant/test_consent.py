@@ -15,7 +15,7 @@ from memories.actions import memory_add, memory_reject
 from memories.models import Memory
 from memories.records import NewMemory
 from statements.policy.resembling import RESEMBLES
-from tests.factories import agent_principal
+from tests.factories import PreferencesFactory, agent_principal
 from tests.memories.rows import remember
 
 from .extracting import add
@@ -147,6 +147,21 @@ def test_a_yes_to_a_held_question_is_consent(owner, me, talk, model, answer, exp
     model.calls([add(PORTO, quote="live in Porto")])
     assert extraction.extract_messages(conversation.pk) == 1
     assert Memory.objects.get().state == expected
+
+
+@pytest.mark.parametrize("review", ["before", "after"])
+def test_what_the_person_agreed_to_needs_no_review(owner, talk, model, review):
+    PreferencesFactory(user=owner, review=review)
+    me, conversation = principal_for_person(owner.pk), talk(owner)
+    messages_append(me, conversation.pk, [user("I keep hens.")])
+    extraction.message_hold(me, conversation.pk, 0)
+    messages_append(me, conversation.pk, [NewMessage("assistant", "Shall I remember that?")])
+    messages_append(me, conversation.pk, [user("Yes.")])
+    extraction.message_release(me, conversation.pk, 0)
+    model.calls([add("The user keeps hens.", quote="I keep hens")])
+    assert extraction.extract_messages(conversation.pk) == 1
+    memory = Memory.objects.get()
+    assert (memory.state, memory.reviewed_at is None) == ("active", False)
 
 
 def test_a_yes_to_anything_else_is_none(owner, me, talk, model):

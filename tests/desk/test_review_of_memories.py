@@ -291,6 +291,16 @@ def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, s
     assert "Nothing waits" in words(visit(owner).get("/review/"))
 
 
+def test_what_has_no_word_in_common_is_no_double(visit, owner, me, add, settings):
+    settings.MEMORY_LINK_MIN_SIMILARITY = -1.0
+    add(me, "Nora likes jazz.")
+    double = add(me, BEES)
+    Memory.objects.filter(pk=double.pk).update(needs_check=True)
+    page = words(visit(owner).get("/review/"))
+    assert "They may say the same" not in page
+    assert "That one" not in page
+
+
 @pytest.mark.parametrize(
     ("decision", "this", "that"),
     [("approve", "active", "active"), ("this_one", "active", "rejected"), ("reject", "rejected", "active")],

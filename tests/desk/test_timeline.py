@@ -223,6 +223,18 @@ def test_related_memories_stand_beside_each_other(owner, me):
     assert len(picture_relations(me).nodes) == 2
 
 
+def test_what_is_only_near_as_a_vector_is_no_relation_in_the_picture(owner, me):
+    spoons, jazz, forks = (
+        MemoryFactory(user=owner, content=text)
+        for text in ("The user owns spoons.", f"{me.name.split()[0]} likes jazz.", f"{me.name.split()[0]} owns forks.")
+    )
+    Relation.objects.all().delete()
+    for one, other in ((spoons, jazz), (jazz, forks), (spoons, forks)):
+        Relation.objects.create(user=owner, from_memory=one, to_memory=other, type="related_to", strength=0.9)
+    told = {node.content for node in picture_relations(me).nodes}
+    assert told == {"You own spoons.", f"{me.name.split()[0]} owns forks."}
+
+
 def test_the_pictures_show_nothing_where_nothing_is(visit, owner):
     page = words(visit(owner).get("/timeline/pictures/"))
     assert "Nothing is remembered yet." in page

@@ -86,6 +86,11 @@ class TestNeighbours:
         assert known.band(Saying("Keeps bees."), EASY) == Band.UNSURE
         assert Neighbour("a", "Keeps bees.", 0.5, apart=True).band(Saying("Keeps bees."), EASY) == Band.NEW
 
+    def test_what_is_near_without_a_word_in_common_is_another_matter(self):
+        known = Neighbour("a", "The user plays the cello.", 0.88)
+        assert known.band(Saying("The user hates fog."), EASY) == Band.NEW
+        assert known.band(Saying("The user plays chess."), EASY, {known.content: "different"}) == Band.UNSURE
+
     def test_the_greatest_band_counts_then_the_nearest_in_it(self):
         near = Neighbour("near", "The user likes answers short.", 0.89)
         far = Neighbour("far", "The user likes answers in tables.", 0.7)
