@@ -13,6 +13,7 @@ document.addEventListener("DOMContentLoaded", () => {
   let sending = false;
   let loading = null; // What loads further items, for whoever has to wait for them.
   let ended = false;
+  let leaving = false;
 
   const panel = () => document.getElementById("review");
   const item = () => document.getElementById("item");
@@ -97,10 +98,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const send = async () => {
     if (sending) return;
     sending = true;
-    while (sent.length) {
+    while (sent.length && !leaving) {
       const { address, body } = sent[0];
       try {
-        const { html } = await ask(address, { method: "POST", body });
+        const { html } = await ask(address, { method: "POST", body, keepalive: true });
         sent.shift();
         if (html.trimStart().startsWith('<div id="review"')) {
           refused ||= html;
@@ -110,6 +111,7 @@ document.addEventListener("DOMContentLoaded", () => {
           announce(document.getElementById("after").dataset.said);
         }
       } catch {
+        if (leaving) return;
         // None is lost: what was not decided is shown again, the first of it first.
         const again = sent.map((each) => each.article);
         sent = [];
@@ -130,6 +132,14 @@ document.addEventListener("DOMContentLoaded", () => {
     load();
     type();
   };
+
+  // Whoever leaves takes back nothing: what waits behind the decision that is on its way is sent beside it.
+  addEventListener("pagehide", () => {
+    leaving = true;
+    for (const { address, body } of sent.slice(1)) {
+      fetch(address, { method: "POST", body, keepalive: true, headers: { "HX-Request": "true" } });
+    }
+  });
 
   // --- What is shown ----------------------------------------------------------------------------------------------
 

@@ -156,6 +156,21 @@ def test_a_hurried_hand_decides_twenty_items_and_none_is_dropped(tab, owner, leg
     assert tab.faults == []
 
 
+def test_who_leaves_while_decisions_are_on_their_way_loses_none(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    for _ in range(5):
+        tab.keyboard.press("a")
+    tab.goto("/", wait_until="commit")
+    for _ in range(100):
+        if all(now(fact).reviewed_at for fact in facts[:5]):
+            break
+        tab.wait_for_timeout(100)
+    assert all(now(fact).reviewed_at for fact in facts[:5])
+    assert now(facts[5]).reviewed_at is None
+
+
 def test_the_bar_stays_in_its_place_and_the_next_item_needs_no_server(tab, owner, facts):
     tab.sign_in(owner)
     tab.goto("/review/")
