@@ -182,6 +182,11 @@ class Card:
         return [tag for tag in self.tags if tag.style in {"waits", "gone"}]
 
     @property
+    def beside(self) -> list[Tag]:
+        """What is said of it where its row has said that."""
+        return [tag for tag in self.tags if tag not in self.marks]
+
+    @property
     def claim(self) -> str:
         """The wording as it is shown: what is stored of the person as "The user …" is told to them as "You …"."""
         return second_person(self.content) if self.noun == "memory" else self.content

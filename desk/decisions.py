@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
@@ -222,8 +223,12 @@ def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, out
     if isinstance(outcome, Done):
         # A message carries one string beside its text: here the address that undoes the decision.
         messages.success(request, outcome.text, extra_tags=outcome.undo)
-        if outcome.also:
+        if outcome.also and origin.url_name != "conversation-page":
             return redirect(outcome.also.page)
+        if outcome.also:
+            told = _("It is also said in {where}. {link}")
+            link = format_html('<a href="{}">{}</a>', outcome.also.page, _("See what else to withhold"))
+            messages.info(request, format_html(told, where=outcome.also.where, link=link))
         return redirect(f"{back}#{kind.noun}-{row.pk}" if listed else back)
     if listed:
         return kind.show_list(request, principal, listed, row, outcome)

@@ -15,14 +15,14 @@ from memories.models import Memory
 from memories.records import Addition, NewMemory
 
 MOST_LETTERS = 300
-_SAYS_SO = ("i ", "i'", "i’", "my ")
-"""How an answer begins that is a statement already."""
-_SAYS_WHERE = re.compile(r"(?:in|at|on|near) (?=\S)", re.IGNORECASE)
+_SAYS_SO = re.compile(r"(?:i|my|ich|mein\w*|mich|mir)\b", re.IGNORECASE)
+"""How an answer begins that is a statement already, in a language of the pages."""
+_SAYS_WHERE = re.compile(r"(?:in|at|on|near|im|am|an|auf|bei|nahe) (?=\S)", re.IGNORECASE)
 """How an answer begins that says "in" itself, or what stands there instead."""
-_STATEMENTS = {
-    "called": ("I like to be called {}.", "profile", Memory.Field.PREFERRED_NAME.value),
-    "lives": ("I live in {}.", "profile", Memory.Field.CITY.value),
-    "matters": ("{}", "context", ""),
+_FIELDS = {
+    "called": ("profile", Memory.Field.PREFERRED_NAME.value),
+    "lives": ("profile", Memory.Field.CITY.value),
+    "matters": ("context", ""),
 }
 
 
@@ -53,7 +53,7 @@ class TellForm(forms.Form):
 
         An answer that is refused gets the reason as an error of its field.
         """
-        answers = {name: str(self.cleaned_data[name]) for name in _STATEMENTS if self.cleaned_data[name]}
+        answers = {name: str(self.cleaned_data[name]) for name in _FIELDS if self.cleaned_data[name]}
         if not answers:
             self.add_error(None, _("Answer one of the questions."))
             return 0
@@ -66,8 +66,14 @@ class TellForm(forms.Form):
 
 
 def _statement(name: str, answer: str) -> NewMemory:
-    form, category, field = _STATEMENTS[name]
+    """The answer as a statement in the language of the page, which is the person's own."""
+    category, field = _FIELDS[name]
+    return NewMemory(answer if _SAYS_SO.match(answer) else _said(name, answer.rstrip(".")), category, field=field)
+
+
+def _said(name: str, answer: str) -> str:
+    if name == "called":
+        return _("I like to be called {answer}.").format(answer=answer)
     if name == "lives" and _SAYS_WHERE.match(answer):
-        form, answer = "I live {}.", answer[0].lower() + answer[1:]
-    content = answer if answer.lower().startswith(_SAYS_SO) else form.format(answer.rstrip("."))
-    return NewMemory(content, category, field=field)
+        return _("I live {there}.").format(there=answer[0].lower() + answer[1:])
+    return _("I live in {answer}.").format(answer=answer) if name == "lives" else answer

@@ -31,6 +31,7 @@ from memories.queries import block_fill
 
 from .account.erasing import erasure_of_everything
 from .agents.webhooks import stopped_webhooks
+from .conversations.listing import openings
 from .first_run import TellForm
 from .history import agent_names, who_address, who_did
 from .legacies.invitations import waiting_invitations
@@ -108,6 +109,8 @@ def _show(
     last_said = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
     conversations = Conversation.objects.visible_to(principal).annotate(said_at=Subquery(last_said.values("at")[:1]))
     latest = conversations.select_related("legacy").order_by("-created_at")
+    talks = list(latest[:LATEST_CONVERSATIONS])
+    begins = openings(principal, talks)
     guests = [] if legacies.count else demo_sign_ins()
     waiting = _waiting(principal, sum(each.waiting for each in numbers.values()))
     remembered = Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal))
@@ -134,7 +137,7 @@ def _show(
         "agents": Agent.objects.visible_to(principal).count(),
         "fill": block_fill(principal),
         "latest": latest_changes(principal),
-        "conversations": latest[:LATEST_CONVERSATIONS],
+        "conversations": [(talk, begins.get(talk.pk, "")) for talk in talks],
         "demo": [each for each in guests if each.name != request.user.get_username()],
         **neighbours_of(page, lambda number: f"?page={number}"),
     }

@@ -44,6 +44,7 @@
   const stop = document.getElementById("stop");
   const send = composer.querySelector("[type=submit]");
   const token = composer.querySelector("[name=csrfmiddlewaretoken]").value;
+  const how = composer.querySelector("[name=mode]");
   const READS_AGAIN = 10;
   let next = Number(chat.dataset.next);
   let reply = "";
@@ -53,6 +54,19 @@
   const tell = (text) => {
     trouble.hidden = !text;
     trouble.textContent = text;
+    // Else it may stand below what is seen, behind the composer.
+    if (text) trouble.scrollIntoView({ block: "center" });
+  };
+  const tellRefusal = async (answer) => {
+    if (answer.status !== 401 && answer.status !== 403) {
+      tell(await refused(answer));
+      return;
+    }
+    tell(inWords("You are signed out. What you typed is kept here."));
+    const back = trouble.appendChild(document.createElement("a"));
+    back.href = `${document.body.dataset.signIn}?next=${encodeURIComponent(location.pathname + location.search)}`;
+    back.textContent = inWords("Sign in again");
+    back.before(" ");
   };
   const busy = (is) => {
     send.hidden = is;
@@ -76,6 +90,14 @@
     now.append(item);
     item.scrollIntoView({ block: "nearest" });
     return words;
+  };
+  // Where one model of several answers, above what is made of all their answers.
+  const member = (words, model) => {
+    const line = document.createElement("p");
+    line.className = "said-member soft small";
+    line.appendChild(document.createElement("strong")).textContent = `${model}: `;
+    words.before(line);
+    return line.appendChild(document.createElement("span"));
   };
   const near = () => innerHeight + scrollY > document.documentElement.scrollHeight - 200;
 
@@ -131,6 +153,7 @@
     let last = "0";
     let over = false;
     let begun = false;
+    const members = {};
     const each = (name, data, at) => {
       last = at || last;
       if (name === "token") {
@@ -138,6 +161,9 @@
         words.textContent = begun ? words.textContent + data.text : data.text;
         begun = true;
         if (stays) words.scrollIntoView({ block: "end" });
+      } else if (name === "member") {
+        const place = (members[data.model] ||= member(words, data.model));
+        place.textContent += data.text ?? inWords("no answer");
       } else if (name === "tool" && data.ok && !begun) words.textContent = "…";
       else if (name === "done") over = true;
     };
@@ -170,7 +196,6 @@
   };
 
   const refused = async (answer) => {
-    if (answer.status === 401 || answer.status === 403) return inWords("You are signed out. Sign in in another tab, reload this page, and what you typed is still here.");
     if (answer.status === 413) return inWords("That is too long to send.");
     try {
       const said = await answer.json();
@@ -196,14 +221,14 @@
     once ||= crypto.randomUUID?.() ?? String(Math.random());
     let answer;
     try {
-      answer = await post(chat.dataset.chat, { content }, { "Idempotency-Key": once });
+      answer = await post(chat.dataset.chat, { content, ...(how && { mode: how.value }) }, { "Idempotency-Key": once });
     } catch {
       tell(inWords("Keepsake could not be reached. What you typed is still here; please try again."));
       busy(false);
       return;
     }
     if (!answer.ok) {
-      tell(await refused(answer));
+      await tellRefusal(answer);
       busy(false);
       return;
     }
@@ -246,7 +271,7 @@
       return;
     }
     if (!answer.ok) {
-      tell(await refused(answer));
+      await tellRefusal(answer);
       busy(false);
       return;
     }

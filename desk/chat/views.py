@@ -39,6 +39,7 @@ from journal.exceptions import NotFound, Refused
 from language.backends import get_reply_model
 
 from ..conversations.answers import shown_to, unread
+from ..conversations.modes import mode_of, modes
 from ..conversations.reader import read_turns
 from ..conversations.views import find_conversation, show_conversation
 from ..page import PageRequest, for_person
@@ -54,6 +55,7 @@ class TalkForm(forms.Form):
     private = forms.BooleanField(
         required=False, label=gettext_lazy("Private: nothing of it is remembered, nothing is recalled")
     )
+    mode = forms.ChoiceField(required=False, label=gettext_lazy("How it answers"))
     content = forms.CharField(
         max_length=settings.MESSAGE_MAX_CHARACTERS,
         strip=False,
@@ -65,6 +67,7 @@ class TalkForm(forms.Form):
         super().__init__(data, label_suffix="", initial={"about": about})
         legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
         self.fields["about"].choices = [("", _("Myself")), *((str(pk), name) for pk, name in legacies)]  # type: ignore[attr-defined]
+        self.fields["mode"].choices = modes()  # type: ignore[attr-defined]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -86,7 +89,7 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
             channel=ASSISTANT_CHANNEL,
             private=asked["private"],
         )
-        return _say(principal, conversation, asked["content"])
+        return _say(principal, conversation, asked["content"], asked["mode"])
     except (Refused, APIException) as error:
         form.add_error("content", str(error.detail))
         return _show_form(request, principal, form, status=getattr(error, "status", 400))
@@ -104,7 +107,7 @@ def say(request: PageRequest, principal: Principal, conversation_id: UUID) -> Ht
     conversation = find_conversation(principal, conversation_id)
     content = request.POST.get("content", "")
     try:
-        return _say(principal, conversation, content)
+        return _say(principal, conversation, content, request.POST.get("mode", ""))
     except NotFound:
         raise
     except Refused as error:
@@ -114,9 +117,9 @@ def say(request: PageRequest, principal: Principal, conversation_id: UUID) -> Ht
         return show_conversation(request, principal, conversation, content, refused)
 
 
-def _say(principal: Principal, conversation: Conversation, content: str) -> HttpResponseBase:
+def _say(principal: Principal, conversation: Conversation, content: str, mode: str) -> HttpResponseBase:
     reply_id = uuid4()
-    begin = partial(reply_begin, principal, reply_id, conversation.pk, content, Wanted())
+    begin = partial(reply_begin, principal, reply_id, conversation.pk, content, Wanted(mode_of(mode)))
     return _answered(principal, conversation.pk, reply_id, begin)
 
 

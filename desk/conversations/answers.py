@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -22,6 +23,7 @@ from language.second_person import second_person
 from memories.models import Memory
 
 from ..cards import Link
+from .modes import modes
 
 _AWAY = gettext_noop("The language model can’t be reached just now.")
 _BUSY = gettext_noop("The language model is overloaded just now.")
@@ -111,6 +113,13 @@ def running_reply(principal: Principal, conversation: Conversation) -> Reply | N
     """The answer that is being made there now."""
     replies = Reply.objects.visible_to(principal).filter(conversation=conversation, state=Reply.State.RUNNING)
     return replies.filter(lease_until__gt=timezone.now()).first()
+
+
+def ways_of_answering(principal: Principal, conversation: Conversation) -> dict[str, Any]:
+    """The ways of answering that may be chosen there, and the one that was chosen last."""
+    offered = modes()
+    last = Reply.objects.visible_to(principal).filter(conversation=conversation).order_by("-message_index")
+    return {"modes": offered, "mode": last.values_list("mode", flat=True).first() if offered else ""}
 
 
 def unread(principal: Principal, conversation: Conversation) -> MessageQuerySet:

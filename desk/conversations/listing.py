@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -102,10 +102,15 @@ def page_of_conversations(principal: Principal, view: ConversationView) -> tuple
     shown: list[Any] = list(page.object_list)
     off = Message.objects.visible_to(principal).filter(memory_off=True, conversation__in=[each.pk for each in shown])
     ids = set(off.values_list("conversation_id", flat=True).distinct())
-    unnamed = [each.pk for each in shown if not each.title or each.channel == ASSISTANT_CHANNEL]
+    begins = openings(principal, shown)
+    return page, [Row(each, each.said_at, each.pk in ids, begins.get(each.pk, "")) for each in shown]
+
+
+def openings(principal: Principal, conversations: Iterable[Conversation]) -> dict[UUID, str]:
+    """How those conversations begin to which nobody gave a title, in one query."""
+    unnamed = [each.pk for each in conversations if not each.title or each.channel == ASSISTANT_CHANNEL]
     first = Message.objects.visible_to(principal).filter(conversation__in=unnamed, index=0)
-    openings = {pk: _opening(content) for pk, content in first.values_list("conversation_id", "content")}
-    return page, [Row(each, each.said_at, each.pk in ids, openings.get(each.pk, "")) for each in shown]
+    return {pk: _opening(content) for pk, content in first.values_list("conversation_id", "content")}
 
 
 def _opening(content: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
@@ -72,7 +72,7 @@ class Turn:
     """A message: its ``number`` in the conversation, from 1, and in ``whole`` where all of it is read, if it is cut.
 
     ``can_go``: some of it is there to be taken out. ``answer`` is what an answer of the assistant used, ``missing`` why
-    there is none.
+    there is none. ``again`` is what the person had said before an answer that they stopped, where it is the last one.
     """
 
     number: int
@@ -87,6 +87,7 @@ class Turn:
     can_go: bool
     answer: Answer | None
     missing: NoAnswer | None
+    again: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,16 @@ def read_turns(
     around = _around(principal, [message.pk for message in messages])
     around.answers = answers_on(principal, conversation, [message.index for message in messages])
     agent = conversation.agent.name if conversation.agent else ""
-    return [_turn(each, agent, around, whole=each.index + 1 == whole) for each in messages]
+    turns = [_turn(each, agent, around, whole=each.index + 1 == whole) for each in messages]
+    return [*turns[:-1], replace(turns[-1], again=_asked_before(messages, turns[-1], conversation))] if turns else []
+
+
+def _asked_before(messages: Sequence[Message], last: Turn, conversation: Conversation) -> str:
+    """What the last answer of a conversation was to, if that was cut short and all of it is still there."""
+    if len(messages) < 2 or last.number != conversation.message_count or last.answer is None or not last.answer.ended:
+        return ""
+    said = messages[-2]
+    return said.content if said.role == Message.Role.USER and MARK not in said.content else ""
 
 
 def _number(at: str, most: int) -> int:

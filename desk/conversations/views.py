@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -25,9 +26,9 @@ from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import message_address, shorten, speaker_of
 from .actions import MOST_WITHHELD, Removal, dont_keep, erase, goes_along
-from .answers import running_reply, unread
+from .answers import running_reply, unread, ways_of_answering
 from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
-from .reader import page_at, read_page
+from .reader import Day, page_at, read_page
 
 GLIMPSE_CHARACTERS = 400
 
@@ -67,6 +68,11 @@ def show_conversation(
     running = running_reply(principal, talk) if goes_on else None
     if running is not None:
         follow_for_now(running.pk)
+    elif goes_on and _waits_for_an_answer(days):
+        # It came between the two: the message was read, then the answer ended.
+        talk.refresh_from_db(fields=["message_count"])
+        page = page_at(talk, request.GET.get("page", ""), at)
+        days = read_page(principal, talk, page, at)
     context = {
         "principal": principal,
         "talk": talk,
@@ -79,10 +85,16 @@ def show_conversation(
         "composed": composed,
         "refused": refused.detail if refused else "",
         "most": settings.MESSAGE_MAX_CHARACTERS,
+        **(ways_of_answering(principal, talk) if goes_on else {}),
         "next": f"{reverse('conversation-page', args=[talk.pk])}?page={page.number}",
         **neighbours_of(page, lambda number: f"?page={number}"),
     }
     return render(request, "desk/conversation.html", context, status=refused.status if refused else 200)
+
+
+def _waits_for_an_answer(days: Sequence[Day]) -> bool:
+    last = days[-1].turns[-1] if days else None
+    return last is not None and last.mine and last.missing is None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

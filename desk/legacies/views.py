@@ -28,7 +28,7 @@ from journal.exceptions import NotFound, Refused
 from statements.policy import LONGEST
 
 from ..cards import Card, decisions_in_words
-from ..labels import in_words, label
+from ..labels import in_words, label, writer_label
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, with_undo
 from ..page import PageRequest, for_person, neighbours_of
@@ -197,7 +197,7 @@ def show_fact(
 def writers(facts: FactQuerySet) -> list[tuple[str, str]]:
     """Whose wordings there are among the facts, for a choice: the models, rules and agents, and the authors' own."""
     names = facts.order_by("written_by").values_list("written_by", flat=True).distinct()
-    return [(name, name) if name else (OWN_WORDS, _("Own words")) for name in names]
+    return [(name, writer_label(name)) if name else (OWN_WORDS, _("Own words")) for name in names]
 
 
 urlpatterns = [

@@ -18,7 +18,7 @@ from memories.plans import job_of
 from memories.policy import writing
 
 from ..diff import Piece, merge_diff
-from ..labels import category_label, label
+from ..labels import category_label, label, writer_label
 
 Item = MemoryPlanItem.State
 Reason = MemoryPlanItem.Reason
@@ -79,6 +79,11 @@ class PlanDetail:
     after: int
     saved: int
     job: JobRun | None
+
+    @property
+    def made_by(self) -> str:
+        """What made it, as it is told."""
+        return writer_label(self.plan.written_by)
 
     @property
     def can_be_undone(self) -> bool:

@@ -212,6 +212,24 @@ def test_a_session_that_ended_leads_to_sign_in_and_back(browse, owner, legacy, f
     assert now(facts[0]).reviewed_at is None
 
 
+@pytest.mark.parametrize(("address", "name"), [("/talk/", "content"), ("/agents/connect/", "name"), ("/", "name")])
+def test_what_was_typed_outlives_a_session_in_forms_that_load_a_page(browse, owner, address, name):
+    owner.set_password(PASSWORD)
+    owner.save()
+    page = browse(owner)
+    page.goto(address)
+    field = page.locator(f"main form [name={name}]").last
+    field.fill("Nora, of the hives")
+    page.context.clear_cookies(name=re.compile("session$"))
+    field.evaluate("field => field.form.requestSubmit()")
+    page.get_by_label("User name").fill(owner.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(f"{address}$"))
+    expect(page.locator("#trouble")).to_contain_text("You had been signed out, so this was not saved.")
+    expect(field).to_have_value("Nora, of the hives")
+
+
 @pytest.mark.parametrize("width", [390, 320])
 def test_a_phone_s_menu_leads_to_every_page(browse, owner, staff, width):
     for who, pages in ((owner, MENU), (staff, [*MENU, "Admin"])):

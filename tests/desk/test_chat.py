@@ -6,10 +6,11 @@ from django.urls import reverse
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.models import Reply
+from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation, Message
 from tests import factories
 from tests.assistant.replying import all_of, behind
-from tests.language.messages_api import error, serving, spoken
+from tests.language.messages_api import MODEL, OTHER_MODEL, error, serving, spoken
 
 from .conftest import text, words
 
@@ -107,8 +108,20 @@ class TestWithoutAScript:
             lease_until="2100-01-01T00:00Z",
         )  # fmt: skip
         shown = text(visit(owner).get(page(talk)))
-        assert '<noscript><meta http-equiv="refresh" content="3"></noscript>' in shown
+        assert (
+            f'<noscript><meta http-equiv="refresh" content="3; url=/conversations/{talk.pk}/?page=1"></noscript>'
+            in shown
+        )
         assert "data-running=" in shown
+
+    def test_an_answer_that_ends_while_the_page_is_read_is_on_it(self, visit, owner, talk, monkeypatch):
+        factories.MessageFactory(conversation=talk, content="Hello?")
+
+        def ended(principal, conversation):
+            messages_append(principal, conversation.pk, [NewMessage("assistant", "Here I am.")])
+
+        monkeypatch.setattr("desk.conversations.views.running_reply", ended)
+        assert "Here I am." in words(visit(owner).get(page(talk)))
 
 
 class TestAModelThatIsAway:
@@ -125,6 +138,43 @@ class TestAModelThatIsAway:
         assert "Try again" not in shown
         again = client.post(reverse("chat-retry", args=[talk.pk, Reply.objects.get().pk]), follow=True)
         assert "This reply can't be tried again." in words(again)
+
+
+class TestAnAnswerThatWasStopped:
+    def test_is_asked_for_again(self, visit, owner, model, talk):
+        model.answers(spoken("Once upon a time."))
+        client = visit(owner)
+        where = sent(say(client, talk, "Tell me a <story>."))
+        assert "Ask again" not in words(client.get(where))
+        Reply.objects.update(state="stopped", error_code="stopped")
+        shown = text(client.get(where))
+        assert 'name="content" value="Tell me a &lt;story&gt;."' in shown
+        assert "You stopped it here." in words(client.get(where))
+        model.answers(spoken("There was a hen."))
+        shown = words(client.get(sent(say(client, talk, "Tell me a <story>."))))
+        assert "There was a hen." in shown
+        assert "Ask again" not in shown
+
+
+class TestHowItAnswers:
+    def test_is_chosen_where_a_model_answers(self, visit, owner, model, talk, settings):
+        client = visit(owner)
+        shown = words(client.get("/talk/"))
+        assert "It remembers and looks up" in shown
+        assert "Several models answer" not in shown
+        settings.KEEPSAKE_COUNCIL_MODELS = [MODEL, OTHER_MODEL]
+        assert "Several models answer" in words(client.get("/talk/"))
+        model.answers(spoken("One."), spoken("Two."), spoken("Both."))
+        answer = client.post(f"/conversations/{talk.pk}/say/", {"content": "Hens or bees?", "mode": "council"})
+        shown = text(client.get(sent(answer)))
+        assert "Both." in shown
+        assert Reply.objects.get().council == [MODEL, OTHER_MODEL]
+        assert '<option value="council" selected>' in shown
+
+    def test_is_no_choice_without_one(self, visit, owner, talk, settings):
+        assert "How it answers" not in words(visit(owner).get("/talk/"))
+        say(visit(owner), talk, "Hens or bees?")
+        assert "How it answers" not in words(visit(owner).get(page(talk)))
 
 
 class TestWhatAnAnswerUsed:

@@ -4,6 +4,8 @@ The tests' server sends an answer when all of it has come; that it comes bit by 
 real one.
 """
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -127,6 +129,25 @@ def test_errors_are_told_in_plain_words_and_nothing_typed_is_lost(browse, owner,
     expect(page.locator("#m2")).to_contain_text("How lovely.")
     assert Conversation.objects.get().message_count == 2
     assert Reply.objects.get().attempt == 2
+
+
+def test_a_session_that_ended_leads_to_sign_in_and_back_with_what_was_typed(browse, owner, model):
+    talk = factories.ConversationFactory(user=owner)
+    owner.set_password("a good long one")
+    owner.save()
+    page = browse(owner)
+    page.goto(f"/conversations/{talk.pk}/")
+    page.context.clear_cookies(name=re.compile("session$"))
+    page.get_by_label("What you want to say").fill("I keep hens.")
+    page.get_by_label("What you want to say").press("Enter")
+    expect(page.locator("#said-trouble")).to_be_in_viewport(ratio=1)
+    page.get_by_role("link", name="Sign in again").click()
+    page.get_by_label("User name").fill(owner.username)
+    page.get_by_label("Password").fill("a good long one")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(f"/conversations/{talk.pk}/$"))
+    expect(page.get_by_label("What you want to say")).to_have_value("I keep hens.")
+    expect(page.locator("#trouble")).to_be_hidden()
 
 
 def test_it_works_without_javascript(browse, owner, legacy, model):

@@ -74,7 +74,7 @@ def test_the_list_says_whom_with_how_much_and_when(visit, owner, agent, legacy, 
     assert "Rosa sang." not in said
     assert "[withheld] Never mind." in said
     assert "PIN" not in said
-    assert "About Grandmother Rosa, by letters, 1 message, not read for facts yet" in said
+    assert "About Grandmother Rosa, from letters, 1 message, not read for facts yet" in said
     assert "Private: nothing is learned from it" in said
     assert "with agent, 0 messages" in said
     assert "with agent, 0 messages," not in said

@@ -8,6 +8,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
+from conversations.actions import NewMessage, messages_append
 from memories import actions
 from memories.models import Memory
 from memories.records import NewMemory
@@ -182,6 +183,24 @@ def test_where_somebody_lives_is_said_once_however_they_answer(visit, stranger, 
     assert Memory.objects.get(user=stranger).content == content
 
 
+@pytest.mark.parametrize(
+    ("answers", "content"),
+    [
+        ({"called": "Jo"}, "Ich werde gern Jo genannt."),
+        ({"lives": "Freiburg"}, "Ich wohne in Freiburg."),
+        ({"lives": "Am Bodensee."}, "Ich wohne am Bodensee."),
+        ({"lives": "Ich lebe auf einem Boot."}, "Ich lebe auf einem Boot."),
+        ({"matters": "Meine Mutter kommt aus Ghana."}, "Meine Mutter kommt aus Ghana."),
+    ],
+)
+def test_they_are_statements_in_the_language_of_the_page(visit, stranger, answers, content):
+    PreferencesFactory(user=stranger, language="de")
+    page = words(visit(stranger).post("/first-run/", answers, follow=True))
+    assert Memory.objects.get(user=stranger).content == content
+    assert "Über dich ist 1 Sache gespeichert." in page
+    assert content in page
+
+
 def test_what_a_newcomer_has_not_done_yet_is_still_offered_then(visit, stranger):
     client = visit(stranger)
     client.post("/first-run/", {"called": "Jo"})
@@ -245,3 +264,9 @@ def test_a_plan_that_asks_and_what_leaves_soon_are_told_at_home(visit, owner, st
     assert f'href="/memories/tidy/{plan.pk}/"' in page
     assert "1 important memory that made room in your prompts is deleted for good" in page
     assert "A plan to merge them waits" not in text(visit(stranger).get("/"))
+
+
+def test_a_talk_without_a_title_is_told_apart_by_how_it_begins(visit, owner):
+    talk = ConversationFactory(user=owner, title="")
+    messages_append(principal_for_person(owner.pk), talk.pk, [NewMessage("user", "My bees have swarmed again.")])
+    assert "A conversation My bees have swarmed again." in words(visit(owner).get("/"))

@@ -11,8 +11,9 @@ from facts.actions import facts_index
 from language.base import EmbedderUnavailable
 from language.embedders.hashing import HashingEmbedder
 from memories import actions
+from memories.models import Memory
 from memories.records import NewMemory
-from tests.factories import LegacyFactFactory, MemoryFactory
+from tests.factories import LegacyFactFactory, MemoryFactory, PreferencesFactory
 
 from .conftest import opened, rail, text, words
 
@@ -49,6 +50,19 @@ def test_a_row_leads_to_the_page_of_the_one_without_htmx(visit, owner, legacy):
         f"/facts/{LegacyFactFactory(user=owner, legacy=legacy).pk}/",
     ):
         assert client.get(f"{address}opened/").url == address
+
+
+@pytest.mark.parametrize(("review", "told"), [("after", "To review"), ("before", "Not used until you approve")])
+def test_what_a_row_says_at_first_sight_stands_there_once(visit, owner, review, told):
+    PreferencesFactory(user=owner, review=review)
+    memory = MemoryFactory(user=owner, subject="Hens")
+    Memory.objects.update(reviewed_at=None)
+    client = visit(owner)
+    assert told in words(client.get("/memories/"))
+    part = words(opened(client, memory, "/memories/"))
+    assert "Hens" in part
+    assert told not in part
+    assert told in words(client.get(f"/memories/{memory.pk}/"))
 
 
 def test_what_opens_sends_its_decisions_from_the_list_as_it_is_now(visit, owner, legacy):
@@ -97,7 +111,7 @@ def test_a_search_finds_what_is_close_in_meaning(visit, owner, legacy, me, setti
     client = visit(owner)
     for path in ("/memories/", "/facts/", f"/legacies/{legacy.pk}/"):
         page = client.get(path, {"search": "where is the spare key"})
-        assert "Nothing found here." in words(page)
+        assert "None has these words." in words(page)
         assert KEY in near(page)
         assert "Malta" not in near(page)
         page = client.get(path, {"search": "spare key"})

@@ -95,6 +95,8 @@ def test_from_the_first_page_to_the_undo(visit, owner, memories):
     assert "4 memories would become 2." in words(page)
     assert "tokens in every prompt" in words(page)
     assert "Made by scripted model" in words(page)
+    MemoryPlan.objects.update(written_by="offline rules 1")
+    assert "Made by the built-in rules" in words(client.get(page.request["PATH_INFO"]))
     assert text(page).count("checked") == 2
     assert "<ins>" in text(page)
     assert f'href="/memories/{memories[0].pk}/"' in text(page)
