@@ -68,9 +68,8 @@ def show_conversation(
     running = running_reply(principal, talk) if goes_on else None
     if running is not None:
         follow_for_now(running.pk)
-    elif goes_on and _waits_for_an_answer(days):
-        # It came between the two: the message was read, then the answer ended.
-        talk.refresh_from_db(fields=["message_count"])
+    elif goes_on and _waits_for_an_answer(days) and _has_more(talk):
+        # The answer ended between the two looks.
         page = page_at(talk, request.GET.get("page", ""), at)
         days = read_page(principal, talk, page, at)
     context = {
@@ -95,6 +94,12 @@ def show_conversation(
 def _waits_for_an_answer(days: Sequence[Day]) -> bool:
     last = days[-1].turns[-1] if days else None
     return last is not None and last.mine and last.missing is None
+
+
+def _has_more(talk: Conversation) -> bool:
+    known = talk.message_count
+    talk.refresh_from_db(fields=["message_count"])
+    return talk.message_count > known
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -27,7 +27,7 @@ from .conftest import opened, text, words
 
 LIST_QUERIES = 8
 SEARCH_QUERIES = 10
-READER_QUERIES = 12  # Three of them for the chat: replies, the one that runs, what is still to be read.
+READER_QUERIES = 13  # Four of them for the chat: replies, the one that runs or has ended, what is to be read.
 
 
 @pytest.fixture

@@ -162,6 +162,7 @@ def test_who_leaves_while_decisions_are_on_their_way_loses_none(tab, owner, fact
     ready(tab)
     for _ in range(5):
         tab.keyboard.press("a")
+    expect(tab.locator("#where strong")).to_have_text("6")
     tab.goto("/", wait_until="commit")
     for _ in range(100):
         if all(now(fact).reviewed_at for fact in facts[:5]):
