@@ -123,8 +123,8 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
     around = Message.objects.filter(
         conversation=conversation, index__gte=due[0] - settings.EXTRACTION_CONTEXT_MESSAGES, index__lte=due[-1]
     )
-    messages = [message for message in around.without_vectors().order_by("index") if message.is_open(now)]
-    part = Part.of(conversation, messages, lambda message: message.index in due)
+    messages = [message for message in around.without_vectors().order_by("index") if message.is_open(now, asked=True)]
+    part = Part.of(conversation, messages, lambda message: message.index in due and message.is_open(now))
     reading = _Reading(due, part)
     if not part.said or not learns_memories(principal, conversation):
         _write(lease, principal, conversation, reading, Found(""))

@@ -269,12 +269,13 @@ class Message(Searchable):
     def __str__(self) -> str:
         return f"message {self.index} of {self.conversation_id}"
 
-    def is_open(self, now: datetime) -> bool:
-        """Whether anything at all may be summed up or learned from it.
+    def is_open(self, now: datetime, *, asked: bool = False) -> bool:
+        """Whether anything at all may be summed up or learned from it; with ``asked``, once the person says yes.
 
         Nobody declined it, nobody is being asked, and it was not said with memory switched off.
         """
-        return not self.declined and not self.memory_off and (self.held_until is None or self.held_until <= now)
+        is_held = self.held_until is not None and self.held_until > now
+        return not self.declined and not self.memory_off and (asked or not is_held)
 
 
 class ConversationChunk(Searchable):

@@ -19,6 +19,7 @@ from .condensing import in_one_sentence
 from .corrections import Correction, corrections_in
 from .filters import steers
 from .refusals import Refusal, Turn, hear, may_refuse, named
+from .revising import in_third_person, moved_in, with_rest
 from .sentences import own_words
 from .statements import Reading, read
 
@@ -62,20 +63,28 @@ def _first_round(request: ToolRequest) -> list[_Wish]:
     reading = read(batch)
     wishes: list[_Wish] = []
     changed: set[object] = set()
-    known = [(memory, Saying(memory.content)) for memory in request.memories]
-    found = memory_candidates(reading, batch)
+    known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
+    found, moved = _moved(memory_candidates(reading, batch), request)
     latest, put_right = _put_right(_latest(found, contents), request, [one.content for one in found])
-    for wish in put_right:
+    for wish in (*put_right, *moved):
         changed.add(wish.arguments["memory_id"])
         wishes.append(wish)
-    for candidate, saying in latest:
+    # What holds now goes before what does no more: "I'm no nurse any more, I'm a midwife."
+    for candidate, saying in sorted(latest, key=lambda each: each[1].only_denies):
         outdated, is_known = _outdated(candidate, saying, known)
+        by = saying if is_known else _denial_beside(candidate, saying, latest)
+        if by is not saying:
+            outdated = _outdated(candidate, by, known)[0] or outdated
         index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
-        if outdated is not None and outdated.id in changed:
-            continue
-        if outdated is not None:
+        if outdated is not None and outdated.id not in changed:
             changed.add(outdated.id)
-            wishes.append(_Wish(UPDATE, _change(outdated.id, candidate), index, at))
+            content = with_rest(outdated.content, candidate.content, by)
+            # What they are called or where they live is theirs to say: it waits for nobody.
+            explicit = candidate.explicit or outdated.field in _SINGLE_VALUED
+            change = _change(outdated.id, replace(candidate, content=content, explicit=explicit))
+            wishes.append(_Wish(UPDATE, change, index, at))
+        elif outdated is not None and saying.only_denies:
+            continue
         elif not is_known:
             wishes.append(_Wish(ADD, _addition(candidate), index, at))
     for wish in _deletions(request, reading, known):
@@ -114,6 +123,35 @@ def _put_right(
                 for place, (one, saying) in enumerate(left)
                 if place in said[-1:] or not _is_of(one, message, each) or not (said or len(memories) == 1)
             ]
+    return left, wishes
+
+
+def _moved(found: Sequence[MemoryCandidate], request: ToolRequest) -> tuple[list[MemoryCandidate], list[_Wish]]:
+    """What was found, on the day that was told last, and the changes to memories that this means.
+
+    What only tells of the other day is left out. What was said before in the same part is meant rather than a memory.
+    """
+    left, wishes = list(found), []
+    for message in request.messages:
+        moved = moved_in(own_words(message.content)) if message.role == "user" else None
+        if moved is None:
+            continue
+        before = [one for one in left if one.indices[0] < message.index]
+        said = moved.meant([one.content for one in before])
+        meant = moved.meant([memory.content for memory in request.memories]) if said is None else None
+        if said is None and meant is None:
+            continue
+        left = [one for one in left if one.indices[0] != message.index or not moved.covers(one.content)]
+        if said is not None:
+            old, content = before[said], moved.of(before[said].content) or ""
+            left.remove(old)
+            left.append(replace(old, content=content, indices=(message.index,), quote=moved.quote))
+        elif meant is not None:
+            memory = request.memories[meant]
+            evidence = {"index": message.index, "quote": moved.quote}
+            arguments: dict[str, object] = {"memory_id": memory.id, "explicit": True, "evidence": evidence}
+            arguments["content"] = moved.of(memory.content)
+            wishes.append(_Wish(UPDATE, arguments, message.index, message.content.find(moved.quote)))
     return left, wishes
 
 
@@ -184,6 +222,20 @@ def _outdated(
         if verdict in _AT_ODDS or same_field:
             over.append(memory)
     return max(over, key=lambda memory: memory.date, default=None), False
+
+
+def _denial_beside(
+    candidate: MemoryCandidate, saying: Saying, found: Sequence[tuple[MemoryCandidate, Saying]]
+) -> Saying:
+    """What the same message says is no longer so in the same words, and this is instead; else the statement itself."""
+    claims = {(claim.who, claim.verbs) for claim in saying.claims or () if not saying.only_denies}
+    beside = (
+        other
+        for one, other in found
+        if one.indices[0] == candidate.indices[0] and other.only_denies
+        if not claims.isdisjoint((claim.who, claim.verbs) for claim in other.claims or ())
+    )
+    return next(beside, saying)
 
 
 def _deletions(request: ToolRequest, reading: Reading, known: Sequence[tuple[KnownMemory, Saying]]) -> Iterator[_Wish]:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 from language.base import Comparison
 
-from .claims import Claim, claims_of
+from .claims import Claim, Role, claims_of
+from .kinds import is_health
 from .pairs import Pair, Told
 from .parse import Parsed, parse, parse_each
-from .stems import LIGHT, words_of
+from .stems import LIGHT, stem_of, words_of
 from .words import listed
 
 _FUNCTIONAL = (LIGHT - {"user"}) | listed(
@@ -69,11 +71,17 @@ class Saying:
         """What it claims; None for what can't be read."""
         return claims_of(self._parsed) if self._parsed is not None else None
 
+    @property
+    def only_denies(self) -> bool:
+        """Whether it only says what is not or no longer so."""
+        return bool(self.claims) and all(claim.denied or claim.over for claim in self.claims or ())
+
     @cached_property
     def names(self) -> frozenset[str]:
         """The names in it, in lower case."""
         words = self._parsed.words if self._parsed is not None else ()
-        return frozenset(word.low for word in words if word.tag in {"NNP", "NNPS"})
+        named = [word for word in words if word.tag in {"NNP", "NNPS"} or (word.index and word.text.istitle())]
+        return frozenset(form for word in named for form in (word.low, stem_of(word)))
 
     @cached_property
     def _parsed(self) -> Parsed | None:
@@ -130,9 +138,26 @@ def _compared(old: Saying, new: Saying) -> Comparison:
     telling = [[word for word in each.words if word in {"or", "being"}] for each in (old, new)]
     if telling[0] == telling[1] and Counter(map(Claim.key, old.claims)) == Counter(map(Claim.key, new.claims)):
         return "same"
+    if is_health(old.content) != is_health(new.content) and {claim.verbs for claim in (*old.claims, *new.claims)} == {
+        ("be",)
+    }:
+        return "different"  # "Is vegetarian", "is a cook now": the one does not end the other.
     told, names = Told(old.content, new.content, new.said), old.names | new.names
-    found = {Pair(one, late, told, names).judge() for one in old.claims for late in new.claims}
+    found = {Pair(*_of_job(one, late), told, names).judge() for one in old.claims for late in new.claims}
     return "replaces" if "replaces" in found else "contradicts" if "contradicts" in found else "different"
+
+
+def _of_job(old: Claim, new: Claim) -> tuple[Claim, Claim]:
+    """Two claims, of which one who "works as" something "is" that where the other says what somebody is."""
+    working = [each for each in (old, new) if each.verbs == ("work",) and any(role == "as" for role, _ in each.roles)]
+    if len(working) != 1 or {old.verbs, new.verbs} != {("work",), ("be",)}:
+        return old, new
+    one, other = (replace(each, verbs=("be",), roles=_as_what(each)) for each in (old, new))
+    return one, other
+
+
+def _as_what(claim: Claim) -> frozenset[Role]:
+    return frozenset(("is" if role == "as" else role, thing) for role, thing in claim.roles)
 
 
 def says_all_of(one: str, other: str) -> bool:

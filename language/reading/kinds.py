@@ -260,9 +260,14 @@ def subject_of(content: str, person: Person) -> str:
     return next(filter(None, named.groups())) if named else ""
 
 
+def is_health(content: str) -> bool:
+    """Whether a statement tells of somebody's health, or of what they may not eat or take."""
+    return _HEALTH.search(content) is not None
+
+
 def importance_of(kind: str, content: str) -> int:
     """How much a statement matters, from 1 to 5."""
-    if _HEALTH.search(content):
+    if is_health(content):
         return IMPORTANCE["health"]
     if _DEATH.search(content) or _KIN_WORD.search(content):
         return IMPORTANCE["relationship"]

@@ -92,6 +92,10 @@ class Pair:
         """One denies what the other claims, or says that it is over."""
         old, new = self.old, self.new
         first, second = _lasting(old.roles), _lasting(new.roles)
+        denying, denied = (new, old) if new.denied or new.over else (old, new)
+        when = [all_words(thing for _, thing in each.roles) for each in (denying, denied)]
+        if denying.roles and not _lasting(denying.roles) and not when[0] <= when[1]:
+            return "different"  # "Does not play on Tuesdays any more", "plays chess on Fridays".
         alike = first == second or (new.over and second <= first) or (old.over and first <= second)
         if old.verbs == new.verbs and alike and (old.tense == new.tense or new.over or old.over):
             return self.off if not new.over else "replaces"

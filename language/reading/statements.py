@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from language.base import ExtractionRequest, Utterance
 from language.reading.asked import find_asked
 from language.reading.filters import doubts_before, steers
+from language.reading.foreign import is_foreign
 from language.reading.message import MessageReader
 from language.reading.normalise import is_casual, mend
 from language.reading.parse import parse
@@ -112,6 +113,9 @@ class _Reader:
             self.dropped["order"] += 1
             return []
         text = own_words(message.content)
+        if is_foreign(text):
+            self.dropped["not English"] += 1
+            return []
         if any(_NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)):
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_POINTING_BACK else []
