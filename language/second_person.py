@@ -54,10 +54,10 @@ _TIME = re.compile(
 _THEIRS = re.compile(r"\bthe user(?:'|’)s( (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b))")
 _THAT_THEY = re.compile(r"\bthat the user (is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b")
 _OBJECT = re.compile(
-    rf"\b(and|with|to|for|of|at|by|from|about|beside|than|\w+ed|{'|'.join(sorted(_AS_IT_IS))}) the user\b"
+    rf"\b(and|with|to|for|of|at|by|from|about|beside|than|\w+(?:ed|[^s\W]s)|{'|'.join(sorted(_AS_IT_IS))}) the user\b"
     r"(?!(?:'|’)s| (?:is|was|has|\w+s)\b)"
 )
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+")
+_SENTENCES = re.compile(r"(?<=[.!?;])(?<!\bSt\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)\s+")
 _OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
 # After a name or a noun: "The user's daughter Mia turned 6.", but not "The user's very tired."
@@ -74,6 +74,7 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 def second_person(text: str) -> str:
     """The statement as it is told to the person it is about; as it is stored where that can't be sure to be right."""
+    text = _OBJECT.sub(r"\1 you", text) if text.startswith("The user's") else text
     told = [_sentence(each) for each in _SENTENCES.split(text)]
     if not (text.startswith("The user") or _TIME.match(text)):
         return text if _PRONOUNS.search(_THEIRS.sub("", text)) else _THEIRS.sub(r"your\1", text)
