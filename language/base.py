@@ -238,6 +238,7 @@ class Heard:
     ``new`` they said in passing, ``noted`` they asked to be remembered or agreed to, ``changed`` reads otherwise now
     (until now, from now on), ``told`` is about the memorialised person. ``refused``: they asked that something be not
     kept. ``agreed``: they said yes to what they were asked. ``about`` names whom the talk is about, if others.
+    ``secret`` is the kind of number or code in it that is never remembered.
     """
 
     new: tuple[str, ...] = ()
@@ -247,6 +248,7 @@ class Heard:
     refused: bool = False
     agreed: bool = False
     about: str = ""
+    secret: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,7 @@ class ReplyRequest:
 
     A model that is none is given what it answers from: ``question``, the words of the person, what was ``found`` for
     them, what they were ``heard`` to say, and of which fields and categories nothing is known (``unknown``).
-    ``is_first`` is true for the first reply of a talk.
+    ``is_first`` is true for the first reply of a talk. Where nothing is recalled or kept, ``closed`` says why.
     """
 
     system: Sequence[Mapping[str, object]]
@@ -281,6 +283,7 @@ class ReplyRequest:
     heard: Heard = field(default_factory=Heard)
     unknown: Sequence[str] = ()
     is_first: bool = False
+    closed: Literal["private", "off", ""] = ""
 
 
 @dataclass(frozen=True, slots=True)

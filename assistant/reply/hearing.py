@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import UTC, timedelta, tzinfo
 from typing import TYPE_CHECKING
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.utils import timezone
@@ -15,10 +18,14 @@ from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.models import LegacyFact
 from language.backends import get_embedder, get_reply_model
-from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Heard, Source
+from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Heard, Source, ToolRequest
+from language.gates import first_sensitive, mask_sensitive
+from language.reading.questions import tells_something
 from language.reading.refusals import says_yes
+from language.reading.replying import MOST_TOLD_OF_ALL
 from language.second_person import second_person, told_to
 
+from ..learn import tools
 from ..learn.learning import Part, plan_changes
 from ..learn.plan import Adding, Plan, Rewording
 
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
 
 _Told = tuple[int, str, bool]
 """The place of the message, a statement as it is told, and whether it is about a memorialised person."""
+_IN_THEIR_WORDS = re.compile(r"(?:I|My)\b")
 _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
@@ -53,7 +61,7 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     due = begun.message_index if held is None else held.index
     first = due - settings.EXTRACTION_CONTEXT_MESSAGES
     around = Message.objects.filter(conversation=conversation, index__gte=first, index__lte=due).without_vectors()
-    messages = [each for each in around.order_by("index") if each.is_open(timezone.now())]
+    messages = [each for each in around.order_by("index") if each.is_open(timezone.now(), asked=True)]
     part = Part.of(conversation, messages, lambda message: message.index == due)
     plan, _ = plan_changes(
         principal,
@@ -66,13 +74,15 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     told = () if part.legacy_name is None else _read(principal, part).facts
     facts = [told_to(principal.name, each.content) for each in told if due in each.indices]
     heard = _told(plan, facts, agreed=held is not None)
-    return replace(heard, about=part.legacy_name or "")
+    secret = first_sensitive(begun.question)
+    return replace(heard, about=part.legacy_name or "", secret=secret.kind if secret else "")
 
 
 def said_here(principal: Principal, begun: Begun) -> list[Source]:
     """What the person said earlier in this talk and is not remembered yet, the nearest to their question first.
 
-    It waits for their yes, or to be read; what they declined is none of it. Without the embedder the last comes first.
+    It waits for their yes, or to be read; what they declined is none of it, nor what they put right since. Without the
+    embedder the last comes first.
     """
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     theirs = Message.objects.filter(conversation=conversation, role=Message.Role.USER, index__lt=begun.message_index)
@@ -80,16 +90,59 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
     messages = list(waiting.order_by("-index")[:_LOOKS_BACK])
     part = Part.of(conversation, messages[::-1], lambda _: True)
     unread = {message.index for message in messages if not message.processed}
-    found = _read(principal, part)
-    told = [
-        (each.indices[0], second_person(each.content), False) for each in found.memories if unread & {*each.indices}
-    ]
-    told += [(each.indices[0], told_to(principal.name, each.content), True) for each in found.facts]
+    told = [(index, second_person(content), False) for index, content in _holding(principal, part) if index in unread]
+    facts = () if part.legacy_name is None else _read(principal, part).facts
+    told += [(each.indices[0], told_to(principal.name, each.content), True) for each in facts]
     told.sort(key=lambda each: -each[0])
     return [
         Source(text, "you said so in this talk", of_legacy=of_legacy)
         for _, text, of_legacy in _by_nearness(told, begun.question)
     ]
+
+
+def _holding(principal: Principal, part: Part) -> list[tuple[int, str]]:
+    """What a part says that is to be remembered, as it holds at its end, by the index of the message that says it."""
+    categories = sorted(load_categories().by_name)
+    request = ToolRequest(
+        part.messages, principal.name, (), tools.specs(categories), categories, part.most, legacy_name=part.legacy_name
+    )
+    calls = [tools.read(call.name, call.arguments) for call in get_reply_model().choose_tools(request).calls]
+    return [(each.evidence.index, each.content) for each in calls if isinstance(each, tools.Addition)]
+
+
+def talked_of(principal: Principal, begun: Begun, when: str, *, elsewhere: bool) -> list[Source]:
+    """What the person said in this talk, today, yesterday or in the talk before it, as far as it tells something.
+
+    ``when`` are their words for it; what was said in other talks is told only where ``elsewhere`` is true.
+    """
+    said = Message.objects.visible_to(principal).filter(role=Message.Role.USER, declined=False, memory_off=False)
+    said = said.exclude(conversation=begun.conversation_id, index__gte=begun.message_index).without_vectors()
+    said = said.filter(conversation__private=False) if elsewhere else said.filter(conversation=begun.conversation_id)
+    if "today" in when or "yesterday" in when:
+        midnight = timezone.now().astimezone(zone_of(principal)).replace(hour=0, minute=0, second=0, microsecond=0)
+        start = midnight - timedelta(days=1) if "yesterday" in when else midnight
+        said = said.filter(at__gte=start, at__lt=start + timedelta(days=1))
+    elif begun.message_index and "last" not in when:
+        said = said.filter(conversation=begun.conversation_id)
+    else:
+        others = said.exclude(conversation=begun.conversation_id).order_by("-at")
+        said = said.filter(conversation=others.values("conversation")[:1])
+    told = [mask_sensitive(" ".join(each.content.split())) for each in said.order_by("-at", "-index")[:_LOOKS_BACK]]
+    telling = [each for each in told if tells_something(each) and not says_yes(each)]
+    return [Source(f"“{each}”", when or "you said so", quoted=True) for each in telling[:MOST_TOLD_OF_ALL]][::-1]
+
+
+def zone_of(principal: Principal) -> tzinfo:
+    """The time zone of the person; UTC where theirs is unknown."""
+    try:
+        return ZoneInfo(principal.time_zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def as_told(content: str) -> str:
+    """A memory as the person is told it; in their own words it is quoted, as the assistant is no "I" of theirs."""
+    return f"“{content}”" if _IN_THEIR_WORDS.match(content) else second_person(content)
 
 
 def _by_nearness(told: Sequence[_Told], question: str) -> Sequence[_Told]:
@@ -116,7 +169,7 @@ def _told(plan: Plan, told: Collection[str], *, agreed: bool) -> Heard:
         new=tuple(second_person(each.new.content) for each in adding if not (each.consent or agreed)),
         noted=tuple(second_person(each.new.content) for each in adding if each.consent or agreed),
         changed=tuple(
-            (second_person(each.known.content), second_person(each.content))
+            (as_told(each.known.content), second_person(each.content))
             for each in plan.steps
             if isinstance(each, Rewording)
         ),

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
 
 from accounts.principals import Principal
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from language.base import Heard, ReplyRequest, Source
-from language.reading.replying import QUESTIONS, asks_of_me, is_question
-from language.second_person import second_person, told_to
-from memories.models import Memory
+from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, wanted_in
+from language.reading.replying import QUESTIONS
+from language.reading.revising import puts_right_of
+from language.reading.topics import SEARCHED, topic_of
+from language.second_person import told_to
+from memories.models import Memory, MemoryEvidence
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import asked_about, heard_in, said_here
+from .hearing import as_told, asked_about, heard_in, said_here, talked_of, zone_of
 
 _MOST = 12
-_IN_THEIR_WORDS = re.compile(r"(?:I|My)\b")
 _BUDGET_TOKENS = 1_500
 
 
@@ -30,27 +34,88 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
     The same in a private talk.
     """
     if not begun.learns:
-        return replace(request, heard=Heard(refused=bool(begun.turn.refusals)))
-    beside = [name for name in ("facts", "turns") if _may_read(principal, name)]
+        private = Conversation.objects.visible_to(principal).must_find(begun.conversation_id).private
+        heard = Heard(refused=bool(begun.turn.refusals))
+        return replace(request, heard=heard, closed="private" if private else "off")
     held = asked_about(begun.conversation_id, begun.message_index, begun.question)
-    question = Question(
-        query=(begun.question if held is None else held.content)[:4_000],
-        conversation=begun.conversation_id,
-        top_k=_MOST,
-        budget_tokens=_BUDGET_TOKENS,
-        sources=("memories", *beside),
-    )
-    found = memory_query(principal, question).results
-    day = _day_of(principal)
-    told = [_source(principal, result, day) for result in found if _tells(result, begun)]
-    if is_question(begun.question):
-        known = {source.text for source in told}
-        told = [*(source for source in said_here(principal, begun) if source.text not in known), *told]
-    if asks_of_me(begun.question):
-        told = [*_most_important(principal, day), *told]
+    found = _results(principal, begun, begun.question if held is None else held.content)
     near = {str(result.id) for result in found if result.source == "memories"}
     heard = heard_in(principal, begun, held, near)
+    told = _sources(principal, begun, found)
     return replace(request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=_unknown(principal))
+
+
+def _results(principal: Principal, begun: Begun, query: str) -> Sequence[Result]:
+    """What is found for a message, and for the topic that a question names, whatever its words are."""
+    beside = [name for name in ("facts", "turns") if _may_read(principal, name)]
+    queries = [(query[:4_000], ("memories", *beside))]
+    if is_question(query):  # What is remembered must not be crowded out by all that was said.
+        queries = [(query[:4_000], sources) for sources in (("memories", *beside[:1]), tuple(beside[1:])) if sources]
+        topic = topic_of(wanted_in(query)) if OF_ME.search(query) else ""
+        queries += [(SEARCHED[topic], ("memories",))] if topic else []
+    return [
+        result
+        for words, sources in queries
+        for result in memory_query(
+            principal,
+            Question(
+                query=words,
+                conversation=begun.conversation_id,
+                top_k=_MOST,
+                budget_tokens=_BUDGET_TOKENS,
+                sources=sources,
+            ),
+        ).results
+    ]
+
+
+def _sources(principal: Principal, begun: Begun, found: Sequence[Result]) -> Sequence[Source]:
+    """What may answer a message, as it holds now; for a question what was said in this talk comes first."""
+    day = _day_of(principal)
+    when = asked_of_talk(begun.question)
+    if when is not None:
+        return talked_of(principal, begun, when, elsewhere=_may_read(principal, "turns"))
+    telling = [result for result in found if _tells(result, begun)]
+    since = _put_right_since(principal, telling)
+    told = [_source(principal, result, day, since.get(_place(result), "")) for result in telling]
+    if not is_question(begun.question):
+        return told
+    known = {source.text for source in told}
+    told = [*(source for source in said_here(principal, begun) if source.text not in known), *told]
+    return [*_most_important(principal, day), *told] if asks_of_me(begun.question) else told
+
+
+_Place = tuple[object, object]
+"""The conversation of a message, and its index there."""
+
+
+def _place(result: Result) -> _Place:
+    return result.details.get("conversation"), result.details.get("index")
+
+
+def _put_right_since(principal: Principal, found: Sequence[Result]) -> dict[_Place, str]:
+    """What holds instead of what was said in messages that were found: as it is remembered now, or was said later.
+
+    What a message said may be remembered otherwise by now, or no more. Where that was not understood, what the person
+    said later to put it right is told.
+    """
+    said = {_place(result): result.details for result in found if result.source == "turns"}
+    if not said:
+        return {}
+    places = [Q(message__conversation=conversation, message__index=index) for conversation, index in said]
+    rows = MemoryEvidence.objects.filter(reduce(or_, places), version__memory__in=Memory.objects.visible_to(principal))
+    rows = rows.exclude(version__recorded_to=None).order_by("version__number")
+    columns = ("message__conversation", "message__index", "version__memory__content", "version__memory__state")
+    since = {
+        (conversation, index): f"now it is: {as_told(content)}" if state == Memory.State.ACTIVE else "it is put away"
+        for conversation, index, content, state in rows.values_list(*columns)
+    }
+    for place, details in said.items():
+        later = [each["content"] for each in said.values() if each["at"] > details["at"]]
+        right = next((content for content in later if puts_right_of(content, details["content"])), "")
+        if right and place not in since:
+            since[place] = f"later you said: “{' '.join(right.split())}”"
+    return since
 
 
 def _most_important(principal: Principal, day: Callable[[datetime], str]) -> list[Source]:
@@ -59,7 +124,7 @@ def _most_important(principal: Principal, day: Callable[[datetime], str]) -> lis
         Memory.objects.visible_to(principal).in_use(principal).order_by("-pinned", "-importance", "-created_at", "pk")
     )
     return [
-        Source(_as_told(content), f"remembered on {day(at)}")
+        Source(as_told(content), f"remembered on {day(at)}")
         for content, at in rows.values_list("content", "created_at")[:_MOST]
     ]
 
@@ -85,28 +150,21 @@ def _tells(result: Result, begun: Begun) -> bool:
     return said["role"] == Message.Role.USER and not here and not is_question(said["content"])
 
 
-def _source(principal: Principal, result: Result, day: Callable[[datetime], str]) -> Source:
-    """A result as it is told to the person."""
+def _source(principal: Principal, result: Result, day: Callable[[datetime], str], since: str) -> Source:
+    """A result as it is told to the person, with what was put right of it ``since``."""
     details = result.details
     if result.source == "memories":
-        return Source(_as_told(details["content"]), f"remembered on {day(details['created_at'])}")
+        return Source(as_told(details["content"]), f"remembered on {day(details['created_at'])}")
     if result.source == "facts":
         origin = f"{details['visibility']} fact of {day(details['extracted_at'])}"
         return Source(told_to(principal.name, details["content"]), origin, of_legacy=True)
     said = " ".join(details["content"].split())
-    return Source(f"“{said}”", f"you said so on {day(details['at'])}", quoted=True)
-
-
-def _as_told(content: str) -> str:
-    """A memory as the person is told it; in their own words it is quoted, as the assistant is no "I" of theirs."""
-    return f"“{content}”" if _IN_THEIR_WORDS.match(content) else second_person(content)
+    origin = f"you said so on {day(details['at'])}"
+    return Source(f"“{said}”", f"{origin}; {since}" if since else origin, quoted=True)
 
 
 def _day_of(principal: Principal) -> Callable[[datetime], str]:
-    try:
-        zone = ZoneInfo(principal.time_zone)
-    except (ZoneInfoNotFoundError, ValueError):
-        zone = ZoneInfo("UTC")
+    zone = zone_of(principal)
 
     def day(at: datetime) -> str:
         there = at.astimezone(zone)

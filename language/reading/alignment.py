@@ -153,12 +153,6 @@ class Alignment:
         """Whether both have one subject."""
         return self.one.subject == self.other.subject != ""
 
-    @cached_property
-    def verbs_left(self) -> int:
-        """How many of the two main verbs go with nothing of the other."""
-        roots = [each.root.index if each.root is not None else -1 for each in (self.one, self.other)]
-        return sum(any(word.index == root for word in words) for root, words in zip(roots, self.left, strict=True))
-
     @property
     def is_same_verb(self) -> bool:
         """Whether both have one main verb."""
@@ -226,7 +220,6 @@ def figures_of(pair: Alignment) -> dict[str, float]:
     found["perfect"] = one.is_perfect != other.is_perfect
     found["passive"] = one.is_passive != other.is_passive
     found |= {"same_subject": pair.is_same_subject, "same_verb": pair.is_same_verb}
-    found |= {"verbs_left": pair.verbs_left, "any_verb_left": pair.verbs_left > 0}
     plain_verb = one.verb not in {"be", "have", ""}
     is_voice_same = one.is_passive == other.is_passive
     found["turned"] = pair.is_same_verb and plain_verb and not pair.is_same_subject and is_voice_same

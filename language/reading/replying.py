@@ -12,17 +12,47 @@ from itertools import takewhile
 import regex
 
 from language.base import Heard, ReplyRequest, Source
+from language.reading.foreign import is_foreign
 from language.reading.parse import irregular
+from language.reading.questions import (
+    ASKS_OF_ITSELF,
+    ASKS_WHAT_WAS_SAID,
+    GREETS,
+    HOW,
+    MANNERS,
+    OF_ME,
+    WANTS_A_TIME,
+    WHAT_I_DO,
+    asked_of_talk,
+    asks_for_work,
+    is_question,
+    spelt,
+    wanted_in,
+)
 from language.reading.stems import NUMERALS
+from language.reading.topics import topic_of, topics_of
 from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
 
 NO_MODEL = "No language model is configured here, so I only tell what I remember."
 ITSELF = "Ask me about somebody or something that you have told me."
 NOTHING_FOUND = "I remember nothing about that yet."
-READ = "Thank you, I have read that."
+NOTHING_OF_YOURS = "I remember nothing of that about you. Of others I remember:"
+READ = "I see, thank you."
+CANNOT = "I can't do that: without a language model I only tell what you have told me."
+PRIVATE = "This talk is private, so I keep nothing of it and recall nothing."
+SWITCHED_OFF = "Your memory is switched off, so I keep nothing and recall nothing."
+NO_SECRETS = (
+    "I don't remember that: it looks like a {kind}, and what I remember stands in what every assistant of yours reads. "
+    "It is left in this talk only, where you can withhold it."
+)
+TALKED = "You said:"
+NOT_ENGLISH = (
+    "Without a language model I understand English only. What is to be kept you can add to your memories yourself."
+)
 NOT_KEPT = "All right, I keep nothing of that."
 FOUND = "This is what I remember:"
 NEAREST = "I remember nothing that answers this. The nearest is:"
+_MOST_WORDS_OF_NOTHING = 3
 MOST_TOLD = 4
 MOST_TOLD_OF_ALL = 8
 """Where what is asked for is anything at all: "what do you know about me?"."""
@@ -33,7 +63,22 @@ QUESTIONS = {
     "interests": "What do you like to do? (“I like …”)",
 }
 """What the person is asked while nothing is known of it, by field or category, with a form of answer that is read."""
-STOCK = (NO_MODEL, ITSELF, NOTHING_FOUND, READ, NOT_KEPT, FOUND, NEAREST, *QUESTIONS.values())
+STOCK = (
+    NO_MODEL,
+    ITSELF,
+    NOTHING_FOUND,
+    NOTHING_OF_YOURS,
+    READ,
+    CANNOT,
+    PRIVATE,
+    SWITCHED_OFF,
+    NOT_KEPT,
+    FOUND,
+    NEAREST,
+    TALKED,
+    NOT_ENGLISH,
+    *QUESTIONS.values(),
+)
 """What is said alike to everybody, and so gives nothing away of anybody."""
 
 
@@ -55,39 +100,7 @@ _OF_A_PLACE = regex.compile(
 )
 _SENTENCE_ENDS = regex.compile(r"[.!?;]\s")
 _TELL_WHO = listed("called named name names nicknamed aka friend neighbour neighbor colleague boss")
-_OF_ME = regex.compile(r"\b(?:I|(?i:me|my|myself|ich|mich|mir))\b")
 _PRONOUN = regex.compile(r"(?<= )(?:she|he|her|him|his)\b", regex.IGNORECASE)
-_WORD = regex.compile(r"[\p{L}\p{N}]+")
-_ASKS = regex.compile(
-    r"\?\s*$|^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:"
-    r"(?:who|whom|whose)(?:['’]s)?\b|(?:what|when|where|why|how)['’]s\b|(?:what|how) about\b|"
-    r"(?:when|where|why)\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
-    r"(?:what|which|how)(?:\s+(?!(?:i|you|we|he|she|it|they|my|our|the|an?)\b)\w+){0,2}?"
-    r"\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
-    r"(?:is|are|am|was|were|does|did|has)\s+(?:i|you|we|he|she|it|they|my|our|there)\b|"
-    r"(?:do|have|can|could|would|will)\s+(?:i|you|we|they)\b|(?:please\s+)?(?:tell me|remind me)\b|any idea\b|"
-    r"i(?:['’]m| am)? wonder(?:ing)?\b|(?:wer|wen|wem|was|wann|wo|welche[rsnm]?|warum|wie|weißt du)\b)",
-    regex.IGNORECASE,
-)
-_ASKS_OF_ITSELF = regex.compile(
-    r"^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:(?:who|what) (?:exactly )?are you\b(?! \p{L})|"
-    r"are you (?:(?:an?|the|really|even|some|any|kind|sort|of|large) )*(?:language model|llm|model|ai|a\.i\.|assistant|"
-    r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b)",
-    regex.IGNORECASE,
-)
-_GREETS = regex.compile(
-    r"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag|abend))(?: there)?\W*$",
-    regex.IGNORECASE,
-)
-_THANKS = regex.compile(
-    r"^\W*(?:(?:ok|okay|great|perfect|cool)\W+)?(?:thanks|thank you|thx|ta|cheers|danke)\b(?!.*\b(?:i|my|we|our)\b)",
-    regex.IGNORECASE,
-)
-_LEAVES = regex.compile(r"^\W*(?:(?:ok|okay)\W+)?(?:bye|goodbye|good night|see you|tschüss)\b", regex.IGNORECASE)
-_MANNERS = ((_GREETS, "Hello."), (_THANKS, "You're welcome."), (_LEAVES, "Goodbye."))
-_HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
-_ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
-_WANTS_A_TIME = regex.compile(r"\b(?:when|(?:which|what) (?:year|month|day|date|time))\b", regex.IGNORECASE)
 _FIGURE = regex.compile(rf"\d|\b(?:{'|'.join(NUMERALS)})\b", regex.IGNORECASE)
 _TIME = regex.compile(
     rf"{_FIGURE.pattern}|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|weekdays?|daily|weekly|monthly|yearly|"
@@ -95,25 +108,10 @@ _TIME = regex.compile(
     r"mornings?|noon|afternoons?|evenings?|nights?|midnight|springs?|summers?|autumns?|winters?)\b",
     regex.IGNORECASE,
 )
-_WHAT_I_DO = regex.compile(
-    r"\b(?:do|can|could|will|would) I (?:also |still |usually )?(?P<verb>\p{L}{3,})\b", regex.IGNORECASE
-)
-_OF_SOMEBODY_ELSE = regex.compile(r"^Your\b|\b(?:who|that|which)\b")
-# What a question is made of, and not what it is about.
-_OF_QUESTIONS = listed(
-    "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
-    "got had has have he her him his how i in is it its know me mine my of on or our please recall remember remembered "
-    "remind said say she so some something tell that the their them there these they thing things this those to told "
-    "us was we were what when where which who whom whose why will with would you your "
-    "d ll m re s t ve idea if please whether wonder wondering "
-    "bin das dem den der die dir du ein eine er erzählt gesagt hast hat ich ist mein meine mir sie sind und von wann "
-    "warum weißt wem wen wer wie wo über"
-)
-
-
-def is_question(text: str) -> bool:
-    """Whether something is asked, with a question mark or without: such words say nothing that could be told later."""
-    return _ASKS.search(text.strip()) is not None
+_NOT_ALONE = listed("favourite favorite best new old own")
+"""Words that say nothing without the one that they go with: whose favourite dish is known, whose colour may not be."""
+_MADE_BY = dict.fromkeys(("husband", "wife", "spouse"), "marry")
+_OF_YOU = regex.compile(r"\b[Yy]ou\b|“(?:I|My)\b")
 
 
 def reply(request: ReplyRequest) -> tuple[list[str], bool]:
@@ -122,26 +120,47 @@ def reply(request: ReplyRequest) -> tuple[list[str], bool]:
     heard, asks = request.heard, False
     if heard.refused:
         return [*parts, NOT_KEPT], False
+    if request.closed:
+        return [*parts, _without_memory(request)], False
     keeps = _kept(heard)
+    if asks_for_work(request.question) and not (keeps or heard.new):
+        return [*parts, CANNOT], False
     if is_question(request.question) and not keeps:
-        parts += _found(request)
+        found = _found(request)
+        parts += [NOT_ENGLISH] if found == [NOTHING_FOUND] and is_foreign(request.question) else found
         parts += ["\n\n"] if heard.new else []
     if keeps:
         parts.append(" ".join(keeps))
     elif heard.new:
         parts.append(f"Shall I remember {_that(heard.new)}?")
         asks = True
+    elif heard.secret and not is_question(request.question):
+        parts.append(NO_SECRETS.format(kind=heard.secret))
     elif not parts or parts == [f"{NO_MODEL} "]:
-        parts.append(_acknowledged(request))
+        parts.append(NOT_ENGLISH if is_foreign(request.question) else _acknowledged(request))
     return parts, asks
 
 
-def _acknowledged(request: ReplyRequest) -> str:
-    """What is said where nothing is asked and nothing new is told: manners, or a question about what is unknown."""
-    manners = next((answer for says, answer in _MANNERS if says.search(request.question)), "")
-    if manners and not _GREETS.search(request.question):
+def _without_memory(request: ReplyRequest) -> str:
+    """What is said where nothing is recalled or kept: manners, and why, wherever more than that is asked or told."""
+    manners = next((answer for says, answer in MANNERS if says.search(request.question)), "")
+    if manners and not request.is_first:
         return manners
-    return " ".join(filter(None, [manners, _asked_about(request) or _asked_of_themselves(request)])) or READ
+    return " ".join(filter(None, [manners, PRIVATE if request.closed == "private" else SWITCHED_OFF]))
+
+
+def _acknowledged(request: ReplyRequest) -> str:
+    """What is said where nothing is asked and nothing new is told: manners, or a question about what is unknown.
+
+    Who tells at length how things are just now is not asked about something else.
+    """
+    manners = next((answer for says, answer in MANNERS if says.search(request.question)), "")
+    if manners and not GREETS.search(request.question):
+        return manners
+    about = _asked_about(request)
+    if not about and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
+        about = _asked_of_themselves(request)
+    return " ".join(filter(None, [manners, about])) or READ
 
 
 def _asked_of_themselves(request: ReplyRequest) -> str:
@@ -177,30 +196,37 @@ def _in_a_sentence(statement: str) -> str:
 
 def _asked_about(request: ReplyRequest) -> str:
     """One question about somebody who is named and of whom nothing is known; empty where there is nobody."""
-    known = {word for source in request.found for word in _spelt(source.text)}
+    known = {word for source in request.found for word in spelt(source.text)}
     said = request.question
+    if any(NOT_KEPT in str(each.get("content")) for each in request.messages if each.get("role") == "assistant"):
+        return ""  # It may be somebody of whom nothing is to be kept.
     names = (
         name[0]
         for name in _NAME.finditer(said)
         if not (_OF_A_PLACE.search(said, endpos=name.start()) or _is_told(said, name.start()))
     )
-    new = next((name for name in names if name.casefold() not in known and name.lower() not in ENGLISH), "")
+    plain = (name for name in names if name.lower() not in ENGLISH and not _TIME.fullmatch(name))
+    new = next((name for name in plain if name.casefold() not in known), "")
     return f"Who is {new}?" if new else ""
 
 
 def _is_told(said: str, at: int) -> bool:
     """Whether the sentence says before a name who or what bears it: "my sister Ana", "a pigeon called Duchess"."""
-    before = _spelt(_SENTENCE_ENDS.split(said[:at])[-1])
+    before = spelt(_SENTENCE_ENDS.split(said[:at])[-1])
     return any(word in _TELL_WHO or word in KIN or word in KIN_PLURALS or word in PETS for word in before)
 
 
 def _found(request: ReplyRequest) -> list[str]:
-    if _ASKS_OF_ITSELF.search(request.question):
+    if ASKS_OF_ITSELF.search(request.question):
         return [ITSELF if request.is_first else f"{NO_MODEL} {ITSELF}"]
-    fitting, answers = _fitting(_with_name(request.question, request.heard.about), request.found)
-    if not fitting:
-        return [NOTHING_FOUND]
-    return [FOUND if answers else NEAREST, *(f"\n- {source.text} ({source.origin})" for source in fitting)]
+    if asked_of_talk(request.question) is not None:
+        return _listed(TALKED, request.found) if request.found else [NOTHING_FOUND]
+    fitting, opening = _fitting(_with_name(request.question, request.heard.about), request.found)
+    return _listed(opening, fitting) if fitting else [NOTHING_FOUND]
+
+
+def _listed(opening: str, sources: Sequence[Source]) -> list[str]:
+    return [opening, *(f"\n- {source.text} ({source.origin})" for source in sources)]
 
 
 def _with_name(question: str, name: str) -> str:
@@ -209,65 +235,65 @@ def _with_name(question: str, name: str) -> str:
     return question if not given or _NAME.search(question) else _PRONOUN.sub(given, question)
 
 
-def asks_of_me(question: str) -> bool:
-    """Whether a question is about the person and names nothing else: "what do you know about me?"."""
-    return is_question(question) and not _wanted(question) and _OF_ME.search(question) is not None
-
-
-def _wanted(question: str) -> dict[str, None]:
-    """What a question is about: its words but those that make it one."""
-    spelt = _spelt(_HOW.sub(" ", question))
-    return dict.fromkeys(irregular(word) for word in spelt if word not in _OF_QUESTIONS)
-
-
-def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], bool]:
-    """Those that have most words in common with the question, and whether they answer it as far as words can tell.
+def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], str]:
+    """Those that have most words in common with the question, and how they are told: whether they answer it.
 
     All where it names nothing: "what do you know of me?". Whoever is named in it is named in the answer. One that ranks
-    first may have fewer of its words than others.
+    first may have fewer of its words than others. Where it names no more than a topic, all that tells of that.
     """
-    wanted = _wanted(question)
+    wanted = wanted_in(question)
     if not wanted:
-        of_them = [source for source in found if not (source.of_legacy and _OF_ME.search(question))]
-        return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], True
+        of_them = [source for source in found if not (source.of_legacy and OF_ME.search(question))]
+        return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], FOUND
     named = {name[0].casefold() for name in _NAME.finditer(question)} & set(wanted)
-    done_by_me = _WHAT_I_DO.search(question)
-    mine = done_by_me["verb"].casefold() if done_by_me else ""
-    shared = [(source, _shared(wanted, source, mine)) for source in found]
+    shared = [(source, _shared(wanted, source)) for source in found]
     shared = [(source, words) for source, words in shared if words and (words & named or not named)]
+    own = [(source, words) for source, words in shared if _is_own(source, question)]
+    if WHAT_I_DO.search(question) and shared and not own:
+        return _remembered(question, [source for source, _ in shared])[:MOST_TOLD], NOTHING_OF_YOURS
+    shared = own or shared
     most = max((len(words) for _, words in shared), default=0)
     fitting = [source for place, (source, words) in enumerate(shared) if len(words) == most or not place]
+    topic = topic_of(wanted) if OF_ME.search(question) and not named else ""
+    if topic:
+        of_topic = [source for source in found if source in fitting or topic in topics_of(source.text)]
+        return _remembered(question, of_topic)[:MOST_TOLD_OF_ALL], FOUND
     sources = _remembered(question, fitting)
-    answers = any(words - named for source, words in shared if source in sources) or not set(wanted) - named
-    sources = sources[:MOST_TOLD]
-    told = _TIME if _WANTS_A_TIME.search(question) else _FIGURE if _HOW.search(question) else None
+    about = set(wanted) - named - _NOT_ALONE or set(wanted) - named
+    answers = any(words & about for source, words in shared if source in sources) or not about
+    sources = sources[: MOST_TOLD if about else MOST_TOLD_OF_ALL]
+    told = _TIME if WANTS_A_TIME.search(question) else _FIGURE if HOW.search(question) else None
     if told:
         sources.sort(key=lambda source: not told.search(source.text))
         answers = answers and any(told.search(source.text) for source in sources)
-    return sources, answers
+    return sources, FOUND if answers else NEAREST
 
 
 def _remembered(question: str, found: Sequence[Source]) -> list[Source]:
     """Without what was only said once, unless that is asked for or all there is: what is remembered is up to date."""
     kept = [source for source in found if not source.quoted]
-    return list(found) if not kept or _ASKS_WHAT_WAS_SAID.search(question) else kept
+    return list(found) if not kept or ASKS_WHAT_WAS_SAID.search(question) else kept
 
 
-def _shared(wanted: Iterable[str], source: Source, mine: str) -> set[str]:
-    """The words of a question that a source has. What the person does, ``mine``, is not what others are said to do."""
+def _shared(wanted: Iterable[str], source: Source) -> set[str]:
+    """The words of a question that a source has."""
     others = _words(source.text)
-    if mine and _OF_SOMEBODY_ELSE.search(source.text):
-        theirs = {f"{mine}s", f"{mine}es", f"{mine.removesuffix('y')}ies"}
-        others = [each for each in others if each not in theirs]
-    return {word for word in wanted if any(_is_one(word, other) for other in others)}
+    return {word for word in wanted if any(_is_one(_MADE_BY.get(word, word), other) for other in others)}
 
 
-def _spelt(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
+def _is_own(source: Source, question: str) -> bool:
+    """Whether a source tells what the person does themselves, of what they ask if they do it: not that others do."""
+    done = WHAT_I_DO.search(question)
+    if done is None:
+        return True
+    verb = done["verb"].casefold()
+    theirs = {f"{verb}s", f"{verb}es", f"{verb.removesuffix('y')}ies"}
+    of_others = source.text.startswith("Your ") or not theirs.isdisjoint(spelt(source.text))
+    return _OF_YOU.search(source.text) is not None and not of_others
 
 
 def _words(text: str) -> list[str]:
-    return list(map(irregular, _spelt(text)))
+    return list(map(irregular, spelt(text)))
 
 
 def _is_one(word: str, other: str) -> bool:

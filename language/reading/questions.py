@@ -1,0 +1,135 @@
+"""What a message of a talk asks for, as far as its words tell: of what, of whom, or for something to be done."""
+
+from __future__ import annotations
+
+import regex
+
+from .parse import irregular, parse
+from .wordnet import sense, senses_of
+from .words import listed
+
+_WORD = regex.compile(r"[\p{L}\p{N}]+")
+_ASKS = regex.compile(
+    r"\?\s*$|^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:"
+    r"(?:who|whom|whose)(?:['’]s)?\b|(?:what|when|where|why|how)['’]s\b|(?:what|how) about\b|"
+    r"(?:when|where|why)\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
+    r"(?:what|which|how)(?:\s+(?!(?:i|you|we|he|she|it|they|my|our|the|an?)\b)\w+){0,2}?"
+    r"\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
+    r"(?:is|are|am|was|were|does|did|has)\s+(?:i|you|we|he|she|it|they|my|our|there)\b|"
+    r"(?:do|have|can|could|would|will)\s+(?:i|you|we|they)\b|(?:please\s+)?(?:tell me|remind me)\b|any idea\b|"
+    r"i(?:['’]m| am)? wonder(?:ing)?\b|(?:wer|wen|wem|was|wann|wo|welche[rsnm]?|warum|wie|weißt du)\b)",
+    regex.IGNORECASE,
+)
+ASKS_OF_ITSELF = regex.compile(
+    r"^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:(?:who|what) (?:exactly )?are you\b(?! \p{L})|"
+    r"are you (?:(?:an?|the|really|even|some|any|kind|sort|of|large) )*(?:language model|llm|model|ai|a\.i\.|assistant|"
+    r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b)",
+    regex.IGNORECASE,
+)
+GREETS = regex.compile(
+    r"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag|abend))(?: there)?\W*$",
+    regex.IGNORECASE,
+)
+_THANKS = regex.compile(
+    r"^\W*(?:(?:ok|okay|great|perfect|cool)\W+)?(?:thanks|thank you|thx|ta|cheers|danke)\b(?!.*\b(?:i|my|we|our)\b)",
+    regex.IGNORECASE,
+)
+_LEAVES = regex.compile(r"^\W*(?:(?:ok|okay)\W+)?(?:bye|goodbye|good night|see you|tschüss)\b", regex.IGNORECASE)
+MANNERS = ((GREETS, "Hello."), (_THANKS, "You're welcome."), (_LEAVES, "Goodbye."))
+HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
+ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
+WANTS_A_TIME = regex.compile(r"\b(?:when|(?:which|what) (?:year|month|day|date|time))\b", regex.IGNORECASE)
+WHAT_I_DO = regex.compile(
+    r"\b(?:do|can|could|will|would|did) I (?:also |still |usually )?(?P<verb>\p{L}{3,})\b", regex.IGNORECASE
+)
+_OF_OTHERS = regex.compile(r"\b(?:he|she|we|us|our|him|his|her|they|them|their|you|your)\b", regex.IGNORECASE)
+_OPENING = regex.compile(
+    r"^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay|now|then|please|just)\b\W+)*"
+    r"(?P<you>(?:can|could|would|will) you (?:please |just |also |maybe )?)?(?P<verb>\p{L}+)",
+    regex.IGNORECASE,
+)
+_CALCULATES = regex.compile(r"\d\s*(?:[-+*/x×÷]|times|plus|minus|divided by|percent of|% of)\s*\d", regex.IGNORECASE)
+_AT_A_TIME = regex.compile(r"\bremind (?:me|us) (?:to|at|in|on|tomorrow|tonight|later|every)\b", regex.IGNORECASE)
+_EXPLAINS = regex.compile(r"^\W*(?:how (?:do|does|can|to)|why (?:do|does|is|are))\b", regex.IGNORECASE)
+_TALKED = regex.compile(
+    r"\bwhat (?:did|have|had|was|were) (?:we|I|you and I)\b(?: \w+)?? (?:talk|talked|talking|speak|spoke|spoken|chat"
+    r"|chatted|discuss|discussed|say|said)(?: (?:about|of))?(?: (?:to|with) (?:you|each other))?"
+    r"(?P<when>(?: (?:today|yesterday|here|just now|now|before|so far|earlier|last time|in this (?:talk|chat)))*)"
+    r"\W*$",
+    regex.IGNORECASE,
+)
+_OF_A_MEMORY = listed(
+    "tell remind remember recall forget know say keep note think believe show repeat list call see hear guess wait let "
+    "look have be stop listen ask mention imagine trust"
+)
+"""What it can be asked to do without a language model, and what is said to nobody in particular."""
+_DONE_BY_MODELS = frozenset({31, 32, 36})
+"""Classes of verbs, by WordNet: to think, to tell, to make."""
+OF_ME = regex.compile(r"\b(?:I|i(?!\.)|(?i:me|my|myself|ich|mich|mir))\b")
+# What a question is made of, and not what it is about.
+_OF_QUESTIONS = listed(
+    "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
+    "got had has have he her him his how i in is it its know me mine my of on or our please recall remember remembered "
+    "remind said say she so some something tell that the their them there these they thing things this those to told "
+    "us was we were what when where which who whom whose why will with would you your "
+    "d ll m re s t ve idea if please whether wonder wondering "
+    "dich mich kennst "
+    "bin das dem den der die dir du ein eine er erzählt gesagt hast hat ich ist mein meine mir sie sind und von wann "
+    "warum weisst wem wen wer wie wo über"
+)
+
+
+def is_question(text: str) -> bool:
+    """Whether something is asked, with a question mark or without: such words say nothing that could be told later."""
+    return _ASKS.search(text.strip()) is not None
+
+
+def asks_for_work(text: str) -> bool:
+    """Whether a text asks for what only a language model could do: to write, to translate, to calculate, to explain."""
+    opening = _OPENING.match(text)
+    if opening is None or _CALCULATES.search(text) or _AT_A_TIME.search(text):
+        return opening is not None
+    if _EXPLAINS.search(text):
+        return not (OF_ME.search(text) or _OF_OTHERS.search(text))
+    verb = opening["verb"].casefold()
+    if verb in _OF_A_MEMORY:
+        return False
+    return bool(opening["you"]) or _orders(text[opening.start("verb") :], verb)
+
+
+def _orders(text: str, verb: str) -> bool:
+    """Whether a text begins with a verb that asks for something to be made or told: "write me a poem"."""
+    rank = next((key for key, rank in senses_of(verb) if key[0] == "v" and not rank), None)
+    if rank is None or sense(rank).kind not in _DONE_BY_MODELS:
+        return False
+    parsed = parse(text, names=False)
+    first = parsed.words[0] if parsed is not None else None
+    return first is not None and first.tag == "VB" and first.head == first.index
+
+
+def asked_of_talk(question: str) -> str | None:
+    """When the talk was that is asked for, in lower case, where it is asked what was talked about; else None."""
+    found = _TALKED.search(question)
+    return None if found is None else found["when"].strip().lower()
+
+
+def tells_something(text: str) -> bool:
+    """Whether a message says something that could be told later: no question, no manners, nothing of a word or two."""
+    manners = any(says.search(text) for says, _ in MANNERS)
+    return len(spelt(text.replace("[withheld]", ""))) > 2 and not manners and not is_question(text)
+
+
+def asks_of_me(question: str) -> bool:
+    """Whether a question is about the person and names nothing else: "what do you know about me?"."""
+    return is_question(question) and not wanted_in(question) and OF_ME.search(question) is not None
+
+
+def wanted_in(question: str) -> dict[str, None]:
+    """What a question is about: its words but those that make it one."""
+    words = spelt(HOW.sub(" ", question))  # Folded: "weißt" is "weisst".
+    return dict.fromkeys(irregular(word) for word in words if word not in _OF_QUESTIONS)
+
+
+def spelt(text: str) -> list[str]:
+    """The words of a text, as they are compared."""
+    return [word.casefold() for word in _WORD.findall(text)]

@@ -1,0 +1,81 @@
+"""What of a life a question is about, where it names no more than that, and which statements tell of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from .clauses import clauses
+from .kinds import FAMILY_WORDS, kind_of
+from .lexicon import relation
+from .parse import parse
+from .people import Person
+from .words import HOBBY_VERBS, KIN_PLURALS, PETS, listed
+
+TOPICS = {
+    "work": listed("work job occupation profession career livelihood workplace employer"),
+    "family": listed("family relatives relative kin"),
+    "health": listed("health illness sickness disease medicine diet"),
+    "home": listed("home house residence address live reside"),
+    "hobbies": listed("hobby interest pastime leisure recreation sport spare"),
+    "pets": listed("pet animal"),
+    "name": listed("name nickname"),
+    "plans": listed("plan goal intention future"),
+}
+"""The words that name them; what means the same by WordNet does too."""
+SEARCHED = {
+    "work": "my job, where I work and as what, my boss and colleagues",
+    "family": "my family, my wife or husband, children, parents, brothers and sisters",
+    "health": "my health, what I am allergic to, illness and medicine",
+    "home": "where I live, where I moved to, my house or flat",
+    "hobbies": "what I like to do in my free time, sport and music",
+    "pets": "my cat, my dog, my pets",
+    "name": "what I am called, my name",
+    "plans": "what I plan and want to do, my goals",
+}
+"""What is searched for beside the words of the question."""
+_OF_KINDS = {"occupation": "work", "health": "health", "goal": "plans", "hobby": "hobbies"}
+_WORKMATES = listed("boss manager supervisor colleague colleagues coworker coworkers employer shift shifts office")
+_AT_HOME = listed("live move rent reside settle relocate")
+_OWN_NAME = re.compile(
+    r"^(?:you|i) (?:(?:asked|like|prefer|want) .*\bcalled|are called|go by)\b|^(?:your|my)(?: \w+)? name\b"
+)
+_MEANS = frozenset({"same", "synonym", "derived"})
+_USER = Person("user")
+
+
+def topic_of(words: Iterable[str]) -> str:
+    """The topic that all words of a question name; empty where they name something else, or several."""
+    found = {next((topic for topic, names in TOPICS.items() if _names(word, names)), "") for word in words}
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+@lru_cache(maxsize=1_000)
+def _names(word: str, names: frozenset[str]) -> bool:
+    forms = {word, word.removesuffix("s"), f"{word.removesuffix('ies')}y"}
+    return any(relation(form, name) in _MEANS for form in forms for name in names)
+
+
+@lru_cache(maxsize=5_000)
+def topics_of(statement: str) -> frozenset[str]:
+    """What of a life a statement tells, as the person is told it."""
+    parsed = parse(statement.strip("“”"))
+    if parsed is None:
+        return frozenset()
+    found, mine = set(), False
+    for first, last in parsed.sentences:
+        for clause in clauses(parsed, first, last):
+            lemma, lows = clause.head.lemma.lower(), clause.lows() | {word.lemma.lower() for word in clause.words()}
+            mine = clause.subject.low in {"you", "i"} if clause.subject is not None else mine
+            if mine:
+                kind = kind_of(clause.sense(), " ".join(word.text for word in clause.words()), _USER)
+                found.add(_OF_KINDS.get(kind, ""))
+                found |= {"home"} if lemma in _AT_HOME else set()
+                found |= {"hobbies"} if lemma in HOBBY_VERBS else set()
+            found |= {"name"} if _OWN_NAME.search(" ".join(word.low for word in clause.words())) else set()
+            found |= {"work"} if lows & _WORKMATES else set()
+            found |= {"pets"} if lows & PETS else set()
+            small = {word.low for word in clause.words() if word.text.islower()}  # "Pop" may be a rabbit.
+            found |= {"family"} if small & (FAMILY_WORDS | KIN_PLURALS) else set()
+    return frozenset(found - {""})
