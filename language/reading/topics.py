@@ -36,7 +36,7 @@ SEARCHED = {
 }
 """What is searched for beside the words of the question."""
 _OF_KINDS = {"occupation": "work", "health": "health", "goal": "plans", "hobby": "hobbies"}
-_WORKMATES = listed("boss manager supervisor colleague colleagues coworker coworkers employer shift shifts office")
+_AT_WORK = listed("boss manager supervisor colleague colleagues coworker coworkers employer shift shifts office")
 _AT_HOME = listed("live move rent reside settle relocate")
 _OWN_NAME = re.compile(
     r"^(?:you|i) (?:(?:asked|like|prefer|want) .*\bcalled|are called|go by)\b|^(?:your|my)(?: \w+)? name\b"
@@ -74,7 +74,7 @@ def topics_of(statement: str) -> frozenset[str]:
                 found |= {"home"} if lemma in _AT_HOME else set()
                 found |= {"hobbies"} if lemma in HOBBY_VERBS else set()
             found |= {"name"} if _OWN_NAME.search(" ".join(word.low for word in clause.words())) else set()
-            found |= {"work"} if lows & _WORKMATES else set()
+            found |= {"work"} if lows & _AT_WORK or "for a living" in statement else set()
             found |= {"pets"} if lows & PETS else set()
             small = {word.low for word in clause.words() if word.text.islower()}  # "Pop" may be a rabbit.
             found |= {"family"} if small & (FAMILY_WORDS | KIN_PLURALS) else set()

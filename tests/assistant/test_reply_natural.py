@@ -168,6 +168,7 @@ class TestWhatIsAsked:
             ("What is my name?", "The user's name is Nora."),
             ("Do I have any pets?", "The user has a rabbit called Pop."),
             ("Where do I work?", "The user is a midwife in Bern."),
+            ("What's my job?", "The user bakes bread for a living."),
             ("What are my hobbies?", "The user plays the cello in an orchestra."),
         ],
     )
