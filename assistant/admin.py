@@ -14,6 +14,8 @@ from web.admin import job_subjects, linked
 
 from .erasure.actions import JOB as ERASE_JOB
 from .imports.actions import UNDO_JOB
+from .learn.actions import JOB as EXTRACT_JOB
+from .learn.rewriting import JOB as REWRITE_JOB
 from .learn.summarizing import JOB as SUMMARIZE_JOB
 from .models import Reply
 from .reembedding import JOB as REEMBED_JOB
@@ -22,6 +24,8 @@ from .takeout.export_actions import JOB as EXPORT_JOB
 job_subjects.update(
     {
         SUMMARIZE_JOB: Conversation,
+        EXTRACT_JOB: Conversation,
+        REWRITE_JOB: Conversation,
         IMPORT_JOB: ConversationImport,
         UNDO_JOB: ConversationImport,
         REEMBED_JOB: None,

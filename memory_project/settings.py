@@ -225,6 +225,7 @@ LOGOUT_REDIRECT_URL = "sign-in"
 LANGUAGE_CODE = "en-gb"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "memory_project.formats"
 TIME_ZONE = "UTC"
 USE_TZ = True
 

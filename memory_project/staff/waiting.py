@@ -19,6 +19,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.views.decorators.cache import never_cache
 
 from accounts.admin import moderator
@@ -31,6 +32,8 @@ from web.admin.dialogs import REASON_CHARACTERS
 
 MOST_AT_ONCE = 100
 MOST_UNDONE = 10
+HELD_BACK = "Held back "
+"""How reasons of gates begin, and what the heading above the reasons says already."""
 SITTING = "staff_sitting"
 _HELD = "quarantined"
 _SAID = {"release": "released", "refuse": "refused"}
@@ -218,7 +221,8 @@ def _show(
 
 
 def _why(reason: str, count: int, here: str, why: str | None) -> Why:
-    return Why(reason, count, f"{here}?{urlencode({'why': reason})}", reason == why)
+    told = capfirst(reason.removeprefix(HELD_BACK))
+    return Why(told, count, f"{here}?{urlencode({'why': reason})}", reason == why)
 
 
 def _quotes(opened: Any | None) -> list[str]:

@@ -14,7 +14,7 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, reverse
 from django.utils import timezone
 
 from accounts.actions import preferences_set
-from accounts.queries import principal_for_person
+from accounts.queries import principal_for_person, principal_for_staff
 from journal import leases as jobs
 from journal.models import Change
 from journal.operation_actions import note_operation
@@ -358,3 +358,29 @@ def test_records_are_listed_with_whom_they_are_of_instead_of_ids(client, moderat
     for kind, pk in (("change", change.pk), ("jobrun", job.pk)):
         assert "of olga" in client.get(f"/admin/journal/{kind}/{pk}/change/").content.decode()
     assert str(legacy.pk)[:8] in client.get("/admin/journal/ledger/").content.decode()
+
+
+def test_the_log_names_who_did_what_to_what(client, moderator):
+    person = factories.UserFactory(username="olga")
+    agent = factories.AgentFactory(name="Notebook")
+    memory = memory_add(principal_for_person(person.pk), NewMemory("Olga rows on Tuesdays.", "interests")).memory
+    memory_quarantine(principal_for_staff(moderator), memory.pk, "odd")
+    change = Change.objects.get(object_id=memory.pk, event="ADD")
+    Change.objects.create(
+        **{name: getattr(change, name) for name in ("ledger_id", "object_type", "object_id")},
+        rev=change.rev + 10,
+        event="UPDATE",
+        actor_kind="agent",
+        actor_id=str(agent.pk),
+    )
+    job = factories.JobRunFactory(user_id=person.pk, kind="extract_messages", subject_id=str(uuid4()))
+    client.force_login(moderator)
+    page = client.get("/admin/journal/change/").content.decode()
+    for pk, model, name in ((person.pk, "user", "olga"), (moderator.pk, "user", moderator.username)):
+        assert f'href="/admin/accounts/{model}/{pk}/change/">{name}</a>' in page
+    assert f'href="/admin/accounts/agent/{agent.pk}/change/">Notebook</a>' in page
+    assert f'href="/admin/memories/memory/{memory.pk}/change/">Memory</a>' in page
+    assert "<title>Changes |" in re.sub(r"\s+", " ", page).replace("<title> ", "<title>")
+    assert f"{change.at:%-d %B %Y, %H:%M}" in page, "as on people's pages"
+    jobs = client.get("/admin/journal/jobrun/").content.decode()
+    assert f'href="/admin/conversations/conversation/{job.subject_id}/change/">Conversation</a>' in jobs

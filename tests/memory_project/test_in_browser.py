@@ -1,5 +1,7 @@
 """The documentation and the admin in real Chromium, under the content security policy, with no other server."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -82,10 +84,10 @@ def test_staff_work_through_the_queue_by_keys(tab, staff, owner, legacy):
     decision = tab.get_by_role("region", name="Decision")
     for key, fact, done in zip("rf", held, ("released", "refused"), strict=False):
         decision.get_by_text(fact.content).wait_for()
-        tab.locator("h2").first.click()
         tab.keyboard.press(key)
         decision.get_by_text(f"The fact is {done}.").wait_for()
     decision.get_by_text(held[2].content).wait_for()
+    expect(tab.locator("#nav-sidebar-apps a.active")).to_contain_text(re.compile(r"Moderation\s*1\s*$"))
     tab.keyboard.press("u")
     decision.get_by_text("Held back again.").wait_for()
     decision.get_by_text(held[1].content).wait_for()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, TypeVar
 from uuid import UUID
@@ -51,10 +51,15 @@ class BoundedPaginator(Paginator):
 
 
 class _BoundedChangeList(ChangeList):
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.title = capfirst(str(self.opts.verbose_name_plural))
+
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         # The page's header would offer "all" beside a number that was never counted.
         self.full_result_count = self.result_count
+        self.model_admin.name_rows(list(self.result_list))
 
 
 class _Titled:
@@ -104,6 +109,9 @@ class RecordAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Rows are removed by actions."""
         return False
+
+    def name_rows(self, rows: Sequence[Any]) -> None:
+        """Give the rows of a list's page what their columns call others by, in a few statements for all of them."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """The list whose header counts nothing."""

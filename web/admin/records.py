@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from django.apps import apps
@@ -10,11 +11,13 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.text import capfirst
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from journal import leases
 from journal.models import (
+    ActorKind,
     Change,
     Erased,
     Erasure,
@@ -29,11 +32,32 @@ from journal.models import (
     UndoStep,
 )
 
-from .base import RecordAdmin, link_to, short, with_id
+from .base import RecordAdmin, as_uuid, link_to, short, with_id
 from .dialogs import ConfirmForm, button
 
 job_subjects: dict[str, type[Model] | None] = {}
 """The kinds of jobs, and which rows they are about, if any. The room that opens such jobs says so in its admin."""
+
+_ACTORS: dict[str, tuple[str, str]] = {
+    ActorKind.PERSON: ("accounts.User", "username"),
+    ActorKind.STAFF: ("accounts.User", "username"),
+    ActorKind.AGENT: ("accounts.Agent", "name"),
+}
+"""Who does things under an id, by its kind: the table, and the column of the name."""
+
+_OBJECTS = {
+    "agent": "accounts.Agent",
+    "chunk": "conversations.ConversationChunk",
+    "conversation": "conversations.Conversation",
+    "fact": "facts.LegacyFact",
+    "legacy": "accounts.Legacy",
+    "memory": "memories.Memory",
+    "message": "conversations.Message",
+    "place": "memories.Place",
+    "proposal": "memories.Proposal",
+    "user": "accounts.User",
+}
+"""What the logs call a sort of thing, and the table whose page shows one."""
 
 CANT_RETRY = "This can't be tried again: what it worked on is gone. If it was a file, its person has to send it again."
 STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
@@ -88,8 +112,11 @@ class OfOwnerAdmin(RecordAdmin):
 
     @admin.display(description="object")
     def about_object(self, row: Any) -> str:
-        """What sort of thing it is about, and the beginning of its id."""
-        return f"{getattr(row, 'object_type', '')} {short(row.object_id or '-')}".strip()
+        """What sort of thing it is about, with a link; the beginning of its id where there is no page of it."""
+        sort = getattr(row, "object_type", "")
+        if row.object_id and sort in _OBJECTS:
+            return link_to(apps.get_model(_OBJECTS[sort]), row.object_id, capfirst(sort))
+        return f"{sort} {short(row.object_id or '-')}".strip()
 
 
 @admin.register(Ledger)
@@ -130,10 +157,25 @@ class ChangeAdmin(OfOwnerAdmin):
         "meta",
     ]
 
+    def name_rows(self, rows: Sequence[Change]) -> None:
+        """Who did each."""
+        for kind, (label, name) in _ACTORS.items():
+            ids = {each.actor_id for each in rows if each.actor_kind == kind and as_uuid(each.actor_id)}
+            named = apps.get_model(label)._default_manager.filter(pk__in=ids).values_list("pk", name) if ids else ()
+            names = {str(pk): called for pk, called in named}
+            for each in rows:
+                if each.actor_kind == kind:
+                    each.actor_name = names.get(each.actor_id, "")  # type: ignore[attr-defined]
+
     @admin.display(description="actor")
     def actor(self, change: Change) -> str:
-        """The beginning of the id of who did it."""
-        return short(change.actor_id)
+        """Who did it, with a link; the beginning of the id of whom there is no more."""
+        name = getattr(change, "actor_name", "")
+        return (
+            link_to(apps.get_model(_ACTORS[change.actor_kind][0]), change.actor_id, name)
+            if name
+            else short(change.actor_id)
+        )
 
     @display(description="event", label=EVENT_COLOURS)
     def labelled_event(self, change: Change) -> str:
@@ -319,7 +361,9 @@ class JobRunAdmin(OfOwnerAdmin):
     def about(self, job: JobRun) -> Any:
         """What the job works on."""
         model = job_subjects.get(job.kind)
-        return short(job.subject_id or "-") if model is None else link_to(model, job.subject_id)
+        if model is None:
+            return short(job.subject_id or "-")
+        return link_to(model, job.subject_id, capfirst(str(model._meta.verbose_name)))
 
     @display(description="state", ordering="state", label=STATE_COLOURS)
     def labelled_state(self, job: JobRun) -> tuple[str, str]:
