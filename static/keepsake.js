@@ -69,6 +69,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+// Who never chose a time zone is offered that of the browser; it holds once they save.
+{
+  const zones = document.querySelector("select[data-guess]");
+  const here = zones && [...zones.options].find((each) => each.value === Intl.DateTimeFormat().resolvedOptions().timeZone);
+  if (here) here.selected = true;
+}
+
 // Shift and a click ticks all rows from the one that was ticked before.
 (() => {
   let last = null;

@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
-from zoneinfo import available_timezones
+from zoneinfo import TZPATH, available_timezones
 
 import regex as re
 from django.conf import settings
@@ -214,6 +215,16 @@ def check_preferences(values: Mapping[str, Any]) -> None:
 def time_zones() -> frozenset[str]:
     """The names of all time zones; finding them reads some hundred files, so it is done once."""
     return frozenset(available_timezones())
+
+
+@cache
+def listed_time_zones() -> tuple[str, ...]:
+    """The time zones that a person chooses from: one name each, by the system's table; all names without that table."""
+    tables = [Path(directory, "zone.tab") for directory in TZPATH]
+    table = next((each for each in tables if each.is_file()), None)
+    lines = table.read_text("utf-8").splitlines() if table else []
+    listed = {line.split("\t")[2] for line in lines if line and not line.startswith("#")}
+    return tuple(sorted({"UTC", *listed} & time_zones() if listed else time_zones()))
 
 
 def must_read(principal: Principal) -> None:

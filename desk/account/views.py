@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.actions import identity_unlink, link_code_create, preferences_set
 from accounts.models import ExternalIdentity, Preferences, User
-from accounts.policy import TELEGRAM_ISSUER, must_act_for, time_zones
+from accounts.policy import TELEGRAM_ISSUER, listed_time_zones, must_act_for
 from accounts.principals import Principal
 from accounts.sign_in import ThrottledSignIn
 from assistant.demo import demo_sign_ins
@@ -127,7 +127,9 @@ class PreferencesForm(forms.Form):
             "version": version,
         }
         super().__init__(data, initial=stored, label_suffix="")
-        self.fields["time_zone"].choices = [(name, name.replace("_", " ")) for name in sorted(time_zones())]  # type: ignore[attr-defined]
+        # A zone that an agent has set under an older name stays a choice.
+        zones = sorted({*listed_time_zones(), principal.time_zone})
+        self.fields["time_zone"].choices = [(name, name.replace("_", " ")) for name in zones]  # type: ignore[attr-defined]
         # A language that an agent has set stays a choice, whichever it is.
         known = LANGUAGES if principal.language in LANGUAGES else {**LANGUAGES, principal.language: principal.language}
         self.fields["language"].choices = [("", language_name("")), *list(known.items())[1:]]  # type: ignore[attr-defined]

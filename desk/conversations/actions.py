@@ -86,8 +86,11 @@ def goes_along(principal: Principal, removal: Removal) -> GoesAlong:
 def goes_with(principal: Principal, scope: str, object_id: str, *, summaries: int = 0) -> GoesAlong:
     """What an erasure of this scope would take, in a constant number of statements."""
     extent = extent_of(Erasure(user_id=must_act_for(principal), scope=scope, object_id=object_id))
-    memories = Memory.objects.visible_to(principal).filter(pk__in=extent.memories, state__in=["active", "proposed"])
-    facts = LegacyFact.objects.mine(principal).filter(pk__in=extent.facts, state__in=["active", "proposed"])
+    # What is named itself goes anyway: it doesn't go along.
+    with_memories = {pk for pk in extent.memories if pk != object_id}
+    with_facts = {pk for pk in extent.facts if str(pk) != object_id}
+    memories = Memory.objects.visible_to(principal).filter(pk__in=with_memories, state__in=["active", "proposed"])
+    facts = LegacyFact.objects.mine(principal).filter(pk__in=with_facts, state__in=["active", "proposed"])
     places = PlaceCaredAbout.objects.visible_to(principal).present().filter(pk__in=extent.places)
     named = (
         [

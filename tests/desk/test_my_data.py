@@ -148,6 +148,7 @@ def test_a_memory_is_erased_from_its_page_with_its_messages_or_without(visit, ow
     client = visit(owner)
     assert f'href="/memories/{hens.pk}/erase/"' in text(client.get(f"/memories/{hens.pk}/"))
     page = words(client.get(f"/memories/{hens.pk}/erase/"))
+    assert "that rest on it alone" not in page, "it isn't named as what goes along with itself"
     assert "You keep seven hens." in page
     assert "I keep seven hens, dear." in page
     typed = {"at_once": "yes", **({"messages": "yes"} if with_messages else {})}

@@ -53,6 +53,18 @@ def test_a_person_sees_and_changes_what_they_are_called(visit, owner):
     assert principal_for_person(owner.pk).name == owner.username
 
 
+def test_a_zone_stands_under_one_name_and_under_the_older_one_that_was_set(visit, owner):
+    page = text(visit(owner).get("/preferences/"))
+    assert '<option value="Europe/Berlin">' in page
+    assert "Buenos_Aires" in page
+    assert 'value="America/Buenos_Aires"' not in page
+    assert "data-guess" in page, "the browser's zone is offered while none was ever saved"
+    PreferencesFactory(user=owner, time_zone="America/Buenos_Aires", version=3)
+    page = text(visit(owner).get("/preferences/"))
+    assert '<option value="America/Buenos_Aires" selected>' in page
+    assert "data-guess" not in page
+
+
 def test_time_zones_are_looked_for_once(visit, owner, monkeypatch):
     client = visit(owner)
     client.get("/preferences/")

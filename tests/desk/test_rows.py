@@ -112,6 +112,7 @@ def test_a_search_finds_what_is_close_in_meaning(visit, owner, legacy, me, setti
     for path in ("/memories/", "/facts/", f"/legacies/{legacy.pk}/"):
         page = client.get(path, {"search": "where is the spare key"})
         assert "None has these words." in words(page)
+        assert '<span class="count">0</span>' not in page.content.decode().split('id="rail"')[1].split("</nav>")[0]
         assert KEY in near(page)
         assert "Malta" not in near(page)
         page = client.get(path, {"search": "spare key"})
