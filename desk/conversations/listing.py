@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -25,11 +25,13 @@ from conversations.searching import said_shape
 from retrieval.search import hybrid_search
 from retrieval.text import list_query_words
 
-from ..listing import ListView, as_id, words
+from ..listing import ListView, as_id, one_of, words
 from ..quotations import Excerpt, excerpt, message_address, shorten, speaker_of
 
 PER_PAGE = 20
 MOST_FOUND, LEAST_FOUND = 20, 3
+NAMED_IN_WORDS = 2
+"""So many words name something, and who names it means messages with the words; more of them ask."""
 MOST_TITLES = 5
 PASSAGE_CHARACTERS = 140
 
@@ -43,6 +45,7 @@ class ConversationView(ListView):
     search: str = ""
     legacy: str = ""
     agent: str = ""
+    more: str = ""
     sort: str = ""
     per_page: int = PER_PAGE
     page: str = "1"
@@ -54,8 +57,14 @@ class ConversationView(ListView):
             search=words(query, "search", 200),
             legacy=as_id(query.get("legacy", "")),
             agent=as_id(query.get("agent", "")),
+            more=one_of(query, "more", ["yes"]),
             page=query.get("page", "1"),
         )
+
+    @property
+    def wider(self) -> str:
+        """The address that shows all that a search comes to, also what is less near."""
+        return replace(self, more="yes").query
 
     def narrow(self, conversations: ConversationQuerySet) -> ConversationQuerySet:
         """The conversations that the filters leave, whatever was said in them."""
@@ -117,8 +126,10 @@ def _opening(content: str) -> str:
     return shorten(content.replace(MARK, f"[{_('withheld')}]"), PASSAGE_CHARACTERS)
 
 
-def find_passages(principal: Principal, view: ConversationView) -> list[FoundPassage]:
+def find_passages(principal: Principal, view: ConversationView) -> tuple[list[FoundPassage], int]:
     """The messages of the person's conversations that fit the words best, by words and by meaning, best first.
+
+    With them how many less near ones there are, which the view shows when it is asked for more.
 
     Unlike what agents recall, those of private conversations too: only the person sees this.
     """
@@ -129,10 +140,13 @@ def find_passages(principal: Principal, view: ConversationView) -> list[FoundPas
     hits = hybrid_search(said, query.search(MOST_FOUND, said), corpus, centre=centre_of_turns(principal, query))
     # Of what has no word in common, only what stands out: something is always the nearest.
     near = settings.RECALL_CONFIDENT
-    ids = [hit.id for place, hit in enumerate(hits) if hit.keyword or hit.score >= near or place < LEAST_FOUND]
+    wanted = list_query_words(view.search)
+    is_named = bool(hits and hits[0].keyword) and len(wanted) <= NAMED_IN_WORDS
+    least = MOST_FOUND if view.more else 0 if is_named else LEAST_FOUND
+    ids = [hit.id for place, hit in enumerate(hits) if hit.keyword or hit.score >= near or place < least]
     rows = Message.objects.visible_to(principal).filter(pk__in=ids)
     found = {row.pk: row for row in rows.select_related("conversation__agent").without_vectors()}
-    return list(_passages([found[pk] for pk in ids if pk in found], list_query_words(view.search)))
+    return list(_passages([found[pk] for pk in ids if pk in found], wanted)), len(hits) - len(ids)
 
 
 def titled(principal: Principal, view: ConversationView) -> list[Conversation]:

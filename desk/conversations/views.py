@@ -40,7 +40,8 @@ def conversations(request: PageRequest, principal: Principal) -> HttpResponse:
     view = ConversationView.of(request.GET)
     context: dict[str, Any] = {"principal": principal, "view": view, "everything": reverse("conversation-list")}
     if view.search:
-        context |= {"found": find_passages(principal, view), "titled": titled(principal, view)}
+        found, less_near = find_passages(principal, view)
+        context |= {"found": found, "less_near": less_near, "titled": titled(principal, view)}
     else:
         page, rows = page_of_conversations(principal, view)
         context |= {"page": page, "rows": rows, **neighbours_of(page, lambda number: view.at(number).query)}

@@ -30,7 +30,7 @@ MOST_RELATED = 30
 GONE = {State.ARCHIVED, State.REJECTED}
 STATE_WORDS = {
     State.PROPOSED: gettext_noop("proposed"),
-    State.QUARANTINED: gettext_noop("quarantined"),
+    State.QUARANTINED: gettext_noop("held back"),
     State.ARCHIVED: gettext_noop("put away"),
     State.REJECTED: gettext_noop("rejected"),
 }

@@ -88,8 +88,11 @@ class MonthsPicture:
     most: int
 
 
-def picture_months(principal: Principal) -> MonthsPicture:
-    """Count the memories in use by the month in which they were made, in the person's time zone; one query."""
+def picture_months(principal: Principal, beside: TokensPicture) -> MonthsPicture:
+    """Count the memories in use by the month in which they were made, in the person's time zone; one query.
+
+    A category has the colour that it has in the picture ``beside`` this one.
+    """
     now = timezone.localdate()
     months = [_month(now, back) for back in reversed(range(MONTHS))]
     rows = Memory.objects.visible_to(principal).in_use(principal).order_by()
@@ -99,7 +102,8 @@ def picture_months(principal: Principal) -> MonthsPicture:
         day = timezone.localtime(month).date()
         counts[category_label(category)][day if day in months else None] += count
     totals = sorted(((label, each.total()) for label, each in counts.items()), key=lambda row: (-row[1], row[0]))
-    series = {label: number for number, label, *_rest in _in_series(totals)}
+    series = {label: number for number, label, *_rest in _in_series(totals, beside.parts)}
+    series = dict(sorted(series.items(), key=lambda each: each[1]))
     most = max((sum(each[month] for each in counts.values()) for month in months), default=0)
     columns = []
     for place, month in enumerate(months):
@@ -129,9 +133,12 @@ def _others() -> str:
     return _("Other categories")
 
 
-def _in_series(measured: Sequence[tuple[str, int]]) -> list[tuple[int, str, int]]:
-    """The largest by their own colours, and the rest together in the last."""
-    first = [(number, label, count) for number, (label, count) in enumerate(measured[:SERIES], start=1)]
+def _in_series(measured: Sequence[tuple[str, int]], beside: Sequence[Part] = ()) -> list[tuple[int, str, int]]:
+    """The largest by their own colours, and the rest together in the last; as ``beside`` where it has them."""
+    shown = {label for label, _count in measured[:SERIES]}
+    given = {part.label: part.series for part in beside if part.label in shown and part.series <= SERIES}
+    free = (number for number in range(1, SERIES + 1) if number not in given.values())
+    first = [(given.get(label) or next(free), label, count) for label, count in measured[:SERIES]]
     if len(measured) == SERIES + 1:
         return [*first, (SERIES + 1, *measured[SERIES])]
     rest = sum(count for _label, count in measured[SERIES:])

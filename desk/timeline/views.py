@@ -46,9 +46,10 @@ def _who(principal: Principal) -> list[tuple[str, object]]:
 @for_person
 def pictures(request: PageRequest, principal: Principal) -> HttpResponse:
     """Tokens against the budget, memories over time, and how they are related."""
+    tokens = picture_tokens(principal)
     context = {
-        "tokens": picture_tokens(principal),
-        "months": picture_months(principal),
+        "tokens": tokens,
+        "months": picture_months(principal, tokens),
         "graph": picture_relations(principal),
         "width": WIDTH,
         "height": HEIGHT,

@@ -116,6 +116,20 @@ def test_it_is_searched_by_words_and_by_meaning_private_ones_too(visit, owner, t
     assert "Whispers" in words(client.get("/conversations/?search=whisper"))
 
 
+def test_a_word_finds_what_holds_it_and_less_near_messages_on_demand(visit, owner, talk, settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    kept = talk("My aunt plays the accordion.", "The tin is under the bed.", "Good night.", "Somebody walked a lot.")
+    messages_index(kept.pk)
+    client = visit(owner)
+    page = text(client.get("/conversations/?search=accordion"))
+    assert "accordion" in page
+    assert "The tin" not in page
+    address = re.search(r'href="(\?search=accordion&amp;more=yes)">Show 3 more that are less near', page)[1]
+    page = text(client.get("/conversations/" + address.replace("&amp;", "&")))
+    assert "The tin" in page
+    assert "less near" not in page
+
+
 def test_a_search_finds_what_was_said_about_a_legacy_or_to_an_agent_alone(visit, owner, agent, legacy, talk):
     talk("We saw bees by the river.", title="Walks")
     talk("Rosa kept bees.", title="On Rosa", legacy_id=legacy.pk)

@@ -184,7 +184,7 @@ def test_memories_are_counted_by_month_and_category(owner, me):
     ):
         memory = MemoryFactory(user=owner, content=content, category=category)
         Memory.objects.filter(pk=memory.pk).update(created_at=timezone.now() - timedelta(days=days))
-    picture = picture_months(me)
+    picture = picture_months(me, picture_tokens(me))
     assert [f"{month:%m}" for month, _x, _parts in picture.columns][-2:] == ["05", "06"]
     numbers = dict(picture.rows)
     assert numbers["Context"][-2:] == [1, 1]
@@ -199,10 +199,23 @@ def test_memories_are_counted_by_month_and_category(owner, me):
 def test_more_categories_than_colours_share_the_last(owner, me):
     for number, category in enumerate(("context", "person", "goals", "tasks", "tone", "style", "project")):
         MemoryFactory(user=owner, content=f"The user owns {number + 2} spoons.", category=category)
-    picture = picture_months(me)
+    picture = picture_months(me, picture_tokens(me))
     assert len(picture.legend) == 5
     assert picture.legend[-1] == (5, "Other categories")
     assert [part.number for part in picture.columns[-1][2]][-1] == 3
+
+
+def test_a_category_has_one_colour_in_both_pictures(owner, me):
+    for content, category in (
+        (BEES, "context"),
+        (HENS, "context"),
+        ("The user has a sister who lives in Porto with her husband and two children, many hens and a dog.", "person"),
+    ):
+        MemoryFactory(user=owner, content=content, category=category)
+    tokens = picture_tokens(me)
+    colours = {part.label: part.series for part in tokens.parts}
+    assert colours["Person"] < colours["Context"], "one is larger here, the other more often there"
+    assert {label: number for number, label in picture_months(me, tokens).legend} == colours
 
 
 def test_related_memories_stand_beside_each_other(owner, me):
