@@ -64,7 +64,7 @@ class ConversationView(ListView):
     @property
     def wider(self) -> str:
         """The address that shows all that a search comes to, also what is less near."""
-        return replace(self, more="yes").query
+        return replace(self, more="yes", page="").query
 
     def narrow(self, conversations: ConversationQuerySet) -> ConversationQuerySet:
         """The conversations that the filters leave, whatever was said in them."""

@@ -209,7 +209,10 @@ def test_a_category_has_one_colour_in_both_pictures(owner, me):
     for content, category in (
         (BEES, "context"),
         (HENS, "context"),
-        ("The user has a sister who lives in Porto with her husband and two children, many hens and a dog.", "person"),
+        (
+            "The user has a sister who lives in Porto with her husband and two children, and " + "many " * 40 + "hens.",
+            "person",
+        ),
     ):
         MemoryFactory(user=owner, content=content, category=category)
     tokens = picture_tokens(me)

@@ -11,13 +11,13 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from journal import leases
 from journal.models import (
-    ActorKind,
     Change,
     Erased,
     Erasure,
@@ -32,32 +32,12 @@ from journal.models import (
     UndoStep,
 )
 
-from .base import RecordAdmin, as_uuid, link_to, short, with_id
+from .base import RecordAdmin, link_to, short, with_id
 from .dialogs import ConfirmForm, button
+from .naming import link_to_actor, link_to_object, name_actors
 
 job_subjects: dict[str, type[Model] | None] = {}
 """The kinds of jobs, and which rows they are about, if any. The room that opens such jobs says so in its admin."""
-
-_ACTORS: dict[str, tuple[str, str]] = {
-    ActorKind.PERSON: ("accounts.User", "username"),
-    ActorKind.STAFF: ("accounts.User", "username"),
-    ActorKind.AGENT: ("accounts.Agent", "name"),
-}
-"""Who does things under an id, by its kind: the table, and the column of the name."""
-
-_OBJECTS = {
-    "agent": "accounts.Agent",
-    "chunk": "conversations.ConversationChunk",
-    "conversation": "conversations.Conversation",
-    "fact": "facts.LegacyFact",
-    "legacy": "accounts.Legacy",
-    "memory": "memories.Memory",
-    "message": "conversations.Message",
-    "place": "memories.Place",
-    "proposal": "memories.Proposal",
-    "user": "accounts.User",
-}
-"""What the logs call a sort of thing, and the table whose page shows one."""
 
 CANT_RETRY = "This can't be tried again: what it worked on is gone. If it was a file, its person has to send it again."
 STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
@@ -113,10 +93,7 @@ class OfOwnerAdmin(RecordAdmin):
     @admin.display(description="object")
     def about_object(self, row: Any) -> str:
         """What sort of thing it is about, with a link; the beginning of its id where there is no page of it."""
-        sort = getattr(row, "object_type", "")
-        if row.object_id and sort in _OBJECTS:
-            return link_to(apps.get_model(_OBJECTS[sort]), row.object_id, capfirst(sort))
-        return f"{sort} {short(row.object_id or '-')}".strip()
+        return link_to_object(getattr(row, "object_type", ""), row.object_id)
 
 
 @admin.register(Ledger)
@@ -159,23 +136,12 @@ class ChangeAdmin(OfOwnerAdmin):
 
     def name_rows(self, rows: Sequence[Change]) -> None:
         """Who did each."""
-        for kind, (label, name) in _ACTORS.items():
-            ids = {each.actor_id for each in rows if each.actor_kind == kind and as_uuid(each.actor_id)}
-            named = apps.get_model(label)._default_manager.filter(pk__in=ids).values_list("pk", name) if ids else ()
-            names = {str(pk): called for pk, called in named}
-            for each in rows:
-                if each.actor_kind == kind:
-                    each.actor_name = names.get(each.actor_id, "")  # type: ignore[attr-defined]
+        name_actors(rows)
 
     @admin.display(description="actor")
-    def actor(self, change: Change) -> str:
+    def actor(self, change: Change) -> SafeString | str:
         """Who did it, with a link; the beginning of the id of whom there is no more."""
-        name = getattr(change, "actor_name", "")
-        return (
-            link_to(apps.get_model(_ACTORS[change.actor_kind][0]), change.actor_id, name)
-            if name
-            else short(change.actor_id)
-        )
+        return link_to_actor(change)
 
     @display(description="event", label=EVENT_COLOURS)
     def labelled_event(self, change: Change) -> str:
