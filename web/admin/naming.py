@@ -1,4 +1,4 @@
-"""What the logs are about and who did it, by name: they hold ids alone."""
+"""What the logs are about and who did it, by name: they hold ids alone. And how they colour what happened."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ from django.utils.text import capfirst
 from journal.models import ActorKind, Change
 
 from .base import as_uuid, link_to, short
+
+EVENT_COLOURS = {
+    "ADD": "success",
+    "APPROVE": "success",
+    "SHARE": "info",
+    "RESTORE": "info",
+    "REJECT": "warning",
+    "HIDE": "danger",
+    "QUARANTINE": "danger",
+    "OPEN": "warning",
+    "PURGE": "danger",
+    "ERASE": "danger",
+}
 
 _ACTORS: dict[str, tuple[str, str]] = {
     ActorKind.PERSON: ("accounts.User", "username"),

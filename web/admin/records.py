@@ -34,25 +34,13 @@ from journal.models import (
 
 from .base import RecordAdmin, link_to, short, with_id
 from .dialogs import ConfirmForm, button
-from .naming import link_to_actor, link_to_object, name_actors
+from .naming import EVENT_COLOURS, link_to_actor, link_to_object, name_actors
 
 job_subjects: dict[str, type[Model] | None] = {}
 """The kinds of jobs, and which rows they are about, if any. The room that opens such jobs says so in its admin."""
 
 CANT_RETRY = "This can't be tried again: what it worked on is gone. If it was a file, its person has to send it again."
 STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
-EVENT_COLOURS = {
-    "ADD": "success",
-    "APPROVE": "success",
-    "SHARE": "info",
-    "RESTORE": "info",
-    "REJECT": "warning",
-    "HIDE": "danger",
-    "QUARANTINE": "danger",
-    "OPEN": "warning",
-    "PURGE": "danger",
-    "ERASE": "danger",
-}
 
 
 class OfOwnerAdmin(RecordAdmin):
