@@ -153,6 +153,27 @@ class Alignment:
         """Whether both have one subject."""
         return self.one.subject == self.other.subject != ""
 
+    @cached_property
+    def verbs_left(self) -> int:
+        """How many of the two main verbs go with nothing of the other."""
+        roots = [each.root.index if each.root is not None else -1 for each in (self.one, self.other)]
+        return sum(any(word.index == root for word in words) for root, words in zip(roots, self.left, strict=True))
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the same words stand in just the other order: "the dog bit Tom" and "Tom bit the dog"."""
+        places = [its for _, (its, _) in sorted(self.together.items())]
+        is_passive = self.one.is_passive or self.other.is_passive
+        return self.is_all and len(places) > 2 and not is_passive and places == sorted(places, reverse=True)
+
+    @property
+    def is_done_to_one(self) -> bool:
+        """Whether one does what is done to the other: "a trainer" and "a trainee"."""
+        ends = [{(word.lemma[:-2], word.lemma[-2:]) for word in each.words} for each in (self.one, self.other)]
+        doing = [{stem for stem, end in each if end in {"er", "or"}} for each in ends]
+        done = [{stem for stem, end in each if end == "ee"} for each in ends]
+        return bool(doing[0] & done[1] or doing[1] & done[0])
+
     @property
     def is_same_verb(self) -> bool:
         """Whether both have one main verb."""
@@ -220,6 +241,7 @@ def figures_of(pair: Alignment) -> dict[str, float]:
     found["perfect"] = one.is_perfect != other.is_perfect
     found["passive"] = one.is_passive != other.is_passive
     found |= {"same_subject": pair.is_same_subject, "same_verb": pair.is_same_verb}
+    found |= {"verbs_left": pair.verbs_left, "any_verb_left": pair.verbs_left > 0}
     plain_verb = one.verb not in {"be", "have", ""}
     is_voice_same = one.is_passive == other.is_passive
     found["turned"] = pair.is_same_verb and plain_verb and not pair.is_same_subject and is_voice_same

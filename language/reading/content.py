@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from .figures import MONTHS, in_figures
 from .lexicon import is_word
@@ -26,7 +26,7 @@ _SELDOM = listed("hardly barely rarely seldom")
 _IMPLYING = listed(
     """quit stop fail hate detest loathe dislike lack avoid refuse reject deny teetotal intolerant intolerance only
     childless unable former unemployed abstain off teetotaller vegetarian vegan distrust
-    miss free except sober allergic blind lose"""
+    miss free except sober allergic blind lose drop_out drop abandon cancel decline withdraw"""
 )
 """Words that say what others deny: "is teetotal"."""
 _DENYING_PREFIX = re.compile(r"(?:un|in|im|dis|non)")
@@ -52,6 +52,7 @@ _ONE_SPELLING = {
     "roommate": "flatmate",
     "housemate": "flatmate",
 }
+_PARENTS = frozenset({"mother", "father"})
 _PARTICLES = listed("up away off out down over after by back through aside")
 _FREQUENT = r"(?!the |a |his |her |their |church|mosque|bed|school|work)"
 _WISHING = re.compile(
@@ -61,7 +62,10 @@ _WISHING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _PLANNING = re.compile(
-    r"\b(?:prefers?|suits?|ask(?:s|ed)|request(?:s|ed)|due|scheduled|planned|sav(?:es?|ing))\b", re.IGNORECASE
+    r"^(?:use|keep|avoid|always|never|do not|please)\b|\b(?:should|please|unwanted|prefers?|suits?|ask(?:s|ed)"
+    r"|request(?:s|ed)|due|scheduled|planned|sav(?:es?|ing)"
+    r"|likes? (?:\w+ ){1,4}to be)\b",
+    re.IGNORECASE,
 )
 _OF_SEVERAL = re.compile(r"\b(?:one|some|most|half) of\b", re.IGNORECASE)
 
@@ -161,6 +165,13 @@ class Content:
         return found
 
     @cached_property
+    def things_counted(self) -> frozenset[str]:
+        """What stands right after a figure, in the plural."""
+        return frozenset(
+            after.lemma for token, after in pairwise(self.tokens) if token.part == "figure" and after.tag == "NNS"
+        )
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """Its names, in lower case."""
         return frozenset(token.low for token in self.tokens if token.part == "name")
@@ -178,7 +189,8 @@ class Content:
     @cached_property
     def kin(self) -> frozenset[str]:
         """Words for who somebody is to somebody."""
-        return frozenset(token.lemma for token in self.tokens if token.is_kin)
+        found = frozenset(token.lemma for token in self.tokens if token.is_kin)
+        return found - _PARENTS | {"parent"} if found >= _PARENTS else found
 
     @cached_property
     def denials(self) -> int:
@@ -234,6 +246,14 @@ class Content:
         rest = (each for each in self.tokens[at + 1 :] if each.part != "preposition" and each.low not in LIGHT)
         return next((each.lemma for each in rest), None)
 
+    def follows(self, low: str) -> str:
+        """The word right after a word, empty for none."""
+        return next((after.low for token, after in pairwise(self.tokens) if token.low == low), "")
+
+    def whose(self, lemma: str) -> frozenset[str]:
+        """Whose somebody is: of "Ingrid's boss" Ingrid."""
+        return frozenset(re.findall(rf"(\w+)'s (?:\w+ )?{re.escape(lemma)}\b", self.plain.lower()))
+
     def has(self, lemma: str) -> bool:
         """Whether a word stands in it, in any form."""
         return any(lemma in {token.lemma, token.low} for token in self.tokens)
@@ -259,8 +279,8 @@ class Content:
 
     @property
     def may_be_past(self) -> bool:
-        """The same, or that its verb has the same form in the past: "cost"."""
-        return self.is_past or bool(self._main_past)
+        """The same, or that its verb has the same form in the past: "cost"; or tells what one would do then."""
+        return self.is_past or bool(self._main_past) or ("would" in self.lows and not self.is_wish)
 
     @cached_property
     def _main_past(self) -> list[Word]:
@@ -294,6 +314,12 @@ class Content:
         """The subject of the main verb."""
         found = self.parsed.child(self.root, "nsubj", "nsubjpass") if self.root is not None else None
         return next((token.lemma for token in self.tokens if found is not None and token.index == found.index), "")
+
+    @cached_property
+    def objects(self) -> list[str]:
+        """What the main verb is done to, as it stands in lower case."""
+        children = self.parsed.children(self.root) if self.root is not None else ()
+        return [word.low for word in children if word.dep == "dobj"]
 
     def doers(self, lemma: str = "") -> tuple[bool, frozenset[str]] | None:
         """Who does what a verb says, the main one or another, with those beside; and whether it is done to them."""

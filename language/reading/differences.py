@@ -1,7 +1,8 @@
 """What keeps two statements about a person apart whatever else they share: a wrong merge would lose one of them.
 
 Figures, days, names, units, who is meant, denial, tense, wishes, opposites, another word at the same place, and who
-does it to whom. ``differ`` holds for everybody, a model too; ``may_differ`` only where nobody is asked.
+does it to whom. ``differ`` holds for everybody, a model too; ``may_differ`` only where nobody is asked. ``doubts`` are
+weighed beside how the words go together.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 
 from .alignment import Alignment
-from .content import TIMES_OF_DAY, Content
+from .content import LIGHT, TIMES_OF_DAY, Content
 from .lexicon import ALIKE
 from .related import related
 from .words import listed
@@ -19,7 +20,7 @@ _AGAINST = frozenset(
     frozenset(pair.split("/"))
     for pair in listed(
         "from/to before/after with/without by/to until/from until/since up/down over/under above/below "
-        "into/out in/from at/from for/against on/off for/from with/for to/for for/after"
+        "into/out in/from at/from for/against on/off for/from with/for to/for for/after in/until at/until on/until"
     )
 )
 """Prepositions that say what each other do not."""
@@ -36,9 +37,26 @@ _ALWAYS_QUALIFYING = listed(
     "until till half almost or least former only another all some could too far more next off may might should against "
     "believes thinks claims"
 )
-_NEVER_FREE = listed("until till half or almost least former may might could should against believes thinks claims")
+_NEVER_FREE = listed("half or almost least former may might could should against believes thinks claims")
 _MOST_LEFT = (1.0, 2.3)
-"""How much may be left over of each: of long statements that share a lot more is, and they are seldom one."""
+"""How much is little to be left over of each: of long statements that share a lot more is."""
+_KEEPING = (
+    "narrowed",
+    "most",
+    "going_on",
+    "taste",
+    "verb",
+    "kind",
+    "reversed",
+    "done_to",
+    "done_by",
+    "than",
+    "turning",
+    "being",
+)
+"""The doubts that keep two statements apart where nobody is asked."""
+_TOO_MUCH_LEFT, _LONG = (2.0, 3.0), 5
+"""More left over of each keeps them apart where nobody is asked: of long statements any two share something."""
 _PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
 _STATES = re.compile(
     r"\b(?:born|birth\w*|divorc\w+|marri\w+|anniversary|retire\w*|quit|stopp\w+|gave|longer|degree|studied|wed\w*|dead|died"
@@ -46,9 +64,14 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """Where a past tells what is: "was born", "got divorced", "quit smoking"."""
+_CALLED = re.compile(r"\b(call|nam)(?:ed|es|s) (?:\w+'s|the|her|his|an?) \w+$", re.IGNORECASE)
+"""Calling somebody, with no word for what."""
 _PLAIN_VERBS = listed("go take make use")
 """Verbs that may stand for another one: "takes the tram" for "commutes by tram"."""
 _MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
+_LIKING = listed("like likes love loves enjoy enjoys hate hates dislikes stand want wants fond detests loathes")
+_SICKENED = listed("allergic allergy intolerant intolerance allergies")
+_LACKING = ("no", "without", "except")
 _LASTING = frozenset({"marry", "retire", "divorce"})
 
 
@@ -66,34 +89,43 @@ def differ(pair: Alignment) -> bool:
 
 def may_differ(pair: Alignment) -> bool:
     """Whether something may keep them apart that only a model could tell to be no difference."""
+    found = doubts(pair)
+    less, more = sorted(pair.weights)
+    are_long = min(len(pair.one.words), len(pair.other.words)) >= _LONG
+    most = _MOST_LEFT if are_long else _TOO_MUCH_LEFT
+    if less > most[0] or more > most[1]:
+        return True
+    return any(found[f"doubt_{kind}"] for kind in _KEEPING)
+
+
+def doubts(pair: Alignment) -> dict[str, float]:
+    """What may keep them apart, each 1 or 0: a lot is left over, who is meant, tense, and what ``may_differ`` is of."""
     one, other = pair.one, pair.other
     less, more = sorted(pair.weights)
-    if less > _MOST_LEFT[0] or more > _MOST_LEFT[1] or all(pair.kin) or _is_narrowed(pair):
-        return True
-    if pair.is_denied_otherwise and (less == 0 or not (pair.is_denial_implied or pair.opposites)):
-        return True
-    if one.days != other.days or _has_another_verb(pair) or _is_kind_of(pair):
-        return True
-    if _is_reversed(pair) or _is_done_to_one(pair) or _is_done_by_another(pair) or "than" in one.lows ^ other.lows:
-        return True
     is_perfect = one.is_perfect or other.is_perfect
     is_state = _is_state(pair) and not (pair.is_all and pair.in_order)
-    return _differ_in_tense(one, other) and not is_state and not is_perfect
-
-
-def _is_reversed(pair: Alignment) -> bool:
-    """Whether the same words stand in just the other order: "the dog bit Tom" and "Tom bit the dog"."""
-    places = [its for _, (its, _) in sorted(pair.together.items())]
-    is_passive = pair.one.is_passive or pair.other.is_passive
-    return pair.is_all and len(places) > 2 and not is_passive and places == sorted(places, reverse=True)
-
-
-def _is_done_to_one(pair: Alignment) -> bool:
-    """Whether one does what is done to the other: "a trainer" and "a trainee"."""
-    ends = [{(word.lemma[:-2], word.lemma[-2:]) for word in each.words} for each in (pair.one, pair.other)]
-    doing = [{stem for stem, end in each if end in {"er", "or"}} for each in ends]
-    done = [{stem for stem, end in each if end == "ee"} for each in ends]
-    return bool(doing[0] & done[1] or doing[1] & done[0])
+    is_denied = pair.is_denied_otherwise and (less == 0 or not (pair.is_denial_implied or pair.opposites))
+    found = {
+        "less": less > _MOST_LEFT[0],
+        "more": more > _MOST_LEFT[1],
+        "kin": all(pair.kin),
+        "narrowed": _is_narrowed(pair),
+        "denied": is_denied,
+        "days": one.days != other.days,
+        "verb": _has_another_verb(pair),
+        "kind": _is_kind_of(pair),
+        "reversed": pair.is_reversed,
+        "done_to": pair.is_done_to_one,
+        "done_by": _is_done_by_another(pair),
+        "than": "than" in one.lows ^ other.lows,
+        "turning": pair.is_all and not _TURNING.isdisjoint(one.lows ^ other.lows),
+        "most": any(word.tag in {"JJS", "RBS"} and word.low != "most" for words in pair.left for word in words),
+        "taste": _is_taste(one, other) or _is_taste(other, one),
+        "going_on": _is_going_on(one, other) or _is_going_on(other, one),
+        "being": _is_or_has(one, other) or _is_or_has(other, one),
+        "tense": _differ_in_tense(one, other) and not is_state and not is_perfect,
+    }
+    return {f"doubt_{kind}": float(value) for kind, value in found.items()}
 
 
 def _is_narrowed(pair: Alignment) -> bool:
@@ -118,6 +150,16 @@ def _is_done_by_another(pair: Alignment) -> bool:
     return False
 
 
+def _is_or_has(one: Content, other: Content) -> bool:
+    """Whether the user is what another statement says that the user has: "works as a cleaner" and "has a cleaner"."""
+    if one.verb != "have" or other.verb not in {"be", "work"} or not one.subject == other.subject == "user":
+        return False
+    return any(
+        re.search(rf"\b(?:is|was|as) (?:an? |the )?(?:\w+ )?{re.escape(had)}\b", other.plain, re.IGNORECASE)
+        for had in one.objects
+    )
+
+
 def _differ_in_amounts(pair: Alignment) -> bool:
     """Figures, what they count, days, units."""
     one, other = pair.one, pair.other
@@ -129,8 +171,27 @@ def _differ_in_amounts(pair: Alignment) -> bool:
         return True
     if any(other.counted.get(counted, figure) != figure for counted, figure in one.counted.items()):
         return True
+    if _is_counted_otherwise(one, other) and _is_counted_otherwise(other, one):
+        return True
     units, its = one.units - other.units, other.units - one.units
     return bool(units and its) or bool(figures and not (units | its) <= _FREE_UNITS)
+
+
+def _is_going_on(one: Content, other: Content) -> bool:
+    """Whether one tells as done what is still being done: "has read it" and "is reading it"."""
+    is_same = one.verb == other.verb != ""
+    return is_same and one.is_perfect and other.root is not None and other.root.tag == "VBG"
+
+
+def _is_taste(one: Content, other: Content) -> bool:
+    """Whether what one does not like the other can't take: "dislikes nuts" and "is allergic to nuts"."""
+    return bool(one.lows & _LIKING and other.lows & _SICKENED and one.lows.isdisjoint(_SICKENED))
+
+
+def _is_counted_otherwise(one: Content, other: Content) -> bool:
+    """Whether the other has something that is counted here and counts it not: "two cats and a dog"."""
+    first, second = one.things_counted, other.things_counted
+    return bool(second) and any(counted not in second and other.has(counted) for counted in first)
 
 
 def _differ_in_who(pair: Alignment) -> bool:
@@ -143,6 +204,8 @@ def _differ_in_who(pair: Alignment) -> bool:
     for first, second in ((one, other), (other, one)):
         if first.lows & _HIS and second.lows & _HER and not (first.lows & _HER or second.lows & _HIS):
             return True
+    if any(pair.kin) and not all(pair.kin) and "and" in one.lows ^ other.lows and "parent" not in one.kin | other.kin:
+        return True
     is_added = pair.in_order and min(pair.weights) == 0
     return any(pair.kin) and is_added and "parent" not in {*pair.kin[0], *pair.kin[1]}
 
@@ -172,11 +235,11 @@ def _differ_in_sense(pair: Alignment) -> bool:
     one, other = pair.one, pair.other
     if one.is_wish != other.is_wish and not (one.may_be_plan or other.may_be_plan):
         return True
-    if one.is_of_several != other.is_of_several or (pair.is_all and not _TURNING.isdisjoint(one.lows ^ other.lows)):
+    if one.is_of_several != other.is_of_several:
         return True
     if one.is_seldom != other.is_seldom and one.denials and other.denials:
         return True
-    if _is_put_otherwise(one, other) or _is_qualified(pair):
+    if _is_put_otherwise(pair) or _is_qualified(pair):
         return True
     is_perfect = one.is_perfect or other.is_perfect
     return (
@@ -184,12 +247,28 @@ def _differ_in_sense(pair: Alignment) -> bool:
     )
 
 
-def _is_put_otherwise(one: Content, other: Content) -> bool:
-    """Whether a preposition or a particle says what another one does not."""
-    if any(_are_against(before, other.before[its]) for its, before in one.before.items() if its in other.before):
+def _is_put_otherwise(pair: Alignment) -> bool:
+    """Whether a preposition or a particle says what another one does not, unless all is said by another verb."""
+    one, other = pair.one, pair.other
+    against = any(_are_against(before, other.before[its]) for its, before in one.before.items() if its in other.before)
+    if against and pair.verbs_left < len((one, other)):
         return True
     only = one.lows ^ other.lows
-    return any(inward in only and outward in only for inward, outward in _OUTWARD)
+    return any(
+        inward in only and outward in only and not _are_parts_of_others(one, other, {inward, outward})
+        for inward, outward in _OUTWARD
+    )
+
+
+def _are_parts_of_others(one: Content, other: Content, particles: set[str]) -> bool:
+    """Whether a particle belongs to a verb that the other lacks: "is paid off" and "owes nothing on it"."""
+    for first, second in ((one, other), (other, one)):
+        verbs = {word.lemma.split("_")[0] for word in second.words if word.part == "verb"}
+        for word in first.words:
+            verb, _, particle = word.lemma.partition("_")
+            if particle in particles and verb not in verbs:
+                return True
+    return False
 
 
 def _is_qualified(pair: Alignment) -> bool:
@@ -199,6 +278,11 @@ def _is_qualified(pair: Alignment) -> bool:
     if first - second and second - first:
         return True
     qualified = (one.lows ^ other.lows) & _ALWAYS_QUALIFYING
+    if "in" in {one.follows("believes"), other.follows("believes")}:
+        qualified -= {"believes"}
+    qualified -= {word.lemma.partition("_")[2] for word in (*one.words, *other.words)}
+    if "able" in one.lows | other.lows:
+        qualified -= {"could"}
     if one.denials or other.denials:
         qualified -= {"could", "more"}
     return bool(qualified & _NEVER_FREE) or bool(qualified and pair.in_order and min(pair.weights) == 0)
@@ -244,11 +328,18 @@ def _is_kind_of(pair: Alignment) -> bool:
     if not pair.is_all:
         return False
     kinds = {how for at, (_, how) in pair.together.items() if pair.one.words[at].part == "noun"}
-    return not kinds.isdisjoint({"kind", "loose"}) or "and" in pair.one.lows ^ pair.other.lows
+    only = pair.one.lows ^ pair.other.lows
+    return not kinds.isdisjoint({"kind", "loose"}) or ("and" in only and only.isdisjoint({"with", "from"}))
 
 
 def _has_another_verb(pair: Alignment) -> bool:
-    """Whether another verb stands at the same place, also one that may stand for the other one."""
+    """Whether another verb stands at the same place, also one that may stand for the other one.
+
+    "Called Ana's dog" and "named Ana's dog" are two, "called the dog Rufus" and "named the dog Rufus" one.
+    """
+    called = [_CALLED.search(each.plain) for each in (pair.one, pair.other)]
+    if called[0] and called[1] and called[0][1].lower() != called[1][1].lower():
+        return True
     return pair.in_order and any(
         is_both and word.part == another.part == "verb" and related(word, another) not in ALIKE
         for word, another, is_both in pair.slots
@@ -262,6 +353,9 @@ def _are_turned(pair: Alignment) -> bool:
     verbs &= {word.lemma for word in other.words if word.part == "verb"}
     if pair.is_all and "user" in one.lows and one.kin and one.kin.isdisjoint(_MUTUAL):
         subjects = {one.subject, other.subject}
+        whose = [(one.whose(kin), other.whose(kin)) for kin in one.kin & other.kin]
+        if any(its and others and its.isdisjoint(others) for its, others in whose):
+            return True
         if (
             len(subjects) == 2
             and "user" in subjects
@@ -271,16 +365,20 @@ def _are_turned(pair: Alignment) -> bool:
             return True
     if pair.is_all and not pair.in_order and {one.verb, other.verb}.isdisjoint({"be", "have"}):
         verbs |= {""}
-    if any(_is_turned(one, other, verb) for verb in verbs):
-        return True
-    if max(pair.weights) > 1:
-        return False
+    return any(_is_turned(one, other, verb) for verb in verbs) or (max(pair.weights) <= 1 and _is_compared(one, other))
+
+
+def _is_compared(one: Content, other: Content) -> bool:
+    """Whether what is compared, denied or described of the one is the other way round in the other."""
     comparing = ["before", "after", "than", "not", "but", "because"]
     if "prefer" in one.text and "prefer" in other.text:
         comparing += ["to", "over"]
-    for low in comparing:
-        first, second = one.after(low), other.after(low)
-        if first and second and first != second and other.has(first) and one.has(second):
+    followed = [(one.after(low), other.after(low)) for low in comparing]
+    followed += [(one.follows(low), other.follows(low)) for low in _LACKING]
+    for first, second in followed:
+        if not first or not second or first == second or {first, second} & LIGHT:
+            continue
+        if other.has(first) and one.has(second):
             return True
     for noun, its in one.described.items():
         only, others = its - other.described.get(noun, its), other.described.get(noun, its) - its

@@ -67,6 +67,9 @@ _ONE = rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_SMALL[1:10])})|{_NUMERAL}|\
 _NUMBER = re.compile(
     rf"(?<![\w:.]){_ONE}(?:[\s-](?:{'|'.join(_POWERS)})(?:[\s-](?:and )?{_ONE}\b)?)*(?![\w:])", re.IGNORECASE
 )
+_OLDER = re.compile(
+    r"\b(ha[sd]) (\d+) (?:older siblings|siblings,? all (?:of (?:them|whom) )?older(?: than (?:him|her|them))?)\b"
+)
 _DECADES = re.compile(r"\b(\d+|a) decades?\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\b(?:the )?(\d\d?)(?:st|nd|rd|th)? (?:of )?({_MONTH})\b|\b({_MONTH}) (?:the )?(\d\d?)(?:st|nd|rd|th)?\b(?!:)"
@@ -100,7 +103,13 @@ def _hour(word: str, less: int = 0) -> str:
     return str(NUMERALS[low] - less) if low in NUMERALS else str(int(low) - less) if low.isdigit() else word
 
 
+def _in_law(found: re.Match[str], *, turned: bool = False) -> str:
+    """The user's child's husband or wife in a word."""
+    return f"the user's {'son' if found[1 if turned else 2].lower() == 'husband' else 'daughter'}-in-law"
+
+
 _AMOUNT = "times|once|euros?|dollars?|pounds?|francs?|hours?|minutes?|days?"
+_SAYS = "says|said|mentions|mentioned|notes|noted|explains|explained|reports|reported|states|stated|shared|confirmed"
 _CARE = {"s": "cares", "ed": "cared", "ing": "caring", "": "care"}
 _SPELLINGS: Sequence[tuple[re.Pattern[str], Put]] = [
     (re.compile(pattern, re.IGNORECASE), put)
@@ -110,6 +119,10 @@ _SPELLINGS: Sequence[tuple[re.Pattern[str], Put]] = [
         (r"\bcannot\b|\bca not\b", "can not"),
         (r"\bwo not\b", "will not"),
         (r"(?<=\d),(?=\d{3}\b)", ""),
+        (r"\bgreat-(?=grand)", "great"),
+        (rf"\bunder-({'|'.join(NUMERALS)})s\b", r"under \1"),
+        (r"\b(?:is|are|am) (un)?able to\b", lambda found: "can not" if found[1] else "can"),
+        (r"\b(?:was|were) (un)?able to\b", lambda found: "could not" if found[1] else "could"),
         (r"\bunder-(?=\w)", "under "),
         (r"\bex-(?=\w)", "former "),
         (r"\bnon-(?=\w)", "not "),
@@ -117,6 +130,19 @@ _SPELLINGS: Sequence[tuple[re.Pattern[str], Put]] = [
         (r"\bmother tongue\b", "native language"),
         (r"\bis an only child\b", "has no siblings"),
         (r"\bused to\b(?! (?:the|a|his|her|it|being|\w+ing)\b)", "formerly"),
+        (rf"^(?:the )?user (?:{_SAYS}) (?:that )?(?:he|she|they)\b", "The user"),
+        (rf"^(?:the )?user (?:{_SAYS}) that ", ""),
+        (rf",? (?:(?:{_SAYS}) the user|the user (?:{_SAYS}))$", ""),
+        (r"\bthe (\w+) of the user\b(?!')", r"the user's \1"),
+        (r"\bthe user's (daughter|son)'s (husband|wife)\b", _in_law),
+        (
+            r"\bthe (husband|wife) of the user's (daughter|son)(?= (?:is|was|has)\b|$)",
+            lambda found: _in_law(found, turned=True),
+        ),
+        (r"\bfrom Monday (?:to|through|until) Friday\b|\bMonday (?:to|through) Friday\b", "every weekday"),
+        (r"\bon weekdays\b", "every weekday"),
+        (r"\bNew Year's Day\b", "January 1"),
+        (r"\bthe year before last\b", "2 years ago"),
         (r"\bon foot\b", "walking"),
         (r"\bpreviously\b", "formerly"),
         (r"\bwould (?:like|love)(?: to have)?\b", "wants"),
@@ -166,6 +192,7 @@ def in_figures(text: str) -> str:
     plain = _TO_HOUR.sub(lambda found: f"{_hour(found[1], 1)}:45", plain)
     plain = _OCLOCK.sub(lambda found: f"{_hour(found[1])}:00", plain)
     plain = _CLOCK.sub(lambda found: f"{int(found[1]) % 12 + 12 * (found[3] in 'pP')}:{found[2] or '00'}", plain)
+    plain = re.sub(r"\b0(?=\d:\d\d\b)", "", plain)
     return " ".join(_dated(plain).split())
 
 
@@ -185,5 +212,10 @@ def _dated(plain: str) -> str:
     plain = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", plain)
     plain = re.sub(
         rf"\b(?!second\b)(?:{_ORDINAL})\b", lambda found: str(_ORDINALS[found[0].lower()]), plain, flags=re.IGNORECASE
+    )
+    plain = re.sub(r"\b12 months\b", "a year", plain)
+    plain = re.sub(r"\byoungest of (\d+)(?! \w)", r"youngest of \1 siblings", plain)
+    plain = _OLDER.sub(
+        lambda found: f"{'is' if found[1] == 'has' else 'was'} the youngest of {int(found[2]) + 1} siblings", plain
     )
     return re.sub(r"\b(\d+)-year-olds?\b", r"\1 years old", plain)

@@ -26,6 +26,7 @@ SAME_KIN = {
     if kin in _ONE_EACH
     for word in words - {"girl", "boy", "lad", "nanny"}
 }
+SAME_KIN |= {word.replace("-", ""): kin for word, kin in SAME_KIN.items()}
 KIN = frozenset(SAME_KIN.values()) | listed(
     """child parent sibling twin spouse partner fiancé fiancée girlfriend boyfriend friend stepchild stepson
     stepdaughter godmother godfather godchild goddaughter godson grandparent guardian boss manager supervisor colleague

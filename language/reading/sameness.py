@@ -1,7 +1,8 @@
 """Whether two statements about a person say one thing, weighed from how their words go together and what they mean.
 
-A linear model over ``alignment.figures_of`` and, with the bundled embedder, over how alike they are as vectors; its
-weights are learned from pairs by ``benchmarks.sameness.train``. What ``differences`` finds has the last word.
+A linear model over ``alignment.figures_of``, ``differences.doubts`` and, with the bundled embedder, over how alike they
+are as vectors; its weights are learned from pairs by ``benchmarks.sameness.train``. What ``differences`` finds has the
+last word.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from language.likeness import likeness
 
 from .alignment import Alignment, figures_of
 from .content import Content
-from .differences import differ, may_differ
+from .differences import differ, doubts, may_differ
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 
@@ -56,7 +57,7 @@ class Pair:
     @cached_property
     def figures(self) -> Mapping[str, float]:
         """What is weighed."""
-        return figures_of(self._alignment) | self._meant()
+        return figures_of(self._alignment) | doubts(self._alignment) | self._meant()
 
     def _meant(self) -> dict[str, float]:
         one, other = self.one.vectors, self.other.vectors

@@ -81,6 +81,17 @@ def memories_consolidate(job_id: UUID) -> None:
     work_for_person(job_id, _work, task=TASK, lease_seconds=settings.CONSOLIDATE_LEASE_SECONDS)
 
 
+def person_consolidate(user_id: UUID) -> JobRun:
+    """Consolidate one person now, whether or not it was done today, within the same bounds; the job that it was.
+
+    A job that is under way is gone on with, unless somebody else works on it.
+    """
+    job = open_job(JOB, user_id, user_id=user_id)
+    memories_consolidate(job.pk)
+    job.refresh_from_db()
+    return job
+
+
 def _work(lease: Lease, principal: Principal, user_id: UUID) -> None:
     if not principal.has_memory:
         finish_job(lease.job, stopped="memory_off")

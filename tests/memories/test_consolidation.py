@@ -1,9 +1,11 @@
 """Consolidation: what was noted twice becomes one memory, nothing else does, and one press takes it back."""
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 import time_machine
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from accounts.actions import preferences_set
@@ -135,7 +137,7 @@ def test_of_true_duplicates_95_in_100_are_merged_with_a_model():
     ("duplicates", "apart", "merged", "left"),
     [
         pytest.param(LATER_DUPLICATES, LATER_APART, 80, 5, id="later"),
-        pytest.param(LAST_DUPLICATES, LAST_APART, 80, 3, id="last"),
+        pytest.param(LAST_DUPLICATES, LAST_APART, 79, 3, id="last"),
     ],
 )
 def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates, apart, merged, left):
@@ -157,7 +159,7 @@ def test_pairs_of_another_writer_stay_apart_where_the_words_tell():
     assert [pair for pair in OTHER_APART if _either_way(says_the_same, pair)] == []
     left = [pair for pair in OTHER_APART if _either_way(may_be_one, pair)]
     assert len(left) <= 6, left
-    assert sum(_either_way(says_the_same, pair) for pair in OTHER_DUPLICATES) >= 53
+    assert sum(_either_way(says_the_same, pair) for pair in OTHER_DUPLICATES) >= 52
     assert not says_the_same("Hates being interrupted.", "Hates interrupting.")
     assert not may_be_one("Owns two violins.", "Owned two violins.")
     asked = [pair for pair in OTHER_DUPLICATES if _either_way(may_be_one, pair)]
@@ -166,11 +168,10 @@ def test_pairs_of_another_writer_stay_apart_where_the_words_tell():
 
 @pytest.mark.usefixtures("_meant")
 def test_what_takes_nearly_the_same_words_and_is_two_stays_two_by_the_rules():
-    """Swapped roles, another tense, words that are near; of 147 one is taken for one (docs/upkeep.md)."""
+    """Swapped roles, another tense, words that are near: 147 pairs."""
     differ = [pair for pairs in DEVELOPED_APART.values() for pair in pairs if pair[0] != pair[1]]
-    wrong = [pair for pair in differ if _either_way(says_the_same, pair)]
-    assert wrong == [("The user called Ana's dog.", "The user named Ana's dog.")]
-    assert sum(_either_way(says_the_same, pair) for pair in DEVELOPED_DUPLICATES) >= 0.9 * len(DEVELOPED_DUPLICATES)
+    assert [pair for pair in differ if _either_way(says_the_same, pair)] == []
+    assert sum(_either_way(says_the_same, pair) for pair in DEVELOPED_DUPLICATES) >= 0.88 * len(DEVELOPED_DUPLICATES)
 
 
 def _either_way(judge, pair):
@@ -206,6 +207,43 @@ def test_merges_keep_both_histories_and_one_press_reverts_them(owner, me):
     actions.optimize_revert(me, plan.pk)
     assert standing(owner)[0] == before[0]
     check(owner)
+
+
+def test_one_person_is_consolidated_by_hand(owner, stranger):
+    """Whatever was done today; a dry run only lists ids."""
+    dogs, theirs = embedded(owner, DOG, SAME_DOG), embedded(stranger, TEA, SAME_TEA)
+    run(owner)
+    embedded(owner, TEA, SAME_TEA)
+    out = by_hand(owner, "--dry-run")
+    assert out.endswith("1 would be merged; a model, if there is one, would be asked about 0.\n")
+    assert out.startswith("same ")
+    assert "tea" not in out
+    assert contents(owner) == sorted([DOG, SAME_TEA, TEA])
+    assert by_hand(owner) == "1 merged.\n"
+    assert contents(owner) == [DOG, SAME_TEA]
+    assert {now(memory).state for memory in theirs} == {"active"}
+    assert {now(memory).state for memory in dogs} == {"archived"}
+    check(owner)
+
+
+def test_by_hand_is_said_what_was_not_done(owner, model, settings):
+    with pytest.raises(CommandError, match="no active person"):
+        call_command("consolidate", user="nobody")
+    embedded(owner, ODD, SAME_ODD)
+    model.failures = 1
+    with pytest.raises(CommandError, match="not done"):
+        by_hand(owner)
+    settings.CONSOLIDATE_MOST_ARCHIVED = 0
+    JobRun.objects.all().delete()
+    embedded(owner, DOG, SAME_DOG)
+    assert by_hand(owner).startswith("0 merged.\nThe person is asked first")
+    assert contents(owner) == sorted([DOG, SAME_DOG, ODD, SAME_ODD])
+
+
+def by_hand(person, *options):
+    out = StringIO()
+    call_command("consolidate", *options, user=person.username, stdout=out)
+    return out.getvalue()
 
 
 def test_what_the_person_took_apart_stays_apart(owner, me):
@@ -283,6 +321,8 @@ def test_nothing_runs_while_memory_is_off(owner, me):
     embedded(owner, DOG, SAME_DOG)
     preferences_set(me, has_memory=False)
     assert run(owner).result == {"stopped": "memory_off"}
+    assert by_hand(owner, "--dry-run").startswith("0 would be merged")
+    assert by_hand(owner) == "0 merged.\nStopped before the end: memory_off.\n"
     assert len(contents(owner)) == 2
 
 

@@ -1,0 +1,97 @@
+"""What keeps two statements apart and what does not, pair by pair: each was wrong once on texts of fresh writers."""
+
+import pytest
+
+from language.reading.alignment import Alignment
+from language.reading.content import Content
+from language.reading.differences import differ, may_differ
+from language.reading.figures import in_figures
+
+
+def read(one, other):
+    return Alignment(Content(one), Content(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user has two cats and a dog.", "The user has a cat and two dogs."),
+        ("The user eats fish but no meat.", "The user eats meat but no fish."),
+        ("The user's boss is Ingrid.", "The user is Ingrid's boss."),
+        ("The user's son studies in Graz.", "The user's son and daughter both study in Graz."),
+        ("The user lived in Rome until 2010.", "The user has lived in Rome since 2010."),
+        ("The user turned the radio on.", "The user turned the radio off."),
+    ],
+)
+def test_two_differ_whoever_says_that_they_are_one(one, other):
+    assert differ(read(one, other))
+    assert differ(read(other, one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user called Ana's dog.", "The user named Ana's dog."),
+        ("The user dislikes coriander.", "The user is allergic to coriander."),
+        ("Rosalind was the youngest of seven.", "Rosalind had seven children."),
+        ("The user has a cleaner once a week.", "The user works as a cleaner once a week."),
+        (
+            "The user is interested in sustainable initiatives and in developing solutions for environmental issues.",
+            "The user appreciates nature's calming power and enjoys watching sunsets over the water.",
+        ),
+        ("The user has read War and Peace.", "The user is reading War and Peace."),
+        ("The user's dog bit Tom.", "Tom bit the user's dog."),
+    ],
+)
+def test_two_may_differ_without_a_model(one, other):
+    assert may_differ(read(one, other))
+    assert may_differ(read(other, one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user's mortgage runs until 2041.", "The user will be paying off the mortgage up to 2041."),
+        ("Religion plays no part in the user's life.", "The user believes in no god and lives without religion."),
+        (
+            "Fire took Hamid's teahouse in the winter of 1987; it was never rebuilt.",
+            "Hamid had a teahouse, which burned down in winter 1987 and wasn't built up again.",
+        ),
+        ("Hendrik smoked a pipe after dinner.", "After the evening meal Hendrik would smoke his pipe."),
+        ("Each Sunday the user phones her parents.", "The user calls her mum and dad every Sunday."),
+        ("Use metric units with the user.", "The user wants measurements in metric units."),
+        ("Nana Efua had a parrot that could whistle hymns.", "Nana Efua kept a parrot able to whistle church hymns."),
+        ("Great-grandfather Anton was a salt miner.", "Anton, the great-grandfather, was a salt miner."),
+        ("The user ran a hotel with his brother.", "The user and his brother ran a hotel."),
+    ],
+)
+def test_two_do_not_differ_in_anything_exact(one, other):
+    assert not differ(read(one, other))
+    assert not differ(read(other, one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The flight leaves at 06:40", "The flight leaves at 6:40"),
+        ("The user coaches the under-12 team", "The user coaches the under-twelves team"),
+        ("The user rises at six from Monday to Friday", "The user rises at six every weekday"),
+        ("The user's daughter's husband is Radek", "The user's son-in-law is Radek"),
+        ("The husband of the user's daughter is Radek", "The user's son-in-law is Radek"),
+        ("Rosalind had six siblings, all of them older than her", "Rosalind was the youngest of seven"),
+        ("It was kept secret for twelve months", "It was kept secret for a year"),
+        ("Sober since New Year's Day 2021", "Sober since 1 January 2021"),
+        ("The user mentioned that Elio is seven", "Elio is seven"),
+        ("The user said she plays chess", "The user plays chess"),
+        ("Delivered babies for a living, the user says", "Delivered babies for a living"),
+        ("A stroke the year before last", "A stroke two years ago"),
+        ("The nephew of the user studies law", "The user's nephew studies law"),
+    ],
+)
+def test_amounts_and_who_is_meant_are_put_in_one_form(one, other):
+    assert in_figures(one).lower() == in_figures(other).lower()
+
+
+def test_the_husband_of_a_named_daughter_stays_hers():
+    text = "Daniel is the husband of the user's daughter Priya"
+    assert in_figures(text) == text
