@@ -15,6 +15,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
+from django.views.generic import RedirectView
 
 from accounts.actions import legacy_create
 from accounts.models import Agent, Legacy
@@ -222,5 +223,6 @@ def latest_changes(principal: Principal) -> list[Latest]:
 
 urlpatterns = [
     path("", home, name="home"),
+    path("legacies/", RedirectView.as_view(pattern_name="home")),
     path("first-run/", first_run, name="first-run"),
 ]

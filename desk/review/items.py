@@ -138,7 +138,7 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
     unused = writing.is_unused(memory, principal.review)
     waits = Tag(_("Not used until you approve") if unused else _("To review"), "waits")
     if proposal:
-        origin = _("Proposed by %(name)s on") % {"name": by or "Keepsake"}
+        origin = _("Proposed by %(name)s on") % {"name": writer_label(by) if by else "Keepsake"}
     elif by:
         origin = (_("Written by %(name)s on") if memory.agent_id else _("Found by %(name)s on")) % {
             "name": writer_label(by)
@@ -277,8 +277,12 @@ def _proposer(proposal: Proposal) -> str:
 
 def _proposed(proposal: Proposal, *, removes: bool) -> dict[str, Any]:
     """Who proposed it when, and whether it would take the thing away."""
-    by = _proposer(proposal) or "Keepsake"
-    return {"origin": _("Proposed by %(name)s on") % {"name": by}, "at": proposal.created_at, "removes": removes}
+    by = _proposer(proposal)
+    return {
+        "origin": _("Proposed by %(name)s on") % {"name": writer_label(by) if by else "Keepsake"},
+        "at": proposal.created_at,
+        "removes": removes,
+    }
 
 
 def _filed_under(category: str, subject: str) -> Iterator[Tag]:

@@ -171,6 +171,11 @@ class TestHowItAnswers:
         assert Reply.objects.get().council == [MODEL, OTHER_MODEL]
         assert '<option value="council" selected>' in shown
 
+    def test_a_talk_about_a_legacy_says_so_in_a_sentence(self, visit, owner, legacy, model):
+        model.answers(spoken("Gladly."))
+        where = sent(visit(owner).post("/talk/", {"content": "She kept bees.", "about": str(legacy.pk)}))
+        assert f"About {legacy.name}. New conversation" in words(visit(owner).get(where))
+
     def test_is_no_choice_without_one(self, visit, owner, talk, settings):
         assert "How it answers" not in words(visit(owner).get("/talk/"))
         say(visit(owner), talk, "Hens or bees?")

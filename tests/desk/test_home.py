@@ -270,3 +270,7 @@ def test_a_talk_without_a_title_is_told_apart_by_how_it_begins(visit, owner):
     talk = ConversationFactory(user=owner, title="")
     messages_append(principal_for_person(owner.pk), talk.pk, [NewMessage("user", "My bees have swarmed again.")])
     assert "A conversation My bees have swarmed again." in words(visit(owner).get("/"))
+
+
+def test_the_address_above_the_legacies_leads_home(visit, owner):
+    assert visit(owner).get("/legacies/").url == "/"

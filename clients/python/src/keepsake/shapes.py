@@ -611,6 +611,7 @@ ReviewEnum = Literal["after", "before"]
 class Preferences(TypedDict):
     """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for."""
 
+    display_name: str
     has_memory: bool
     agentic_memory: bool
     review: ReviewEnum
