@@ -157,7 +157,7 @@ def _model_for(conversation: Conversation, indices: Collection[int]) -> Language
     """
     replies = Reply.objects.filter(conversation=conversation, message_index__in=indices, mode=Reply.Mode.COUNCIL)
     first = replies.order_by("message_index").values_list("model", flat=True).first()
-    return get_model_named(first) if first in settings.KEEPSAKE_COUNCIL_MODELS else get_model()
+    return get_model_named(first) if first and first in settings.KEEPSAKE_COUNCIL_MODELS else get_model()
 
 
 def _found(lease: Lease, principal: Principal, model: LanguageModel, part: Part) -> Found:
