@@ -91,9 +91,10 @@ def may_differ(pair: Alignment) -> bool:
     """Whether something may keep them apart that only a model could tell to be no difference."""
     found = doubts(pair)
     less, more = sorted(pair.weights)
-    are_long = min(len(pair.one.words), len(pair.other.words)) >= _LONG
-    most = _MOST_LEFT if are_long else _TOO_MUCH_LEFT
-    if less > most[0] or more > most[1]:
+    length = min(len(pair.one.words), len(pair.other.words))
+    most = _MOST_LEFT if length >= _LONG else _TOO_MUCH_LEFT
+    things = length > _LONG and any(word.part == "noun" for words in pair.left for word in words)
+    if less > most[0] or more > most[1] or (less and (found["doubt_tense"] or things)):
         return True
     return any(found[f"doubt_{kind}"] for kind in _KEEPING)
 
