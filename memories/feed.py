@@ -65,6 +65,8 @@ async def follow_changes(
         nonlocal reached
         with acting_as(caller()) as principal:
             changes, reached = changes_after(principal, reached, AT_ONCE)
+            if changes:
+                caller()  # Whoever is let in no more since then hears nothing of what was read.
             return show(principal, changes) if changes else None, len(changes) == AT_ONCE
 
     async def woken(_: object) -> list[None]:

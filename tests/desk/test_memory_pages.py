@@ -277,7 +277,7 @@ def test_a_row_opens_to_where_it_comes_from_and_where_it_goes(visit, owner, agen
     assert "I keep bees. You" in page
     assert "Sunday talk" not in page
     part = words(opened(client, row, LIST))
-    assert "Rowing sea Recalled when it fits To review Written by agent, remembered since" in part
+    assert "Rowing sea Recalled when it fits Written by agent, remembered since" in part
     assert "I row on Tuesdays now. It is lovely. You, in “Sunday talk”, message 1" in part
     part = words(opened(client, bees, LIST))
     assert "In every prompt Pinned In your own words, remembered since" in part

@@ -6,11 +6,14 @@ import time
 
 import httpx2
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import connections
 
 from accounts.actions import grant_set
 from accounts.queries import principal_for_person
+from journal.exceptions import NotAllowed
 from memories.actions import memory_archive, memory_reject
+from memories.feed import follow_changes
 from tests import factories
 from tests.conftest import collected, with_key
 from tests.factories import rev_of
@@ -184,3 +187,20 @@ class TestStream:
         stream = api(stylist).get(f"{CHANGES}?format=events").streaming_content
         told = stream_events(b"".join(collected(stream)).decode())
         assert {data["object"] for _, _, data in told if data["object_type"] == "memory"} == {hers.pk}
+
+
+def test_whoever_is_let_in_no_more_meanwhile_hears_nothing_of_what_was_read(owner):
+    memory_archive(principal_for_person(owner.pk), factories.MemoryFactory(user=owner).pk)
+    lets_in = iter([principal_for_person(owner.pk)])
+
+    def caller():
+        principal = next(lets_in, None)
+        if principal is None:
+            raise NotAllowed("The key was revoked.")
+        return principal
+
+    async def follow():
+        return [each async for each in follow_changes(caller, owner.pk, 0, 5, lambda _, changes: changes)]
+
+    with pytest.raises(NotAllowed):
+        async_to_sync(follow)()
