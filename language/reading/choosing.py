@@ -25,6 +25,7 @@ from .statements import Reading, read
 
 ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
 
+_WISHES_A_NAME = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _AT_ODDS = frozenset({"replaces", "contradicts"})
@@ -72,6 +73,8 @@ def _first_round(request: ToolRequest) -> list[_Wish]:
     # What holds now goes before what does no more: "I'm no nurse any more, I'm a midwife."
     for candidate, saying in sorted(latest, key=lambda each: each[1].only_denies):
         outdated, is_known = _outdated(candidate, saying, known)
+        if outdated is not None and outdated.field == "preferred_name" and not _WISHES_A_NAME.search(candidate.content):
+            continue  # Who is called Mia may say "I'm Maria" all the same.
         by = saying if is_known else _denial_beside(candidate, saying, latest)
         if by is not saying:
             outdated = _outdated(candidate, by, known)[0] or outdated
