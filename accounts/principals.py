@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from journal.records import Actor, IdempotencyClaim
 
@@ -69,6 +70,14 @@ class Principal:
     def pk(self) -> UUID | None:
         """The person's id, which is what the request log notes."""
         return self.user_id
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the person; UTC where theirs is unknown."""
+        try:
+            return ZoneInfo(self.time_zone)
+        except (ZoneInfoNotFoundError, ValueError):
+            return ZoneInfo("UTC")
 
     @property
     def may_decide(self) -> bool:

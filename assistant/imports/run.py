@@ -32,7 +32,7 @@ from memories.actions import memories_take_back
 from ..learn.summarizing import JOB as SUMMARIZE_JOB
 from ..learn.summarizing import maybe_summarize
 from ..takeout.reading import check_manifest
-from ..takeout.restore_actions import export_check, export_restore
+from ..takeout.restore_actions import export_check, export_restore, statements_to_hold_back
 from .actions import ERROR_CHARACTERS, RUN_TASK, UNDO_JOB, import_end, import_note, import_upload_remove
 from .loading import append_step, plan_step
 from .memories import MEMORY_FORMS, take_memories_back, take_memories_in
@@ -231,10 +231,11 @@ def take_in(lease: Lease, upload: ConversationImport) -> None:
         _note(upload, survey=found, state=State.WRITING)
         lease.pause()
     if upload.state == State.WRITING:
+        reasons = statements_to_hold_back(members)
         with ledger_write(principal.actor, upload.user_id) as write:
             _hold(upload.pk)
             lease.hold()  # Until this is written, no other worker gets the job, however long it takes.
-            counts = export_restore(write, principal, members)
+            counts = export_restore(write, principal, members, reasons)
             _note(upload, outcome=counts, state=State.READING)
 
 

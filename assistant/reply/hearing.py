@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, timedelta, tzinfo
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.utils import timezone
@@ -23,6 +21,7 @@ from language.gates import first_sensitive, mask_sensitive
 from language.reading.questions import tells_something
 from language.reading.refusals import says_yes
 from language.reading.replying import MOST_TOLD_OF_ALL
+from language.reading.revising import OWN_WORDS
 from language.second_person import second_person, told_to
 
 from ..learn import tools
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 _Told = tuple[int, str, bool]
 """The place of the message, a statement as it is told, and whether it is about a memorialised person."""
-_IN_THEIR_WORDS = re.compile(r"(?:I|My)\b")
 _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
@@ -119,7 +117,7 @@ def talked_of(principal: Principal, begun: Begun, when: str, *, elsewhere: bool)
     said = said.exclude(conversation=begun.conversation_id, index__gte=begun.message_index).without_vectors()
     said = said.filter(conversation__private=False) if elsewhere else said.filter(conversation=begun.conversation_id)
     if "today" in when or "yesterday" in when:
-        midnight = timezone.now().astimezone(zone_of(principal)).replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = timezone.now().astimezone(principal.zone).replace(hour=0, minute=0, second=0, microsecond=0)
         start = midnight - timedelta(days=1) if "yesterday" in when else midnight
         said = said.filter(at__gte=start, at__lt=start + timedelta(days=1))
     elif begun.message_index and "last" not in when:
@@ -132,17 +130,9 @@ def talked_of(principal: Principal, begun: Begun, when: str, *, elsewhere: bool)
     return [Source(f"“{each}”", when or "you said so", quoted=True) for each in telling[:MOST_TOLD_OF_ALL]][::-1]
 
 
-def zone_of(principal: Principal) -> tzinfo:
-    """The time zone of the person; UTC where theirs is unknown."""
-    try:
-        return ZoneInfo(principal.time_zone)
-    except (ZoneInfoNotFoundError, ValueError):
-        return UTC
-
-
 def as_told(content: str) -> str:
     """A memory as the person is told it; in their own words it is quoted, as the assistant is no "I" of theirs."""
-    return f"“{content}”" if _IN_THEIR_WORDS.match(content) else second_person(content)
+    return f"“{content}”" if OWN_WORDS.match(content) else second_person(content)
 
 
 def _by_nearness(told: Sequence[_Told], question: str) -> Sequence[_Told]:

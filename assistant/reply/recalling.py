@@ -22,7 +22,7 @@ from memories.models import Memory, MemoryEvidence
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import as_told, asked_about, heard_in, said_here, talked_of, zone_of
+from .hearing import as_told, asked_about, heard_in, said_here, talked_of
 
 _MOST = 12
 _BUDGET_TOKENS = 1_500
@@ -164,7 +164,7 @@ def _source(principal: Principal, result: Result, day: Callable[[datetime], str]
 
 
 def _day_of(principal: Principal) -> Callable[[datetime], str]:
-    zone = zone_of(principal)
+    zone = principal.zone
 
     def day(at: datetime) -> str:
         there = at.astimezone(zone)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -37,13 +38,13 @@ from .reading import Row, check_manifest, read_raw, read_rows, tables_of
 from .recount import recount
 
 BATCH = 500
-_STATEMENT_IN: dict[type[models.Model], str] = {
-    Memory: "id",
-    MemoryVersion: "memory_id",
-    LegacyFact: "id",
-    FactVersion: "fact_id",
+_STATEMENT_IN: dict[type[models.Model], tuple[type[Memory | LegacyFact], str]] = {
+    Memory: (Memory, "id"),
+    MemoryVersion: (Memory, "memory_id"),
+    LegacyFact: (LegacyFact, "id"),
+    FactVersion: (LegacyFact, "fact_id"),
 }
-"""The column that names a statement in each table that has words of statements."""
+"""Of each table that has words of statements: what these are, and the column that names one."""
 _SENSITIVE = gettext_noop("holds sensitive data")
 _MADE_ANEW = (Preferences, Grant, Member)
 """What the account may have a row of already: the one of the export takes its place, or says the same."""
@@ -78,19 +79,39 @@ def export_check(members: Sequence[File], progress: Callable[[int], object]) -> 
     return counts
 
 
-def export_restore(write: LedgerWrite, principal: Principal, members: Sequence[File]) -> dict[str, int]:
+def statements_to_hold_back(members: Sequence[File]) -> dict[str, str]:
+    """The statements, by id, of which a gate finds something in what they say, said before or are filed under, and why.
+
+    A file proves neither who wrote a text nor that somebody looked at it. It takes about a millisecond a text, so call
+    it before the ledger is locked, of an export that was checked.
+    """
+    judged, reasons = cache(_reason_to_hold_back), dict[str, str]()
+    for holding, member in tables_of(members):
+        if holding.model not in _STATEMENT_IN:
+            continue
+        kind, column = _STATEMENT_IN[holding.model]
+        for row in read_raw(member):
+            texts = [row["content"], row.get("subject", ""), *row.get("topics", ())]
+            if reason := next(filter(None, map(judged, texts)), ""):
+                reasons[str(kind._meta.pk.to_python(row[column]))] = reason
+    return reasons
+
+
+def export_restore(
+    write: LedgerWrite, principal: Principal, members: Sequence[File], reasons: Mapping[str, str]
+) -> dict[str, int]:
     """Bring back everything that an export holds, in a transaction that holds the person's ledger.
 
-    Returns how many rows by kind, and as ``quarantined`` how many statements the gates hold back: a file proves neither
-    who wrote a text nor that somebody looked at it. Ids stay where they are free; others are given anew, wherever they
-    stand. Revisions go on from the account's. Raises ImportFileError for rows that don't fit together, for the name of
+    Returns how many rows by kind, and as ``quarantined`` how many statements are held back, for ``reasons`` by their
+    ids in the file. Ids stay where they are free; others are given anew, wherever they stand. Revisions go on from the
+    account's. Raises ImportFileError for rows that don't fit together, for the name of
     a legacy that the gates refuse, and where the account is not empty any more.
     """
     user_id = cast(UUID, principal.user_id)
     if holds_something(user_id):
         raise ImportFileError("", "is imported into an empty account, and this one holds something by now")
     try:
-        counts = _Restoring(write, principal, user_id).run(members)
+        counts = _Restoring(write, principal, user_id, reasons).run(members)
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     except (IntegrityError, DataError, ProgrammingError) as error:  # The last is what a trigger raises.
@@ -104,7 +125,7 @@ def export_restore(write: LedgerWrite, principal: Principal, members: Sequence[F
 class _Restoring:
     """One export on its way back. ``ids`` are by table the ids that rows have got for those that they had."""
 
-    def __init__(self, write: LedgerWrite, principal: Principal, user_id: UUID) -> None:
+    def __init__(self, write: LedgerWrite, principal: Principal, user_id: UUID, reasons: Mapping[str, str]) -> None:
         self.write = write
         self.user_id = user_id
         self.language = principal.language
@@ -112,7 +133,7 @@ class _Restoring:
         self.last = self.before
         self.ids: dict[type[models.Model], dict[str, Any]] = defaultdict(dict)
         self.given: dict[str, str] = {}
-        self.reasons: dict[str, str] = {}
+        self.reasons = reasons
         self.held_back = 0
         self.known_agents = dict(Agent.objects.filter(owner_id=user_id).values_list("name", "pk"))
 
@@ -122,7 +143,6 @@ class _Restoring:
         for holding, member in tables:  # All before the first is stored: a row can name any other.
             for raw in _batches(read_raw(member)):
                 self._give_ids(holding.model, raw)
-                self._judge(holding.model, raw)
         for holding, member in tables:
             counts[holding.kind] = sum(
                 self._store(holding, batch) for batch in _batches(read_rows(holding, member, embedder))
@@ -210,16 +230,6 @@ class _Restoring:
             holding.remake(instance, self.language)
         instance.kept_id = kept_id  # type: ignore[attr-defined]
         return instance
-
-    def _judge(self, model: type[models.Model], rows: Sequence[Row]) -> None:
-        """Note of which statements a gate finds something in what they say, said before, or are filed under."""
-        statement = _STATEMENT_IN.get(model)
-        if statement is None:
-            return
-        for row in rows:
-            texts = [row["content"], row.get("subject", ""), *row.get("topics", ())]
-            if reason := next(filter(None, map(_reason_to_hold_back, texts)), ""):
-                self.reasons[row[statement]] = reason
 
     def _hold_back(self, statement: Memory | LegacyFact, reason: str) -> None:
         """Put a statement that counts or waits into quarantine."""

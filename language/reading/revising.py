@@ -17,7 +17,8 @@ from .statements import read
 from .stems import LIGHT, words_of
 from .words import listed
 
-_OWN_WORDS = re.compile(r"(?:I|My|I['’]\w+)\b")
+OWN_WORDS = re.compile(r"(?:I|My)\b")
+"""How a memory begins that is in the person's own words."""
 _SMALL = listed("i my me i'm am not cannot it is was are were has does did they we she he our am")
 _DAY = r"(?P<day>Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _DAYS = re.compile(rf"\b{_DAY}s?\b", re.IGNORECASE)
@@ -49,7 +50,7 @@ _UNCHANGED = re.compile(r"n['’]t (?:been |be )?(?:mov|chang|switch|shift|resch
 @lru_cache(maxsize=2_000)
 def parts_of(content: str) -> tuple[str, ...]:
     """The statements that a memory is made of, in the third person; only itself where it can't be parted whole."""
-    if _OWN_WORDS.match(content):
+    if OWN_WORDS.match(content):
         said = Utterance(0, "user", "", content, datetime.now(UTC))
         told = tuple(
             dict.fromkeys(each.content for each in read(ExtractionRequest([said], "", None, (), ())).statements)
@@ -111,7 +112,7 @@ def _text(parsed: Parsed, words: Sequence[Word]) -> str:
 
 def in_third_person(memory: str) -> str:
     """A memory as it is compared: one in the person's own words as a statement about them."""
-    return _joined(parts_of(memory)) if _OWN_WORDS.match(memory) else memory
+    return _joined(parts_of(memory)) if OWN_WORDS.match(memory) else memory
 
 
 def with_rest(memory: str, content: str, by: Saying) -> str:

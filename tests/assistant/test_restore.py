@@ -281,6 +281,19 @@ def test_a_forged_earlier_wording_holds_its_memory_back():
     assert Memory.objects.get(user=person, content="The user plays the marker viola.").state == "quarantined"
 
 
+def test_a_forged_earlier_wording_of_a_fact_holds_it_back_however_its_id_is_spelled():
+    original = rich_person()
+    fact = LegacyFact.objects.filter(user=original, state="active").first()
+    data = changed(
+        exported(original),
+        "data/fact_versions.jsonl",
+        lambda text: text.replace(fact.content, ORDER).replace(str(fact.pk), str(fact.pk).upper()),
+    )
+    person = UserFactory()
+    assert brought_in(person, data).state == "done"
+    assert LegacyFact.objects.get(user=person, content=fact.content).state == "quarantined"
+
+
 def test_a_forged_subject_holds_its_memory_back():
     data = changed(
         exported(rich_person()),

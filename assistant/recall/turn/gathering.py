@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.utils import timezone
@@ -183,8 +182,5 @@ def _facts(principal: Principal, legacy_id: UUID | None, block_at: datetime | No
 
 def _now(principal: Principal) -> str:
     now = timezone.now().replace(microsecond=0)
-    try:
-        zone = ZoneInfo(principal.time_zone)
-    except (ZoneInfoNotFoundError, ValueError):
-        zone = ZoneInfo("UTC")
+    zone = principal.zone
     return f"Current datetime: {now.isoformat()} (UTC); for the person: {now.astimezone(zone).isoformat()} ({zone.key})"
