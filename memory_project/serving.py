@@ -90,14 +90,12 @@ class Application(ASGIHandler):
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as body:
             try:
                 async with asyncio.timeout(settings.REQUEST_SECONDS) as limit:
-                    is_here = await self._read(scope, receive, body, limit)
+                    await self._read(scope, receive, body, limit)
             except TooLarge as error:
                 response: HttpResponseBase = too_large(_bare(scope), error.most)
             except TimeoutError:
                 response = too_slow(_bare(scope))
             else:
-                if not is_here:
-                    return
                 scope = _with_length(scope, body.tell())
                 body.seek(0)
                 caller = _caller(scope)
@@ -108,40 +106,46 @@ class Application(ASGIHandler):
                     return
             await self._send(response, receive, send)
 
-    async def _read(self, scope: Message, receive: Receive, body: Any, limit: asyncio.Timeout) -> bool:
-        """Read the body; whether the client is still there.
+    async def _read(self, scope: Message, receive: Receive, body: Any, limit: asyncio.Timeout) -> None:
+        """Read the body.
 
         A body over ``MAX_BODY_BYTES`` is read only where files are taken, from somebody who is known; else the view
         refuses the request without it. It has longer, and each caller sends few at once. Raises TooLarge, TimeoutError.
         """
         most, declared = settings.MAX_BODY_BYTES, int(_header(scope, b"content-length") or 0)
         if declared <= most and not (_header(scope, b"transfer-encoding") and _takes_files(scope)):
-            return await self._take_in(receive, body, most)
+            await self._take_in(receive, body, most)
+            return
         limit.reschedule(asyncio.get_running_loop().time() + settings.UPLOAD_SECONDS)
         caller = _caller(scope)
         async with self._turn(caller):
             may_upload = await self._in_thread(_may_upload, scope)
         if not may_upload:
-            return True
+            return
         most += settings.IMPORT_MAX_BYTES
         if declared > most:
-            return True  # The view says so.
+            return  # The view says so.
         async with self._uploads.take(caller[:2]):  # By now it is known that the key or the session is one.
-            return await self._take_in(receive, body, most)
+            await self._take_in(receive, body, most)
 
-    async def _take_in(self, receive: Receive, body: Any, most: int) -> bool:
+    async def _take_in(self, receive: Receive, body: Any, most: int) -> None:
+        """Copy the body. Raises TooLarge, and TimeoutError where it stalls.
+
+        gunicorn reports a body that stalled for its ``timeout`` like a client that left, and answers 500 if nothing
+        else does. Both get a 408, which nobody reads if the client left.
+        """
         read = 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return False
+                raise TimeoutError
             part = message.get("body", b"")
             read += len(part)
             if read > most:
                 raise TooLarge(most)
             body.write(part)
             if not message.get("more_body"):
-                return True
+                return
 
     @asynccontextmanager
     async def _turn(self, caller: tuple[str, str, str]) -> AsyncIterator[None]:
