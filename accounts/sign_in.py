@@ -51,7 +51,7 @@ class SignInForm(AuthenticationForm):
         if not device and not _knows(username, address):
             limits[f"sign-in:{_digest('account', username)}"] = settings.SIGN_IN_ATTEMPTS_PER_ACCOUNT
         # One that is not checked for one reason counts for no further one.
-        if any(valkey().count(key, _seconds()) > limit for key, limit in limits.items()):
+        if any(valkey().increment(key, _seconds()) > limit for key, limit in limits.items()):
             raise forms.ValidationError(
                 _(
                     "Too many passwords were wrong, so this one was not checked. Wait %(sign_in_minutes)s minutes, "
@@ -61,9 +61,9 @@ class SignInForm(AuthenticationForm):
                 code=_TOO_MANY,
             )
         cleaned = super().clean()
-        valkey().count_anew(by_pair)
+        valkey().reset_count(by_pair)
         for key in limits.keys() - {by_pair}:
-            valkey().count_back(key, _seconds())
+            valkey().decrement(key, _seconds())
         valkey().set(_known(username, address), 1, settings.SIGN_IN_ADDRESS_DAYS * 86_400)
         return cleaned
 
@@ -106,7 +106,7 @@ class OldPassword:
     def clean_old_password(self) -> str:
         """Check the old password. Raises ValidationError: ``too_many_attempts`` where it was not looked at."""
         key = f"password:{_digest(str(self.user.pk))}"
-        if valkey().count(key, _seconds()) > settings.SIGN_IN_ATTEMPTS:
+        if valkey().increment(key, _seconds()) > settings.SIGN_IN_ATTEMPTS:
             raise forms.ValidationError(
                 _("Too many passwords were wrong. Wait %(sign_in_minutes)s minutes.")
                 % {"sign_in_minutes": settings.SIGN_IN_MINUTES},
@@ -117,7 +117,7 @@ class OldPassword:
             raise forms.ValidationError(
                 PasswordChangeForm.error_messages["password_incorrect"], code="password_incorrect"
             )
-        valkey().count_anew(key)
+        valkey().reset_count(key)
         return old
 
 
@@ -149,14 +149,14 @@ def may_ask_for_a_mail(request: HttpRequest, name: str) -> bool:
     """Count that somebody has forgotten a password; whether it is one of the few within the hour that are mailed."""
     by_address, by_name = (f"forgotten:{_digest(part)}" for part in (address_of(request), f"name {normal_name(name)}"))
     return (
-        valkey().count(by_address, 3_600) <= settings.RESETS_PER_ADDRESS_AND_HOUR
-        and valkey().count(by_name, 3_600) <= settings.RESETS_PER_ACCOUNT_AND_HOUR
+        valkey().increment(by_address, 3_600) <= settings.RESETS_PER_ADDRESS_AND_HOUR
+        and valkey().increment(by_name, 3_600) <= settings.RESETS_PER_ACCOUNT_AND_HOUR
     )
 
 
 def may_register(request: HttpRequest) -> bool:
     """Count an account that is to be made from an address; whether it is one of the few within the hour."""
-    return valkey().count(f"register:{_digest(address_of(request))}", 3_600) <= settings.REGISTRATIONS_PER_HOUR
+    return valkey().increment(f"register:{_digest(address_of(request))}", 3_600) <= settings.REGISTRATIONS_PER_HOUR
 
 
 def _seconds() -> int:

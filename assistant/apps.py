@@ -10,8 +10,8 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Tell undo how imports are taken back."""
-        from journal.undo import revertible  # noqa: PLC0415 - models are there only now
+        from journal.undo import register_revert  # noqa: PLC0415 - models are there only now
 
         from .imports.actions import JOB, conversations_taken_back, import_revert  # noqa: PLC0415
 
-        revertible(JOB, import_revert, conversations=conversations_taken_back)
+        register_revert(JOB, import_revert, conversations=conversations_taken_back)

@@ -199,7 +199,7 @@ class _Mover:
         passages = source.passages(ids)
         vectors = self.embedder.embed_passages(list(passages.values()))
         with transaction.atomic():
-            self.lease.hold()
+            self.lease.lock()
             count = replace_vectors(source, passages, vectors, self.embedder.name)
             self._keep(count)
         self.rows[source.name] += count
@@ -211,7 +211,7 @@ class _Mover:
         """Hold the lease longer and show how far it is. Rows that came meanwhile raise the total."""
         self.done += count
         self.total = max(self.total, self.done)
-        self.lease.keep(self.done, self.total)
+        self.lease.renew(self.done, self.total)
 
 
 def _people(user_ids: Sequence[UUID] | None) -> Iterator[list[UUID]]:

@@ -12,6 +12,6 @@ class ConversationsConfig(AppConfig):
         """Tell undo how words are taken out and given back."""
         from journal.undo import register_undo  # noqa: PLC0415 - models are there only now
 
-        from .actions.withholding import messages_put_back  # noqa: PLC0415
+        from .actions.withholding import messages_undo  # noqa: PLC0415
 
-        register_undo("message", messages_put_back)
+        register_undo("message", messages_undo)

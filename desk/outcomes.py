@@ -14,7 +14,7 @@ from accounts.principals import Principal
 from conversations.echoes import SaidAgain
 from facts.models import FactVersion
 from journal.exceptions import NotFound, Refused
-from journal.steps import revisions_of
+from journal.steps import watch_revisions
 from memories.models import MemoryVersion
 from statements.policy import numbered
 
@@ -77,7 +77,7 @@ class Refusal:
 
 def with_undo(principal: Principal, change: Callable[[], Done]) -> Done:
     """Do something, and say at which address it is undone: none where nothing was changed."""
-    with revisions_of(principal.user_id) as taken:
+    with watch_revisions(principal.user_id) as taken:
         done = change()
     if not taken.first or not done.undoable:
         return done

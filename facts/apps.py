@@ -24,7 +24,7 @@ class FactsConfig(AppConfig):
             facts_follow_withholding,
             facts_resting_on,
         )
-        from .actions.undoing import facts_put_back, legacies_of_facts  # noqa: PLC0415
+        from .actions.undoing import facts_undo, legacies_of_facts  # noqa: PLC0415
         from .queries import facts_kept_of, facts_say_again  # noqa: PLC0415
 
         follows_refusals(facts_follow_refusal)
@@ -32,4 +32,4 @@ class FactsConfig(AppConfig):
         keeps_of_messages(facts_kept_of)
         follows_withholding(facts_follow_withholding)
         doubted_by("fact", facts_resting_on)
-        register_undo("fact", facts_put_back, ledgers=legacies_of_facts)
+        register_undo("fact", facts_undo, ledgers=legacies_of_facts)

@@ -36,7 +36,7 @@ from .models import (
 )
 from .operation_actions import OPERATIONS, operation, operations_of
 from .records import Actor, IdempotencyClaim
-from .steps import Step, note_revisions, store_changes
+from .steps import PendingUndoStep, report_revisions, store_changes
 
 
 @dataclass
@@ -46,18 +46,18 @@ class LedgerWrite:
     actor: Actor
     ledgers: dict[uuid.UUID, Ledger]
     changes: list[Change] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PendingUndoStep] = field(default_factory=list)
     touched: dict[str, list[Any]] = field(default_factory=dict)
     undoes: dict[tuple[str, str], int] = field(default_factory=dict)
     keeps_steps: bool = True
     record: IdempotencyRecord | None = None
     operations: list[dict[str, Any]] = field(default_factory=list)
 
-    def operate(self, op: str, object_id: object, *, category: str = "", sim: float | None = None) -> None:
+    def log_operation(self, op: str, object_id: object, *, category: str = "", sim: float | None = None) -> None:
         """Say what an operation of a caller came to, for the log of operations; jobs log theirs themselves."""
         self.operations.append(operation(op, object_id, category=category, sim=sim))
 
-    def refused(self, code: str) -> None:
+    def log_refusal(self, code: str) -> None:
         """Say that a part of an operation was refused, by the refusal's code."""
         self.operations.append(operation(code, status=OperationEvent.Status.SKIPPED))
 
@@ -98,7 +98,7 @@ class LedgerWrite:
         self.touched.setdefault(what, []).append(before)
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
+    def nested_change(self) -> Iterator[None]:
         """Change other objects inside the change of one: what that one touches goes with its own step."""
         touched, self.touched = self.touched, {}
         yield
@@ -114,14 +114,14 @@ class LedgerWrite:
         if self.keeps_steps and self.actor.kind != "staff":
             key = (object_type, str(object_id))
             undoes = {"undoes": self.undoes[key]} if key in self.undoes else {}
-            self.steps.append(Step(ledger_id, 0, *key, {**before, **self.touched, **undoes}))
+            self.steps.append(PendingUndoStep(ledger_id, 0, *key, {**before, **self.touched, **undoes}))
         self.touched = {}
 
-    def adopt(self, ledger_id: uuid.UUID) -> None:
+    def add_ledger(self, ledger_id: uuid.UUID) -> None:
         """Take in the ledger of an owner made in this transaction. Nobody else sees it yet, so nobody waits for it."""
         self.ledgers[ledger_id] = Ledger.objects.select_for_update().get(pk=ledger_id)
 
-    def adopt_if_free(self, ledger_id: uuid.UUID) -> bool:
+    def try_lock_ledger(self, ledger_id: uuid.UUID) -> bool:
         """Lock another owner's ledger too, out of the order of ids: only if nobody holds it, so that nobody waits."""
         if ledger_id not in self.ledgers:
             free = Ledger.objects.select_for_update(skip_locked=True).filter(pk=ledger_id)
@@ -165,7 +165,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         before = {pk: [ledger.rev, *(getattr(ledger, name) for name in COUNTS)] for pk, ledger in ledgers.items()}
         yield write
         for pk, ledger in ledgers.items():
-            note_revisions(pk, before[pk][0] if pk in before else 0, ledger.rev)
+            report_revisions(pk, before[pk][0] if pk in before else 0, ledger.rev)
         moved = [
             ledger
             for pk, ledger in ledgers.items()
@@ -177,7 +177,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         operations = operations_of(write)
         keys = sorted({changes_key(change.ledger_id) for change in write.changes})
         if keys or operations:
-            transaction.on_commit(lambda: valkey().announce(keys, {OPERATIONS: operations}), robust=True)
+            transaction.on_commit(lambda: valkey().publish(keys, {OPERATIONS: operations}), robust=True)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
@@ -236,7 +236,7 @@ def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
     raise IdempotentReplay(record)
 
 
-def forget(object_type: str, ids: Sequence[object]) -> None:
+def delete_undo_steps(object_type: str, ids: Sequence[object]) -> None:
     """Drop what would undo changes of objects that are deleted for good, inside the transaction that deletes them."""
     if ids:
         UndoStep.objects.filter(object_type=object_type, object_id__in=[str(each) for each in ids]).delete()

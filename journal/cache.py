@@ -28,7 +28,7 @@ def changes_key(ledger_id: UUID) -> str:
     return f"keepsake:changes:{ledger_id}"
 
 
-class KeptClient(RedisCacheClient):
+class SharedClient(RedisCacheClient):
     """Django's client, except that what calls a server is made once: making it fills a table of 170 answers."""
 
     _serializer: Any
@@ -59,7 +59,7 @@ class ForgivingRedisCache(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
-        self._class = KeptClient
+        self._class = SharedClient
 
     def _forgive(self, call: Callable[[], T], otherwise: T) -> T:
         try:
@@ -97,21 +97,21 @@ class ForgivingRedisCache(RedisCache):
     def set_and_get(self, key: str, value: Any, seconds: int, other: str) -> Any:
         """Store a value for so long, and return what stands under another key once it is stored; None when away."""
 
-        client, keys = cast("KeptClient", self._cache), (self.make_key(key), self.make_key(other))
+        client, keys = cast("SharedClient", self._cache), (self.make_key(key), self.make_key(other))
         return self._forgive(lambda: client.set_and_get(keys[0], value, seconds, keys[1]), None)
 
-    def count(self, key: str, seconds: int) -> int:
+    def increment(self, key: str, seconds: int) -> int:
         """Count up and return how many there are since the first; it is forgotten so long after that. 0 when away."""
 
-        def count_up() -> int:
+        def incr() -> int:
             steps = self._server.pipeline(transaction=False)
             steps.incr(self.make_key(key))
             steps.expire(self.make_key(key), seconds, nx=True)
             return int(steps.execute()[0])
 
-        return self._forgive(count_up, 0)
+        return self._forgive(incr, 0)
 
-    def count_back(self, key: str, seconds: int) -> None:
+    def decrement(self, key: str, seconds: int) -> None:
         """Take back what was counted once; a count that was forgotten meanwhile is again, so long after this."""
 
         def count_down() -> None:
@@ -122,7 +122,7 @@ class ForgivingRedisCache(RedisCache):
 
         self._forgive(count_down, None)
 
-    def forget(self, beginning: str) -> None:
+    def delete_prefix(self, beginning: str) -> None:
         """Delete every value whose key begins so."""
 
         def delete() -> None:
@@ -131,11 +131,11 @@ class ForgivingRedisCache(RedisCache):
 
         self._forgive(delete, None)
 
-    def count_anew(self, key: str) -> None:
+    def reset_count(self, key: str) -> None:
         """Forget a count."""
         self.delete(key)
 
-    def tally(self, key: str, counts: Mapping[str, int], seconds: int) -> None:
+    def add_counts(self, key: str, counts: Mapping[str, int], seconds: int) -> None:
         """Add counts by name to those under a key, which is forgotten so long after the last were added."""
 
         def add() -> None:
@@ -147,7 +147,7 @@ class ForgivingRedisCache(RedisCache):
 
         self._forgive(add, None)
 
-    def tallied(self, keys: Iterable[str]) -> Counter[str]:
+    def sum_counts(self, keys: Iterable[str]) -> Counter[str]:
         """The counts under all of the keys together; none when away."""
 
         def read() -> Counter[str]:
@@ -161,11 +161,11 @@ class ForgivingRedisCache(RedisCache):
 
         return self._forgive(read, Counter())
 
-    def put_by(self, key: str, value: str) -> bool:
+    def push(self, key: str, value: str) -> bool:
         """Append to a list that waits to be worked on; whether it is there."""
         return self._forgive(lambda: bool(self._server.rpush(self.make_key(key), value)), otherwise=False)
 
-    def announce(self, keys: Iterable[str], put_by: Mapping[str, Sequence[str]]) -> None:
+    def publish(self, keys: Iterable[str], lists: Mapping[str, Sequence[str]]) -> None:
         """Wake those who wait for one of the keys, and append to lists that wait to be worked on.
 
         Nobody is woken and nothing is appended while the server is away.
@@ -175,7 +175,7 @@ class ForgivingRedisCache(RedisCache):
             steps = self._server.pipeline(transaction=False)
             for key in keys:
                 steps.publish(ANNOUNCEMENTS, key)
-            for name, values in put_by.items():
+            for name, values in lists.items():
                 if values:
                     steps.rpush(self.make_key(name), *values)
             steps.execute()
@@ -183,7 +183,7 @@ class ForgivingRedisCache(RedisCache):
         self._forgive(publish, None)
 
     @contextmanager
-    def take_up(self, key: str, most: int, *, seconds: int) -> Iterator[list[str]]:
+    def consume(self, key: str, most: int, *, seconds: int) -> Iterator[list[str]]:
         """The first of such a list, which leave it once they were worked on; none while somebody else does that.
 
         Whoever has not finished after ``seconds`` is taken to be gone, and another begins again with the same ones; if
@@ -197,10 +197,10 @@ class ForgivingRedisCache(RedisCache):
         values: list[Any] = self._forgive(lambda: list(self._server.lrange(name, 0, most - 1)), [])
         try:
             yield [value.decode() for value in values]
-            if self._forgive(lambda: _holds_on(lock), otherwise=False):
+            if self._forgive(lambda: _reacquire(lock), otherwise=False):
                 self._forgive(lambda: self._server.ltrim(name, len(values), -1), None)
         finally:
-            self._forgive(lambda: _let_go(lock), None)
+            self._forgive(lambda: _release(lock), None)
 
     @cached_property
     def _server(self) -> Redis:
@@ -208,7 +208,7 @@ class ForgivingRedisCache(RedisCache):
         return server
 
 
-def _holds_on(lock: Lock) -> bool:
+def _reacquire(lock: Lock) -> bool:
     """Whether nobody else has the lock by now; if so, its time begins anew."""
     try:
         return bool(lock.reacquire())
@@ -216,7 +216,7 @@ def _holds_on(lock: Lock) -> bool:
         return False
 
 
-def _let_go(lock: Lock) -> None:
+def _release(lock: Lock) -> None:
     with suppress(LockError):  # It is somebody else's by now.
         lock.release()
 

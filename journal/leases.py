@@ -30,7 +30,7 @@ class LeaseLost(Exception):
     """The job was cancelled, or another worker has it: what was computed for it is thrown away."""
 
 
-class TurnOver(Exception):
+class TurnEnded(Exception):
     """The worker's turn is over before the job is done; another turn goes on with it."""
 
 
@@ -43,7 +43,7 @@ class Lease:
         self._turn_ends = None if turn_seconds is None else time.monotonic() + turn_seconds
         self._reported = 0.0
 
-    def keep(self, done: int | None = None, total: int | None = None) -> None:
+    def renew(self, done: int | None = None, total: int | None = None) -> None:
         """Hold the job longer, and note how far it is. Raises LeaseLost."""
         if total is not None:
             self.job.total = total
@@ -56,17 +56,17 @@ class Lease:
     def report(self, done: int) -> None:
         """Note how far the job is, every few seconds. Raises LeaseLost."""
         if time.monotonic() - self._reported >= REPORT_SECONDS:
-            self.keep(done)
+            self.renew(done)
 
-    def hold(self) -> None:
+    def lock(self) -> None:
         """Inside a transaction: lock the job's row, so that only its holder writes. Raises LeaseLost."""
-        if not hold_job(self.job):
+        if not lock_job(self.job):
             raise LeaseLost
 
-    def pause(self) -> None:
-        """Say that what was begun is whole. Raises TurnOver when the turn is."""
+    def check_turn(self) -> None:
+        """Say that what was begun is whole. Raises TurnEnded when the turn is."""
         if self._turn_ends is not None and time.monotonic() > self._turn_ends:
-            raise TurnOver
+            raise TurnEnded
 
 
 @contextmanager
@@ -92,8 +92,8 @@ def working(
         log.info("lease_lost", kind=job.kind, job=str(job.pk))
         if by_hand:
             raise
-    except TurnOver:
-        if hand_on_job(job):
+    except TurnEnded:
+        if requeue_job(job):
             enqueue(task, job.pk)
     except KeyboardInterrupt:
         if by_hand:
@@ -155,7 +155,7 @@ def renew_lease(job: JobRun, *, lease_seconds: int, done: int | None = None, tot
     return bool(_held(job).update(**values))
 
 
-def hold_job(job: JobRun) -> bool:
+def lock_job(job: JobRun) -> bool:
     """Inside a transaction: lock the job's row if its lease is still ours, so that only its holder writes results."""
     return _held(job).select_for_update().exists()
 
@@ -174,7 +174,7 @@ def finish_job(job: JobRun, **result: Any) -> bool:
     )
 
 
-def hand_on_job(job: JobRun) -> bool:
+def requeue_job(job: JobRun) -> bool:
     """Give a job back before it is done, so that another turn of a worker goes on with it. Not a failure."""
     return bool(
         _held(job).update(
@@ -188,7 +188,7 @@ def hand_on_job(job: JobRun) -> bool:
     )
 
 
-def take_jobs_away(subject_ids: Iterable[object]) -> int:
+def revoke_leases(subject_ids: Iterable[object]) -> int:
     """Inside a transaction: have what is being made of some objects right now thrown away, and made anew later.
 
     Whoever holds such a job loses it, and with it the right to write. Returns how many did.

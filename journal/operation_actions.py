@@ -95,7 +95,7 @@ def operations_of(write: LedgerWrite) -> list[str]:
     if owner is None or not done:
         return []
     thread = next((str(change.conversation_id) for change in write.changes if change.conversation_id), "")
-    return [_put_by(WORKER if is_job else HOTPATH, owner, thread, done)]
+    return [_serialise(WORKER if is_job else HOTPATH, owner, thread, done)]
 
 
 def operation(
@@ -110,29 +110,29 @@ def operation(
     return {"op": op, "status": str(status), "object_id": str(object_id), "category": category, "sim": sim}
 
 
-def _put_by(node: str, user_id: uuid.UUID, thread_id: str, done: Sequence[Mapping[str, Any]]) -> str:
+def _serialise(node: str, user_id: uuid.UUID, thread_id: str, done: Sequence[Mapping[str, Any]]) -> str:
     return orjson.dumps(
         {"node": node, "user": user_id, "thread": thread_id, "at": timezone.now(), "done": done}
     ).decode()
 
 
-def refusal_note(user_id: uuid.UUID, code: str, *, thread_id: object = "") -> None:
+def note_refusal(user_id: uuid.UUID, code: str, *, thread_id: object = "") -> None:
     """Have it logged soon that a write was refused, by the refusal's code; with the cache away it is lost."""
     done = [operation(code, status=OperationEvent.Status.SKIPPED)]
-    valkey().put_by(OPERATIONS, _put_by(HOTPATH, user_id, str(thread_id), done))
+    valkey().push(OPERATIONS, _serialise(HOTPATH, user_id, str(thread_id), done))
 
 
-def operations_note() -> int:
+def flush_operations() -> int:
     """Write what was put by into the log of operations. Returns how many rows."""
     noted = 0
-    with valkey().take_up(OPERATIONS, _OPERATIONS_AT_ONCE, seconds=60) as written, transaction.atomic():
-        put_by = [orjson.loads(each) for each in written]
+    with valkey().consume(OPERATIONS, _OPERATIONS_AT_ONCE, seconds=60) as written, transaction.atomic():
+        queued = [orjson.loads(each) for each in written]
         there = {
             str(pk)
-            for pk in Ledger.objects.filter(pk__in={each["user"] for each in put_by}).values_list("pk", flat=True)
+            for pk in Ledger.objects.filter(pk__in={each["user"] for each in queued}).values_list("pk", flat=True)
         }
         # Of whoever was erased meanwhile nothing is written any more.
-        for each in (each for each in put_by if each["user"] in there):
+        for each in (each for each in queued if each["user"] in there):
             rows = [
                 OperationEvent(
                     user_id=each["user"],

@@ -23,7 +23,7 @@ TOUCHED = ("suppressions", "relations", "proposals")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PendingUndoStep:
     """How an object stood before a change; ``rev`` is its last revision in the transaction."""
 
     ledger_id: uuid.UUID
@@ -34,7 +34,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Taken:
+class RevisionRange:
     """The revisions that a person's ledger took meanwhile; 0 and 0 when it took none."""
 
     ledger_id: uuid.UUID | None
@@ -42,13 +42,13 @@ class Taken:
     last: int = 0
 
 
-_watched: ContextVar[Taken | None] = ContextVar("revisions_watched", default=None)
+_watched: ContextVar[RevisionRange | None] = ContextVar("revisions_watched", default=None)
 
 
 @contextmanager
-def revisions_of(ledger_id: uuid.UUID | None) -> Iterator[Taken]:
+def watch_revisions(ledger_id: uuid.UUID | None) -> Iterator[RevisionRange]:
     """Note which revisions of a ledger the actions inside take, for whoever offers to undo them."""
-    taken = Taken(ledger_id)
+    taken = RevisionRange(ledger_id)
     token = _watched.set(taken)
     try:
         yield taken
@@ -56,7 +56,7 @@ def revisions_of(ledger_id: uuid.UUID | None) -> Iterator[Taken]:
         _watched.reset(token)
 
 
-def note_revisions(ledger_id: uuid.UUID, before: int, now: int) -> None:
+def report_revisions(ledger_id: uuid.UUID, before: int, now: int) -> None:
     """Tell whoever watches the ledger which revisions a transaction took."""
     taken = _watched.get()
     if taken is not None and taken.ledger_id == ledger_id and now > before:
@@ -68,7 +68,10 @@ _CHANGE = ("ledger_id", "rev", "event", "object_type", "object_id", "old_version
 
 
 def store_changes(
-    changes: Sequence[Change], steps: Sequence[Step], actions: Mapping[uuid.UUID, int], ledgers: Sequence[Ledger]
+    changes: Sequence[Change],
+    steps: Sequence[PendingUndoStep],
+    actions: Mapping[uuid.UUID, int],
+    ledgers: Sequence[Ledger],
 ) -> None:
     """Write the log of a transaction, what it takes to undo it, and the ledgers that it moved. One statement.
 
@@ -78,22 +81,22 @@ def store_changes(
     undoable = [
         {"ledger_id": step.ledger_id, "rev": step.rev, "action": actions[step.ledger_id],
          "object_type": step.object_type, "object_id": step.object_id, "before": step.before}
-        for step in _one_of_each(changes, steps)
+        for step in _first_per_object(changes, steps)
     ]  # fmt: skip
     save_ledgers(ledgers, as_json(logged), as_json(undoable))
 
 
-def _one_of_each(changes: Sequence[Change], steps: Sequence[Step]) -> list[Step]:
+def _first_per_object(changes: Sequence[Change], steps: Sequence[PendingUndoStep]) -> list[PendingUndoStep]:
     """One step for each object: how it stood before the transaction, at its last revision in it."""
     last = {(change.ledger_id, change.object_type, change.object_id): change.rev for change in changes}
     merged: dict[tuple[uuid.UUID, str, str], Mapping[str, Any]] = {}
     for step in reversed(steps):
         key = (step.ledger_id, step.object_type, step.object_id)
-        merged[key] = further_back(merged.get(key, {}), step.before)
-    return [Step(key[0], last[key], key[1], key[2], before) for key, before in merged.items() if key in last]
+        merged[key] = merge_before(merged.get(key, {}), step.before)
+    return [PendingUndoStep(key[0], last[key], key[1], key[2], before) for key, before in merged.items() if key in last]
 
 
-def further_back(later: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
+def merge_before(later: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
     """How an object stood before two changes of it. What each touched beside it stands in lists, the earlier first."""
     lists = {name: [*value, *later.get(name, [])] for name, value in earlier.items() if name in TOUCHED}
     return {**later, **earlier, **lists}
@@ -104,7 +107,7 @@ def as_json(value: Any) -> str:
     return json.dumps(value, default=lambda each: each.isoformat() if isinstance(each, datetime) else str(each))
 
 
-def rewrite(model: type[models.Model], targets: Mapping[Key, Mapping[str, Any]]) -> dict[Key, dict[str, Any]]:
+def update_rows(model: type[models.Model], targets: Mapping[Key, Mapping[str, Any]]) -> dict[Key, dict[str, Any]]:
     """Set columns of many rows, each to its own values, in one statement. Returns what changed, as it was, by id.
 
     The caller holds the ledger. No vector is among the columns. OFFSET keeps the planner from making each row's record
@@ -136,7 +139,7 @@ def rewrite(model: type[models.Model], targets: Mapping[Key, Mapping[str, Any]])
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class UndoTarget:
     """One object that is to be as it was: ``before`` holds its columns, and ``created`` if it was not there."""
 
     object_id: str
@@ -147,7 +150,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class NotUndone:
     """A revision that was not undone, and why."""
 
     rev: int
@@ -162,7 +165,7 @@ class Undone:
     """
 
     objects: Sequence[tuple[str, str]] = field(default_factory=tuple)
-    left: Sequence[Left] = field(default_factory=tuple)
+    left: Sequence[NotUndone] = field(default_factory=tuple)
     first: int = 0
     last: int = 0
 

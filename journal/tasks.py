@@ -8,7 +8,7 @@ from . import actions, operation_actions
 @shared_task(name="journal.note_operations")
 def note_operations() -> None:
     """Log what was changed in the last seconds."""
-    operation_actions.operations_note()
+    operation_actions.flush_operations()
 
 
 @shared_task(name="journal.trim")

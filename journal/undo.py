@@ -1,7 +1,7 @@
-"""Undo: one function for whatever was changed, by the revisions that it took.
+"""Undo of changes, by the revisions that they took.
 
-Rooms say with ``register_undo`` how an object of theirs is put back; ``revertible`` is for what keeps a way back of its
-own.
+Rooms register how their objects are restored: ``register_undo`` for single objects, ``register_revert`` for plans and
+imports, which have their own revert function.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from .exceptions import NotAllowed, NotFound, Refused
 from .ledgers import lock_ledgers
 from .models import ActorKind, Change, UndoStep
 from .records import Actor
-from .steps import Left, Undone, Wanted, further_back
+from .steps import NotUndone, Undone, UndoTarget, merge_before
 
 MOST_REVISIONS = 10_000
-_NO_DECISIONS = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "PIN", "LINK", "MENTION", "EVICT"})
+_NO_ADMIN_NEEDED = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "PIN", "LINK", "MENTION", "EVICT"})
 """What an agent may do without the scope admin, and so may undo where it did it itself."""
 
-_BUILDS_NOTHING = ("LINK", "MENTION")
-_WRITTEN_ANEW = frozenset({"chunk"})
+_NOT_BLOCKING = ("LINK", "MENTION")
+_REGENERATED = frozenset({"chunk"})
 """Summaries: a job writes them anew once their messages have changed or are put back, also amid somebody's action."""
 
-_MAKES_ROOM = frozenset({"EVICT"})
-_NOTHING = Q(pk__in=[])
+_EVICTIONS = frozenset({"EVICT"})
+_NO_CHANGES = Q(pk__in=[])
 
 
 class Undoer(Protocol):
@@ -52,40 +52,40 @@ class Undoer(Protocol):
     def with_idempotency(self, claim: None) -> Undoer: ...  # noqa: D102
 
 
-PutBack = Callable[[LedgerWrite, Any, Sequence[Wanted]], Mapping[str, str]]
+UndoHandler = Callable[[LedgerWrite, Any, Sequence[UndoTarget]], Mapping[str, str]]
 """Let objects stand as they stood. Returns the ids of those that were left, each with the code of why."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _ObjectUndo:
     """How objects of a type are put back, and which ledgers beside the person's that takes."""
 
-    put_back: PutBack
+    restore: UndoHandler
     ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]]
 
 
-_kinds: dict[str, _Kind] = {}
+_object_undos: dict[str, _ObjectUndo] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class _Revert:
+class _GroupRevert:
     """How that is taken back which keeps a way back of its own, and the conversations that go with it, by their ids."""
 
     revert: Callable[[Any, str], str]
     conversations: Callable[[str], QuerySet[Any, uuid.UUID]] | None
 
 
-_reverts: dict[str, _Revert] = {}
+_group_reverts: dict[str, _GroupRevert] = {}
 
 
 def register_undo(
-    object_type: str, put_back: PutBack, *, ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]] = lambda ids: ()
+    object_type: str, restore: UndoHandler, *, ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]] = lambda ids: ()
 ) -> None:
     """Say how objects of a type are put back. Types are put back in the order in which they were told."""
-    _kinds[object_type] = _Kind(put_back, ledgers)
+    _object_undos[object_type] = _ObjectUndo(restore, ledgers)
 
 
-def revertible(
+def register_revert(
     name: str,
     revert: Callable[[Any, str], str],
     *,
@@ -95,18 +95,18 @@ def revertible(
 
     What was learned in its ``conversations`` is taken back with it, and not a second time by itself.
     """
-    _reverts[name] = _Revert(revert, conversations)
+    _group_reverts[name] = _GroupRevert(revert, conversations)
 
 
 Span = tuple[int, int]
 """The first and the last revision of an action."""
 
-_follows: list[Callable[[uuid.UUID, Sequence[Span]], None]] = []
+_undo_listeners: list[Callable[[uuid.UUID, Sequence[Span]], None]] = []
 
 
-def follows_undo(follow: Callable[[uuid.UUID, Sequence[Span]], None]) -> None:
+def on_undo(follow: Callable[[uuid.UUID, Sequence[Span]], None]) -> None:
     """Have a room told, under the locks, which actions of a person were undone."""
-    _follows.append(follow)
+    _undo_listeners.append(follow)
 
 
 def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
@@ -133,50 +133,51 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
         )
     user_id = principal.user_id
     found = _Range.of(principal, user_id, first_rev, last_rev)
-    others = {each for kind, ids in found.ids.items() if kind in _kinds for each in _kinds[kind].ledgers(ids)}
+    known = {name: ids for name, ids in found.ids.items() if name in _object_undos}
+    others = {each for name, ids in known.items() for each in _object_undos[name].ledgers(ids)}
     with transaction.atomic():
         # All of them first, in the order of their ids as everywhere: what is reverted locks the person's alone.
         lock_ledgers(sorted({user_id, *others}))
         left, reverted = _revert(principal, found)
         with ledger_write(principal.actor, user_id, *others) as write:
             before = write.ledgers[user_id].rev
-            rest = _Range.of(principal, user_id, first_rev, last_rev, without=_gone_with(reverted))
-            undoing = _Undoing(write, principal, rest, left, reverted)
+            rest = _Range.of(principal, user_id, first_rev, last_rev, without=_changes_of_conversations(reverted))
+            undoing = _UndoRun(write, principal, rest, left, reverted)
             undoing.run()
-            for follow in _follows:
+            for follow in _undo_listeners:
                 follow(user_id, undoing.done_spans())
             undone = undoing.result(before + 1, write.ledgers[user_id].rev)
-            write.result("undo", *as_kept(undone))
+            write.result("undo", *serialize_undone(undone))
     return undone
 
 
-def as_kept(undone: Undone) -> list[str]:
+def serialize_undone(undone: Undone) -> list[str]:
     """What came of undoing as it is kept with an Idempotency-Key, without any text."""
     return [f"{undone.undone} {undone.first} {undone.last}", *(f"{each.rev} {each.why}" for each in undone.left)]
 
 
 def _revert(principal: Undoer, found: _Range) -> tuple[dict[int, str], list[tuple[str, str]]]:
     """Take back what keeps a way back of its own: the revisions of what can't be, with why not, and what was."""
-    wanted: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    targets: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in found.asked.values():
-        for name in _reverts.keys() & change.meta.keys():
-            wanted[name, str(change.meta[name])].append(change)
+        for name in _group_reverts.keys() & change.meta.keys():
+            targets[name, str(change.meta[name])].append(change)
     left: dict[int, str] = {}
     reverted: list[tuple[str, str]] = []
-    for (name, object_id), changes in wanted.items():
-        why = next(filter(None, (_why_not(principal, change) for change in changes)), "")
-        if why := why or _reverts[name].revert(principal.with_idempotency(None), object_id):
+    for (name, object_id), changes in targets.items():
+        why = next(filter(None, (_objection(principal, change) for change in changes)), "")
+        if why := why or _group_reverts[name].revert(principal.with_idempotency(None), object_id):
             left |= {change.rev: why for change in changes}
         else:
             reverted.append((name, object_id))
     return left, reverted
 
 
-def _gone_with(reverted: Sequence[tuple[str, str]]) -> Q:
+def _changes_of_conversations(reverted: Sequence[tuple[str, str]]) -> Q:
     """The changes that go with what was reverted: those of its conversations."""
-    gone = _NOTHING
+    gone = _NO_CHANGES
     for name, object_id in reverted:
-        if (conversations := _reverts[name].conversations) is not None:
+        if (conversations := _group_reverts[name].conversations) is not None:
             gone |= Q(conversation_id__in=conversations(object_id))
     return gone
 
@@ -195,7 +196,7 @@ class _Range:
     undone: Set[int]
 
     @classmethod
-    def of(cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Q = _NOTHING) -> _Range:
+    def of(cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Q = _NO_CHANGES) -> _Range:
         """Read it, in as many statements for a thousand as for one; not the changes that ``without`` says.
 
         No statement lists what another has read: a range holds many thousands. Raises NotFound.
@@ -212,8 +213,8 @@ class _Range:
         for step in theirs.filter(action__in=actions).order_by("-rev"):
             steps[step.object_type, step.object_id].append(step)
         log: dict[tuple[str, str], list[Change]] = defaultdict(list)
-        wanted = {step.rev: step.action for each in steps.values() for step in each}
-        since = min(wanted.values(), default=0)
+        targets = {step.rev: step.action for each in steps.values() for step in each}
+        since = min(targets.values(), default=0)
         # Actions don't overlap, so these are the same steps.
         same = theirs.filter(action__range=(since, last), object_type=OuterRef("object_type"))
         rows = changes.filter(Exists(same.filter(object_id=OuterRef("object_id"))), rev__gte=since)
@@ -223,10 +224,10 @@ class _Range:
         # The latest first, so that what was undone and then done again is in effect.
         for change in rows.annotate(undoes=undid).order_by("-rev"):
             key = (change.object_type, change.object_id)
-            if change.event not in _BUILDS_NOTHING:
+            if change.event not in _NOT_BLOCKING:
                 log[key].append(change)
             is_over = change.rev >= back_to.get(key, change.rev + 1)
-            if change.undoes is not None and not is_over and change.rev not in wanted:
+            if change.undoes is not None and not is_over and change.rev not in targets:
                 back_to[key], is_over = change.undoes, True
             if is_over:
                 undone.add(change.rev)
@@ -248,18 +249,18 @@ def _is_own(principal: Undoer, change: Change) -> bool:
     return (change.actor_kind, change.actor_id) == (ActorKind.AGENT, principal.actor_id)
 
 
-def _why_not(principal: Undoer, change: Change) -> str:
+def _objection(principal: Undoer, change: Change) -> str:
     """Why the principal can't undo a change; empty when it can."""
     if change.actor_kind == ActorKind.STAFF:
         return "by_staff"
-    decided = change.event not in _NO_DECISIONS or (change.object_type == "fact" and change.event != "ADD")
+    decided = change.event not in _NO_ADMIN_NEEDED or (change.object_type == "fact" and change.event != "ADD")
     if not _is_own(principal, change) or (decided and "admin" not in principal.scopes):
         return "not_yours"
     return ""
 
 
 @dataclass
-class _Undoing:
+class _UndoRun:
     """What undoing a range works on, under the locks. ``left`` says by revision what stays, and why."""
 
     write: LedgerWrite
@@ -271,28 +272,28 @@ class _Undoing:
 
     def run(self) -> None:
         """Put back what was changed, then what had only made room for it."""
-        wanted: dict[tuple[str, bool], list[Wanted]] = defaultdict(list)
+        targets: dict[tuple[str, bool], list[UndoTarget]] = defaultdict(list)
         for (object_type, object_id), steps in self.range.steps.items():
             log = self.range.log[object_type, object_id]
-            undone = self.free(steps, log)
+            undone = self.undoable_steps(steps, log)
             if undone:
                 self.write.undoes[object_type, object_id] = undone[-1].action
-                each = _wanted(object_id, undone, log)
-                wanted[object_type, each.events <= _MAKES_ROOM].append(each)
-        for object_type in _kinds:
-            self.put_back(object_type, wanted[object_type, False])
-        for object_type in _kinds:
-            caused = [each for each in wanted[object_type, True] if each.actions <= self.done_actions]
-            for each in wanted[object_type, True]:
+                each = _target(object_id, undone, log)
+                targets[object_type, each.events <= _EVICTIONS].append(each)
+        for object_type in _object_undos:
+            self.restore(object_type, targets[object_type, False])
+        for object_type in _object_undos:
+            caused = [each for each in targets[object_type, True] if each.actions <= self.done_actions]
+            for each in targets[object_type, True]:
                 self.left |= {} if each in caused else dict.fromkeys(each.revs, "cause_left")
-            self.put_back(object_type, caused)
+            self.restore(object_type, caused)
 
-    def free(self, steps: Sequence[UndoStep], log: Sequence[Change]) -> list[UndoStep]:
+    def undoable_steps(self, steps: Sequence[UndoStep], log: Sequence[Change]) -> list[UndoStep]:
         """The steps of an object that nothing stands against, the latest first; the others are noted as left.
 
         What was undone before is passed over, and noted where there is nothing else.
         """
-        free: list[UndoStep] = []
+        found: list[UndoStep] = []
         until = None
         blocked = all(step.rev in self.range.undone for step in steps)
         for step in steps:
@@ -302,21 +303,21 @@ class _Undoing:
             since = [each for each in since if each.rev not in self.range.undone]
             own = [each for each in log if step.action <= each.rev <= step.rev]
             blocked = blocked or bool(since)
-            why = "built_on" if blocked else next(filter(None, (_why_not(self.principal, each) for each in own)), "")
+            why = "built_on" if blocked else next(filter(None, (_objection(self.principal, each) for each in own)), "")
             if why:
                 blocked = True
                 self.left[step.rev] = why
             else:
-                free.append(step)
+                found.append(step)
             until = step.action
-        return free
+        return found
 
-    def put_back(self, object_type: str, wanted: Sequence[Wanted]) -> None:
+    def restore(self, object_type: str, targets: Sequence[UndoTarget]) -> None:
         """Have the room do it, and note what it left."""
-        if not wanted:
+        if not targets:
             return
-        left = _kinds[object_type].put_back(self.write, self.principal, wanted)
-        for each in wanted:
+        left = _object_undos[object_type].restore(self.write, self.principal, targets)
+        for each in targets:
             if each.object_id in left:
                 self.left |= dict.fromkeys(each.revs, left[each.object_id])
             else:
@@ -336,20 +337,20 @@ class _Undoing:
         for rev, change in self.range.asked.items():
             steps = self.range.steps.get((change.object_type, change.object_id), ())
             is_covered = any(step.action <= rev <= step.rev for step in steps)
-            is_news = change.event not in _BUILDS_NOTHING and change.object_type not in _WRITTEN_ANEW
-            if not is_covered and is_news and not _reverts.keys() & change.meta.keys():
-                self.left[rev] = _why_not(self.principal, change) or "not_undoable"
-        left = [Left(rev, self.left[rev]) for rev in sorted(self.left)]
+            needs_step = change.event not in _NOT_BLOCKING and change.object_type not in _REGENERATED
+            if not is_covered and needs_step and not _group_reverts.keys() & change.meta.keys():
+                self.left[rev] = _objection(self.principal, change) or "not_undoable"
+        left = [NotUndone(rev, self.left[rev]) for rev in sorted(self.left)]
         return Undone(self.done, left, *((first, last) if last >= first else (0, 0)))
 
 
-def _wanted(object_id: str, steps: Sequence[UndoStep], log: Sequence[Change]) -> Wanted:
+def _target(object_id: str, steps: Sequence[UndoStep], log: Sequence[Change]) -> UndoTarget:
     before: dict[str, Any] = {}
     for step in steps:
         # Several objects may have touched one suppression, so each is told with its revision.
         suppressions = [[*each, step.rev] for each in step.before.get("suppressions", [])]
-        before = further_back(before, {**step.before, **({"suppressions": suppressions} if suppressions else {})})
+        before = merge_before(before, {**step.before, **({"suppressions": suppressions} if suppressions else {})})
     before.pop("undoes", None)
     events = {each.event for step in steps for each in log if step.action <= each.rev <= step.rev}
     revs, actions = [step.rev for step in steps], frozenset(step.action for step in steps)
-    return Wanted(object_id, before, revs, actions, frozenset(events))
+    return UndoTarget(object_id, before, revs, actions, frozenset(events))

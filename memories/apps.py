@@ -16,11 +16,11 @@ class MemoriesConfig(AppConfig):
             keeps_of_messages,
         )
         from conversations.echoes import says_again  # noqa: PLC0415
-        from journal.undo import register_undo, revertible  # noqa: PLC0415
+        from journal.undo import register_revert, register_undo  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
-        from .actions.undoing import memories_put_back  # noqa: PLC0415
-        from .actions.undoing_others import places_put_back, plan_take_back, proposals_put_back  # noqa: PLC0415
+        from .actions.undoing import memories_undo  # noqa: PLC0415
+        from .actions.undoing_others import places_undo, plan_take_back, proposals_undo  # noqa: PLC0415
         from .actions.upkeep import (  # noqa: PLC0415
             memories_follow_refusal,
             memories_follow_withholding,
@@ -33,7 +33,7 @@ class MemoriesConfig(AppConfig):
         follows_withholding(memories_follow_withholding)
         follows_refusals(memories_follow_refusal)
         doubted_by("memory", memories_resting_on)
-        register_undo("memory", memories_put_back)
-        register_undo("place", places_put_back)
-        register_undo("proposal", proposals_put_back)
-        revertible("plan", plan_take_back)
+        register_undo("memory", memories_undo)
+        register_undo("place", places_undo)
+        register_undo("proposal", proposals_undo)
+        register_revert("plan", plan_take_back)

@@ -82,13 +82,13 @@ def _keep(principal: Principal, key: str, value: object, seconds: int) -> None:
     # Asked after it was stored: whichever comes later, the erasure or this, removes it.
     erased = valkey().set_and_get(key, (value,), seconds, _mark(must_act_for(principal)))
     if erased is not None and erased >= principal.rev:
-        valkey().forget(key)
+        valkey().delete_prefix(key)
 
 
 def cache_erase(user_id: UUID, rev: int) -> None:
     """Drop what is kept of a person, and what readers that began by ``rev`` store. Call it after the commit."""
     cache.set(_mark(user_id), rev, _LONGEST_READ_SECONDS)
-    valkey().forget(f"memory:{user_id}")
+    valkey().delete_prefix(f"memory:{user_id}")
 
 
 _LONGEST_READ_SECONDS = 3_600

@@ -59,7 +59,7 @@ class _Counts:
             self._told = time.monotonic()
             counts, self._counts = self._counts, defaultdict(Counter)
         for key, each in counts.items():
-            valkey().tally(key, each, _KEPT_SECONDS)
+            valkey().add_counts(key, each, _KEPT_SECONDS)
 
 
 _counts = _Counts()
@@ -86,7 +86,7 @@ def note_work() -> None:
 def last_day() -> Day:
     """What all processes have counted. A duration is told as the upper end of its step, which is a quarter wide."""
     hour = int(time.time()) // 3_600
-    found = valkey().tallied([_key(hour - back) for back in range(HOURS)])
+    found = valkey().sum_counts([_key(hour - back) for back in range(HOURS)])
     broken = found.pop(_BROKEN, 0)
     steps = sorted((int(step), count) for step, count in found.items())
     total = sum(count for _, count in steps)

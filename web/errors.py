@@ -17,7 +17,7 @@ from rest_framework.views import exception_handler
 
 from journal.exceptions import Gone, IdempotentReplay, NotFound, Refused
 from journal.models import Erased
-from journal.operation_actions import refusal_note
+from journal.operation_actions import note_refusal
 from language.base import LanguageError
 
 log = structlog.get_logger(__name__)
@@ -60,7 +60,7 @@ def _note_refusal(error: Refused, context: dict[str, Any]) -> None:
     """Have the log of operations tell that a write was refused: what was attempted counts, whatever came of it."""
     user_id = _asked_for(context)
     if user_id is not None and error.status in _REFUSALS and context["request"].method not in SAFE_METHODS:
-        refusal_note(user_id, error.code)
+        note_refusal(user_id, error.code)
 
 
 def _asked_for(context: dict[str, Any]) -> UUID | None:

@@ -48,7 +48,7 @@ class PrincipalRateThrottle(SimpleRateThrottle):
             return True
         now = time.time()
         self.left = self.duration - now % self.duration
-        return valkey().count(f"{key}:{int(now // self.duration)}", self.duration) <= self.num_requests
+        return valkey().increment(f"{key}:{int(now // self.duration)}", self.duration) <= self.num_requests
 
     def wait(self) -> float:
         """Seconds until calls are allowed again."""

@@ -49,7 +49,7 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
     names = policy.names_to_invite(principal, members)
     with ledger_write(principal.actor, user_id) as write:
         legacy = Legacy.objects.create(name=name)
-        write.adopt(legacy.pk)
+        write.add_ledger(legacy.pk)
         Member.objects.create(legacy=legacy, user_id=user_id, role=Member.Role.OWNER)
         for ledger_id in (user_id, legacy.pk):
             write.change(ledger_id, "ADD", "legacy", legacy.pk)

@@ -19,9 +19,9 @@ from accounts.principals import Principal
 from conversations.actions import Cause, conversation_remove, words_withhold
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from facts.models import FACT, FactEvidence, LegacyFact
-from journal.actions import LedgerWrite, forget, ledger_write
+from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
 from journal.holdings import ERASED_TEXT, holding_of
-from journal.leases import Lease, take_jobs_away
+from journal.leases import Lease, revoke_leases
 from journal.models import Change, Erased, Erasure
 from language.backends import get_embedder
 from language.base import Vectors
@@ -55,7 +55,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     while True:
         planned = extent_of(erasure)
         with ledger_write(principal.actor, erasure.user_id, *planned.legacies) as write:
-            lease.hold()
+            lease.lock()
             extent = extent_of(erasure)
             if extent.legacies <= planned.legacies:
                 before = write.ledgers[erasure.user_id].rev
@@ -163,7 +163,7 @@ class _Erasing:
         self._tell("message", single)
         self.removed["messages"] += len(single)
         where = list(messages.values_list("conversation_id", flat=True).distinct())
-        take_jobs_away(where)
+        revoke_leases(where)
         hidden = ConversationChunk.objects.hidden().filter(conversation__in=where)
         vector = {"embedding": self.nothing, "embedding_model": get_embedder().name}
         self.removed["chunks"] += hidden.update(**{**holding_of(ConversationChunk).blank, **vector, "written_by": ""})
@@ -173,7 +173,7 @@ class _Erasing:
         rows = Place.objects.filter(pk__in=self.extent.places)
         if self.erasure.scope == "place":
             for place in rows:
-                with self.write.apart():
+                with self.write.nested_change():
                     suppress_place(self.write, self.user_id, {"place_id": place.place_id}, object_id=place.pk)
         self._delete(rows)
 
@@ -227,7 +227,7 @@ class _Erasing:
         """Drop what would bring objects back, and what was noted about them by hand."""
         named = [str(each) for each in ids]
         if named:
-            forget(object_type, named)
+            delete_undo_steps(object_type, named)
             Change.objects.filter(object_type=object_type, object_id__in=named).update(meta={})
             LogEntry.objects.filter(object_id__in=named).delete()
             Doubt.objects.filter(user_id=self.user_id, object_type=object_type, object_id__in=named).delete()

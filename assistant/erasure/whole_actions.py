@@ -46,7 +46,7 @@ def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> No
     _end_sessions(user_id)
     cache_erase(user_id, _EVERY_REV)
     erase_told(latest_told(user_id))
-    lease.keep(0, sum(each.of_person(user_id).count() for each in holdings()))
+    lease.renew(0, sum(each.of_person(user_id).count() for each in holdings()))
     for holding in reversed(holdings()):
         if holding.model in _LAST:
             continue
@@ -66,7 +66,7 @@ def _some(lease: Lease, rows: models.QuerySet[models.Model]) -> list[object]:
 
 def _delete(lease: Lease, erasure: Erasure, model: type[models.Model], ids: list[object]) -> None:
     with transaction.atomic(), purging():
-        lease.hold()
+        lease.lock()
         _, deleted = model._base_manager.filter(pk__in=ids).delete()
         Erasure.objects.filter(pk=erasure.pk).update(removed=_added(erasure, deleted))
 
@@ -81,7 +81,7 @@ def _keep_out(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     """Let nobody in any more, and note by digests how agents knew the person: they are told that it is erased."""
     user_id = erasure.user_id
     with ledger_write(principal.actor, user_id):
-        lease.hold()
+        lease.lock()
         User.objects.filter(pk=user_id).update(is_active=False)
         known = list(ExternalIdentity.objects.filter(user_id=user_id).values_list("issuer", "external_id"))
         username = User.objects.values_list("username", flat=True).get(pk=user_id)
@@ -107,7 +107,7 @@ def _close(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     user_id = erasure.user_id
     legacies = list(Legacy.objects.filter(memberships__user_id=user_id).values_list("pk", flat=True))
     with ledger_write(principal.actor, user_id, *legacies) as write, purging():
-        lease.hold()
+        lease.lock()
         mine = Member.objects.filter(user_id=user_id)
         others = set(
             Member.objects.filter(legacy__in=legacies).exclude(user_id=user_id).values_list("legacy", flat=True)

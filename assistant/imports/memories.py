@@ -53,15 +53,15 @@ def take_memories_in(lease: Lease, upload: ConversationImport) -> None:
     if upload.state == State.CHECKING:
         survey = {"conversations": 0, "messages": 0, "memories": len(rows), "skipped": {}}
         _note(upload, survey=survey, state=State.WRITING)
-        lease.pause()
+        lease.check_turn()
     while upload.state == State.WRITING and upload.position < len(rows):
-        lease.keep(upload.position, len(rows))
+        lease.renew(upload.position, len(rows))
         part = rows[upload.position : upload.position + AT_ONCE]
         counts = Counter(upload.outcome)
         counts.update(form.bring(current_principal(), part, upload.pk))
         _note(upload, position=upload.position + len(part), outcome=dict(counts))
-        lease.pause()
-    lease.keep(len(rows), len(rows))
+        lease.check_turn()
+    lease.renew(len(rows), len(rows))
     import_upload_remove(upload)
 
 
@@ -72,8 +72,8 @@ def take_memories_back(lease: Lease, upload: ConversationImport) -> None:
         counts = Counter(upload.outcome)
         counts["memories_removed"] += removed
         _note(upload, outcome=dict(counts))
-        lease.keep()
-        lease.pause()
+        lease.renew()
+        lease.check_turn()
     kept = brought_as_they_are(upload.user_id, upload.pk, any_state=True).count()
     _note(upload, outcome={**upload.outcome, "memories_kept": kept})
 

@@ -25,7 +25,7 @@ from conversations.models import Conversation, ConversationImport
 from facts.actions import facts_take_back
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
-from journal.leases import Lease, LeaseLost, claim_job, fail_job, finish_job, hold_job, working
+from journal.leases import Lease, LeaseLost, claim_job, fail_job, finish_job, lock_job, working
 from journal.models import JobRun
 from memories.actions import memories_take_back
 
@@ -99,7 +99,7 @@ def _work_through(lease: Lease, upload: ConversationImport) -> None:
 def _finish(job: JobRun, upload: ConversationImport, state: str) -> None:
     with transaction.atomic():
         _hold(upload.pk)
-        if hold_job(job):
+        if lock_job(job):
             import_end(upload.pk, state)
             finish_job(job, **upload.outcome)
 
@@ -120,25 +120,25 @@ def check(lease: Lease, upload: ConversationImport) -> None:
     """Read the whole file once and note what it holds. Raises ImportFileError; nothing was written then."""
     _enter(upload, State.CHECKING)
     total = sum(file["size"] for file in upload.files)
-    lease.keep(0, total // _KILOBYTE)
+    lease.renew(0, total // _KILOBYTE)
     read = Counter[str]()
     members = counted(stored_members(upload), lambda size: read.update({"bytes": size}))
     survey = survey_of(FORMS[upload.form], members, lambda _: lease.report(read["bytes"] // _KILOBYTE))
     found = {"conversations": survey.conversations, "messages": survey.messages, "skipped": dict(survey.skipped)}
     notes = [*survey.notes, *([f"and {survey.more_notes:,} more like these"] if survey.more_notes else [])]
     _note(upload, survey=found, notes=notes, state=State.WRITING)
-    lease.pause()
+    lease.check_turn()
 
 
 def write(lease: Lease, upload: ConversationImport) -> None:
     """Append what is not there yet, a conversation after the other. Raises NotFound when the legacy is not theirs."""
     principal = current_principal()
-    lease.keep(upload.outcome.get("gone_through", 0), upload.survey["messages"])
+    lease.renew(upload.outcome.get("gone_through", 0), upload.survey["messages"])
     conversations = FORMS[upload.form].read(stored_members(upload), upload.position)
     for position, parsed in importable(conversations, after=upload.position):
         _bring_in(lease, principal, upload, parsed)
         _note(upload, position=position, outcome=upload.outcome, notes=upload.notes)
-        lease.pause()
+        lease.check_turn()
     brought = upload.conversations.aggregate(messages=Sum("message_count", default=0))
     upload.outcome |= {"new": upload.conversations.count(), "new_messages": brought["messages"]}
     upload.outcome["to_read"] = _unread(upload).count()
@@ -178,7 +178,7 @@ def read(lease: Lease, upload: ConversationImport) -> None:
     """
     principal = current_principal()
     total = upload.outcome["to_read"]
-    lease.keep(max(0, total - _unread(upload).count()), total)
+    lease.renew(max(0, total - _unread(upload).count()), total)
     in_a_row = 0
     while (conversation_id := _next_unread(upload)) is not None:
         _read_one(lease, principal, conversation_id)
@@ -189,9 +189,9 @@ def read(lease: Lease, upload: ConversationImport) -> None:
         if in_a_row >= UNREAD_IN_A_ROW:
             raise ModelAway
         lease.report(max(0, total - _unread(upload).count()))
-        lease.pause()
+        lease.check_turn()
     unread = _unread(upload).count()
-    lease.keep(max(0, total - unread), total)
+    lease.renew(max(0, total - unread), total)
     _note(upload, outcome={**upload.outcome, "unread": unread})
 
 
@@ -225,16 +225,16 @@ def take_in(lease: Lease, upload: ConversationImport) -> None:
     members, principal = stored_members(upload), current_principal()
     if upload.state in {State.WAITING, State.CHECKING}:
         _enter(upload, State.CHECKING)
-        lease.keep(0, check_manifest(members))
+        lease.renew(0, check_manifest(members))
         counts = export_check(members, lease.report)
         found = {"conversations": counts.get("conversations", 0), "messages": counts.get("messages", 0), "skipped": {}}
         _note(upload, survey=found, state=State.WRITING)
-        lease.pause()
+        lease.check_turn()
     if upload.state == State.WRITING:
         reasons = statements_to_hold_back(members)
         with ledger_write(principal.actor, upload.user_id) as write:
             _hold(upload.pk)
-            lease.hold()  # Until this is written, no other worker gets the job, however long it takes.
+            lease.lock()  # Until this is written, no other worker gets the job, however long it takes.
             counts = export_restore(write, principal, members, reasons)
             _note(upload, outcome=counts, state=State.READING)
 
@@ -247,7 +247,7 @@ def take_back(lease: Lease, upload: ConversationImport) -> None:
     _enter(upload, State.UNDOING)
     principal = current_principal()
     total = upload.outcome.setdefault("to_take_back", upload.conversations.count())
-    lease.keep(total - upload.conversations.count(), total)
+    lease.renew(total - upload.conversations.count(), total)
     as_brought = upload.conversations.filter(message_count=F("brought_messages")).order_by("pk")
     while (conversation := as_brought.first()) is not None:
         counts = _remove(principal, conversation)
@@ -256,9 +256,9 @@ def take_back(lease: Lease, upload: ConversationImport) -> None:
             outcome.update({"taken_back": 1, **counts})
             _note(upload, outcome=dict(outcome))
             lease.report(upload.outcome["taken_back"])
-        lease.pause()
+        lease.check_turn()
     left = upload.conversations.count()
-    lease.keep(total - left, total)
+    lease.renew(total - left, total)
     _note(upload, outcome={**upload.outcome, "not_taken_back": left})
 
 

@@ -80,7 +80,7 @@ def extract_messages(conversation_id: UUID) -> int:
             with acting_as(principal_for_job(conversation.user_id)) as principal:
                 _read(lease, principal, conversation, due)
             read += len(due)
-            lease.keep()
+            lease.renew()
         finish_job(lease.job, messages=read)
     # A message that came while the last one was written found the job taken; look once more.
     if read and _due(conversation):
@@ -162,7 +162,7 @@ def _model_for(conversation: Conversation, indices: Collection[int]) -> Language
 
 def _found(lease: Lease, principal: Principal, model: LanguageModel, part: Part) -> Found:
     candidates = partial(_candidates, principal, model, part)
-    return find_memories(principal, model, part, candidates=candidates, keep=lease.keep)
+    return find_memories(principal, model, part, candidates=candidates, keep=lease.renew)
 
 
 def _corrects(part: Part) -> bool:
@@ -182,7 +182,7 @@ def _write(
     """Store what was found and mark the messages as read. Returns what became of it."""
     due, part = reading.due, reading.part
     with ledger_write(principal.actor, conversation.user_id) as write:
-        lease.hold()
+        lease.lock()
         # As for a batch: what the person has decided while the model took its time counts.
         principal = principal_for_job(conversation.user_id)
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)

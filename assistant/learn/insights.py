@@ -108,7 +108,7 @@ def _find(lease: Lease, principal: Principal, user_id: UUID) -> str:
     note_model_use(JOB, answer.usage)
     ready = basis.make_ready(principal, user_id, model.name, answer.found)
     with ledger_write(principal.actor, user_id) as write:
-        lease.keep()
+        lease.renew()
         made = insights_record(write, principal, basis.still_so(ready))
         finish_job(lease.job, found=len(made))
     for memory_id in made:

@@ -44,13 +44,13 @@ def rewrite_chunks(conversation_id: UUID) -> int:
             with acting_as(principal_for_job(conversation.user_id)) as principal:
                 _rewrite(principal, conversation, chunk)
             written += 1
-            lease.keep(written)
+            lease.renew(written)
         for chunk in _unfinished(conversation_id).order_by("message_range_start"):
             with acting_as(principal_for_job(conversation.user_id)) as principal:
                 if not _mend(principal, conversation, chunk):
                     break
             written += 1
-            lease.keep(written)
+            lease.renew(written)
         finish_job(lease.job, chunks=written)
     # What was hidden while the job ended is found by the next one.
     if written and _hidden(conversation_id).exists():

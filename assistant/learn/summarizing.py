@@ -96,7 +96,7 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
             written += 1
             progress(due[1] - due[0])
             conversation.refresh_from_db()
-            lease.keep(lease.job.done + written)
+            lease.renew(lease.job.done + written)
     # Also when only the range has moved, which leaves the job ours. One that was lost or failed stays as it is.
     finish_job(lease.job, chunks=written)
     # Messages that came while the last batch was written found the job taken; look once more.
@@ -200,7 +200,7 @@ def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
             batch.part,
             candidates=lambda: extraction.memories,
             episodes=extraction.episodes,
-            keep=batch.lease.keep,
+            keep=batch.lease.renew,
         )
     return _Computed(extraction, vector, embedder.name, facts, found)
 
@@ -212,7 +212,7 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
     if conversation.legacy_id and computed.facts:
         owners.append(conversation.legacy_id)
     with ledger_write(principal.actor, *owners) as write:
-        batch.lease.hold()
+        batch.lease.lock()
         # The model took its time: what the person has decided meanwhile counts, and can't change under the lock.
         principal = principal_for_job(conversation.user_id)
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)

@@ -115,14 +115,14 @@ def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
     def put(data: bytes) -> None:
         nonlocal number
         with transaction.atomic():
-            lease.hold()
+            lease.lock()
             ExportPart.objects.create(export=export, number=number, data=data)
         number += 1
 
     rev = Ledger.objects.values_list("rev", flat=True).get(pk=export.user_id)
     written = sorted((each for each in reversed(holdings()) if each.kind), key=lambda each: each.model is Change)
     tables = [(each, each.of_person(export.user_id).filter(each.exported)) for each in written]
-    lease.keep(0, sum(rows.count() for _, rows in tables))
+    lease.renew(0, sum(rows.count() for _, rows in tables))
     archive, done = Archive(put), 0
     for holding, _ in tables:
         for count in archive.rows(holding, _rows_of(holding, export.user_id)):
@@ -132,7 +132,7 @@ def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
         archive.text(name, html)
         lease.report(done)
     archive.end(rev=rev)
-    lease.keep(done)
+    lease.renew(done)
     return archive
 
 

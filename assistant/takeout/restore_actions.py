@@ -169,7 +169,7 @@ class _Restoring:
         if isinstance(model._meta.pk, models.AutoField):
             self.ids[model] |= {str(each.kept_id): each.pk for each in made if each.pk}  # type: ignore[attr-defined]
         for legacy in made if model is Legacy else ():
-            self.write.adopt(cast(UUID, legacy.pk))
+            self.write.add_ledger(cast(UUID, legacy.pk))
         return len(made)
 
     def _give_ids(self, model: type[models.Model], rows: Sequence[Row]) -> None:

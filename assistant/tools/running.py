@@ -13,7 +13,7 @@ from accounts import categories, policy
 from accounts.principals import Principal
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import IdempotencyRecord
-from journal.operation_actions import refusal_note
+from journal.operation_actions import note_refusal
 from memories.api.answers import find_memory
 from memories.policy.writing import brief
 from memories.queries import read_source
@@ -149,7 +149,7 @@ def _answer_refusal(
 ) -> ToolAnswer:
     """Why nothing was done, and what a model can do about it."""
     if principal.user_id is not None and not tool.reads_only:
-        refusal_note(principal.user_id, refusal.code)
+        note_refusal(principal.user_id, refusal.code)
     data: dict[str, Any] = {"code": refusal.code, **refusal.extra}
     if refusal.code == "version_conflict":
         data["memory"] = brief(find_memory(principal, getattr(sent, "memory_id", "")))

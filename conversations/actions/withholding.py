@@ -26,7 +26,7 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound, Refused
-from journal.steps import Wanted
+from journal.steps import UndoTarget
 
 from .. import policy
 from ..echoes import Said
@@ -72,7 +72,7 @@ def words_withhold(
     follow are told, also where there is no message.
     """
     asked = _Asked.of(quotes, titled)
-    with write.apart():
+    with write.nested_change():
         taken = _withhold(write, user_id, cause, asked) if asked.by_message or asked.titled else set()
         for follow in _follows:
             follow(write, user_id, taken, cause)
@@ -200,7 +200,7 @@ def brought_withhold(write: LedgerWrite, user_id: UUID, messages: Sequence[Messa
         for pk in by_digest[row.digest]:
             cause = Cause(row.cause_type, row.cause_id)
             wanted[pk] |= texts.taken_from(pk, [Span(row.start, row.end)], cause, wanted[pk])
-    with write.apart():
+    with write.nested_change():
         texts.put(write, wanted)
 
 
@@ -221,7 +221,7 @@ def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Ite
         return
     texts = Texts.around(user_id, found)
     taken = texts.taken
-    with write.apart():
+    with write.nested_change():
         texts.put(write, {pk: taken[pk] - each for pk, each in found.items()})
 
 
@@ -304,7 +304,7 @@ def withheld_give_back(principal: Principal, withheld_id: UUID) -> None:
         write.result("message", row.message_id)
 
 
-def messages_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
+def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Let messages read as they did, for undo. Returns those that were left, by id with the code of why."""
     user_id = must_decide(principal)
     texts = Texts.around(user_id, [UUID(each.object_id) for each in wanted])

@@ -230,7 +230,7 @@ def facts_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Col
     Those of a legacy that somebody else writes to at this moment follow right after.
     """
     for fact in _shared_on_withheld(message_ids).filter(user_id=user_id).order_by("legacy_id", "pk"):
-        if not write.adopt_if_free(fact.legacy_id):
+        if not write.try_lock_ledger(fact.legacy_id):
             enqueue("facts.unshare_withheld", fact.pk)
             continue
         with fact_under_lock(write, LegacyFact.objects.all(), fact.pk) as change:

@@ -15,12 +15,12 @@ from accounts.models import Member
 from accounts.policy import must_remember
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from journal.steps import TOUCHED, Wanted
+from journal.steps import TOUCHED, UndoTarget
 from language.tokens import count_tokens
 from retrieval.text import prepare
 from statements.actions import GONE, going
 from statements.actions.many import Logged, Move
-from statements.actions.suppressions import suppressions_put_back
+from statements.actions.suppressions import suppressions_undo
 from statements.policy import fingerprint, fingerprints
 
 from ..models import FactLink, FactVersion, LegacyFact
@@ -28,7 +28,7 @@ from ..policy import State, Visibility
 from .bulk import change_many, compared
 
 
-def facts_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
+def facts_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Let facts stand and read as they did. Returns those that were left, by id with the code of why."""
     user_id = must_remember(principal)
     ids = [UUID(each.object_id) for each in wanted]
@@ -37,7 +37,7 @@ def facts_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wa
     numbers = {each.before["version"] for each in wanted if "version" in each.before}
     versions = FactVersion.objects.filter(fact__in=ids, number__in=numbers) if numbers else ()
     earlier = {(str(each.fact_id), each.number): each for each in versions}
-    return _PuttingBack(write, principal, user_id, wanted, facts, earlier).run()
+    return _FactUndo(write, principal, user_id, wanted, facts, earlier).run()
 
 
 def legacies_of_facts(ids: Sequence[str]) -> Iterable[UUID]:
@@ -47,13 +47,13 @@ def legacies_of_facts(ids: Sequence[str]) -> Iterable[UUID]:
 
 
 @dataclass
-class _PuttingBack:
+class _FactUndo:
     """What putting facts back works on: how they stand now, and the wordings that they had."""
 
     write: LedgerWrite
     principal: Principal
     user_id: UUID
-    wanted: Sequence[Wanted]
+    wanted: Sequence[UndoTarget]
     facts: Mapping[str, LegacyFact]
     earlier: Mapping[tuple[str, int], FactVersion]
     now: datetime = field(default_factory=timezone.now)
@@ -70,7 +70,7 @@ class _PuttingBack:
                 moves.append(move)
         moves = self.that_fit(moves)
         befores = {UUID(each.object_id): each.before.get("suppressions", []) for each in self.wanted}
-        stood = suppressions_put_back(LegacyFact, self.user_id, {move.row.pk: befores[move.row.pk] for move in moves})
+        stood = suppressions_undo(LegacyFact, self.user_id, {move.row.pk: befores[move.row.pk] for move in moves})
         for move in moves:
             if pairs := stood.get(str(move.row.pk)):
                 move.before["suppressions"] = pairs
@@ -78,7 +78,7 @@ class _PuttingBack:
         self.record([move for move in moves if "version" in move.target])
         return self.left
 
-    def move(self, fact: LegacyFact, each: Wanted) -> Move[LegacyFact] | None:
+    def move(self, fact: LegacyFact, each: UndoTarget) -> Move[LegacyFact] | None:
         """What is done to a fact; None when it stands so."""
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
         suppressed = bool(each.before.get("suppressions"))

@@ -79,7 +79,7 @@ def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Ou
         outcomes = [next(recorded) if isinstance(each, Candidate) else each for each in candidates]
         for each in outcomes:
             if isinstance(each, Refused):
-                write.refused(each.code)
+                write.log_refusal(each.code)
         write.result("memories", *map(_noted, outcomes))
         return outcomes
 

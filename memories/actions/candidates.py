@@ -99,7 +99,7 @@ class Recording:
             return error
         op = {"created": "create", "reinforced": "merge", "updated": "update"}.get(outcome.outcome, outcome.outcome)
         sim = max((each.similarity for each in around.neighbours), default=None)
-        self.write.operate(op, outcome.memory.pk, category=outcome.memory.category, sim=sim)
+        self.write.log_operation(op, outcome.memory.pk, category=outcome.memory.category, sim=sim)
         return outcome
 
     @contextmanager

@@ -116,7 +116,7 @@ def _compare_all(lease: Lease, principal: Principal, user_id: UUID) -> str:
         if verdicts is None:
             return "tokens"
         with ledger_write(principal.actor, user_id):
-            lease.keep(at + len(batch), len(pairs))
+            lease.renew(at + len(batch), len(pairs))
             _store(user_id, batch, verdicts)
     return ""
 
@@ -190,7 +190,7 @@ def _merge_all(lease: Lease, principal: Principal, user_id: UUID) -> tuple[int, 
         return _merged_before(lease.job.pk), _ask(lease, principal, user_id, merges)
     for merge in merges:
         with ledger_write(principal.actor, user_id) as write:
-            lease.keep()
+            lease.renew()
             write.keeps_steps = False  # A plan has a way back of its own.
             _merge(write, principal, _plan(write, lease.job.pk), merge)
     return _merged_before(lease.job.pk), False
@@ -233,7 +233,7 @@ def _must_ask(plan_id: UUID, principal: Principal, user_id: UUID, merges: Sequen
 def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Merge]) -> bool:
     """Put all of it before the person as a plan. Not while another plan of theirs is open: then on another day."""
     with ledger_write(principal.actor, user_id):
-        lease.keep()
+        lease.renew()
         if MemoryPlan.objects.open().filter(user_id=user_id, agent=None).exists():
             return False
         now = timezone.now()

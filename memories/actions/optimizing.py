@@ -234,7 +234,7 @@ def _make(lease: Lease, principal: Principal, plan: MemoryPlan) -> None:
             _add_items(plan, drafts)
             plan.looked_at += [memory.pk for memory in batch]
             plan.save(update_fields=["looked_at"])
-        lease.pause()
+        lease.check_turn()
     with _holding(lease, plan, principal, done=total, total=total):
         _let_be_seen(plan, [*left, *(memory for memory in chosen if memory.pk in known)])
         finish_job(lease.job, items=plan.items.count())
@@ -246,7 +246,7 @@ def _holding(lease: Lease, plan: MemoryPlan, principal: Principal, *, done: int,
     with ledger_write(principal.actor, plan.user_id):
         if not MemoryPlan.objects.filter(pk=plan.pk, state=State.MAKING).exists():
             raise LeaseLost
-        lease.keep(done, total)
+        lease.renew(done, total)
         yield
 
 

@@ -18,7 +18,7 @@ from accounts.principals import Principal
 from accounts.scope import working_for
 from conversations.models import Message
 from conversations.passages import Original
-from journal.actions import LedgerWrite, forget, ledger_write
+from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 
 from .. import queries
@@ -253,7 +253,7 @@ def _purge_batch(user_id: UUID) -> int:
             due = Place.objects.due_for_purge(timezone.now()).filter(user_id=user_id).order_by("purge_at", "pk")
             places = list(due.values_list("pk", "version")[:PURGE_BATCH])
             Place.objects.filter(pk__in=[pk for pk, _ in places]).delete()
-            forget("place", [pk for pk, _ in places])
+            delete_undo_steps("place", [pk for pk, _ in places])
             for pk, version in places:
                 write.change(user_id, "PURGE", "place", pk, old_version=version)
     except NotFound:

@@ -59,11 +59,11 @@ def memories_show(
         "recalled": [*recalled],
     }
 
-    def put_by() -> None:
-        if not valkey().put_by(WAITING, orjson.dumps(shown).decode()):
+    def push_shown() -> None:
+        if not valkey().push(WAITING, orjson.dumps(shown).decode()):
             _note(_Shown.read(orjson.dumps(shown)))
 
-    transaction.on_commit(put_by, robust=True)
+    transaction.on_commit(push_shown, robust=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def memories_note_shown() -> int:
     """
     noted = 0
     while True:
-        with valkey().take_up(WAITING, AT_ONCE, seconds=NOTING_SECONDS) as written, transaction.atomic():
+        with valkey().consume(WAITING, AT_ONCE, seconds=NOTING_SECONDS) as written, transaction.atomic():
             for each in written:
                 try:
                     shown = _Shown.read(each)

@@ -15,11 +15,11 @@ from django.utils.dateparse import parse_datetime
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from journal.steps import TOUCHED, Wanted
+from journal.steps import TOUCHED, UndoTarget
 from retrieval.text import prepare
 from statements.actions import GONE, PRESENT, coming, going
 from statements.actions.many import Logged, Move
-from statements.actions.suppressions import suppressions_put_back
+from statements.actions.suppressions import suppressions_undo
 from statements.models import Suppression
 from statements.policy import fingerprint
 from statements.wording import Embedded
@@ -34,7 +34,7 @@ _STANDING = frozenset({"state", "state_reason", "deleted_at", "deleted_why", "pu
 _FILING = ("subject", "topics", "category", "importance", "expires_at", "metadata", "in_block")
 
 
-def memories_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
+def memories_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Let memories stand, read and be filed as they were. Returns those that were left, by id with the code of why."""
     user_id = accounts_policy.must_remember(principal)
     return _PuttingBack.of(write, principal, user_id, wanted).run()
@@ -47,14 +47,14 @@ class _PuttingBack:
     write: LedgerWrite
     principal: Principal
     user_id: UUID
-    wanted: Sequence[Wanted]
+    wanted: Sequence[UndoTarget]
     memories: Mapping[str, Memory]
     earlier: Mapping[tuple[str, int], MemoryVersion]
     now: datetime = field(default_factory=timezone.now)
     left: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, write: LedgerWrite, principal: Principal, user_id: UUID, wanted: Sequence[Wanted]) -> _PuttingBack:
+    def of(cls, write: LedgerWrite, principal: Principal, user_id: UUID, wanted: Sequence[UndoTarget]) -> _PuttingBack:
         """Read it, in two statements."""
         rows = narrow(Memory.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted]))
         numbers = {each.object_id: each.before["version"] for each in wanted if "version" in each.before}
@@ -81,7 +81,7 @@ class _PuttingBack:
         reword_many(self.write, [move for move in moves if "version" in move.target], self.now)
         return self.left
 
-    def may_not(self, memory: Memory, each: Wanted) -> str:
+    def may_not(self, memory: Memory, each: UndoTarget) -> str:
         """Why the principal may not do it: what an agent may not change itself, it does not change by undoing."""
         if writing.decides_what_returns(self.principal):
             return ""
@@ -93,7 +93,7 @@ class _PuttingBack:
         waits = memory.state == State.ACTIVE and writing.waits(self.principal, memory.field)
         return "not_yours" if waits else ""
 
-    def move(self, memory: Memory, each: Wanted) -> Move[Memory] | None:
+    def move(self, memory: Memory, each: UndoTarget) -> Move[Memory] | None:
         """What is done to a memory; None when it stands so."""
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
         suppressed = bool(each.before.get("suppressions"))
@@ -181,7 +181,7 @@ class _PuttingBack:
         befores = {each.object_id: each.before for each in self.wanted}
         done = [move for move in moves if move.row.pk in befores]
         stood = {move.row.pk: befores[move.row.pk].get("suppressions", []) for move in done}
-        suppressed = suppressions_put_back(Memory, self.user_id, stood)
+        suppressed = suppressions_undo(Memory, self.user_id, stood)
         proposals = {move.row.pk: befores[move.row.pk].get("proposals", []) for move in done}
         decided = _decide_again(proposals, self.now)
         reworded = [move.row.pk for move in moves if "version" in move.target]

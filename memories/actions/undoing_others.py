@@ -12,8 +12,8 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict, Refused
-from journal.steps import Wanted
-from statements.actions.suppressions import suppressions_put_back
+from journal.steps import UndoTarget
+from statements.actions.suppressions import suppressions_undo
 
 from ..models import Memory, Place, PlaceVersion, Proposal
 from ..policy import writing
@@ -23,7 +23,7 @@ from .placing import store_place, take_away
 from .proposing import log_proposal
 
 
-def places_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
+def places_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Let places stand and read as they did. Returns those that were left, by id with the code of why."""
     user_id = accounts_policy.must_remember(principal)
     writing.must_file_under(principal, PLACES_CATEGORY)
@@ -60,7 +60,7 @@ def places_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[W
     return left
 
 
-def proposals_put_back(write: LedgerWrite, principal: Principal, wanted: Sequence[Wanted]) -> Mapping[str, str]:
+def proposals_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Let proposals wait again, or no more where they were not made. Returns those that were left."""
     accounts_policy.must_remember(principal)
     now = timezone.now()
@@ -96,14 +96,14 @@ def plan_take_back(principal: Principal, plan_id: str) -> str:
     return ""
 
 
-def _suppress_again(write: LedgerWrite, user_id: UUID, each: Wanted) -> None:
+def _suppress_again(write: LedgerWrite, user_id: UUID, each: UndoTarget) -> None:
     # Neither a place nor a proposal has a vector: what held by one holds by its words alone.
-    stood = suppressions_put_back(Memory, user_id, {each.object_id: each.before.get("suppressions", [])})
+    stood = suppressions_undo(Memory, user_id, {each.object_id: each.before.get("suppressions", [])})
     for pair in stood.get(each.object_id, []):
         write.touch("suppressions", pair)
 
 
-def _wait_again(write: LedgerWrite, each: Wanted) -> None:
+def _wait_again(write: LedgerWrite, each: UndoTarget) -> None:
     now = timezone.now()
     for proposal_id, state in each.before.get("proposals", []):
         proposal = Proposal.objects.filter(pk=proposal_id, expires_at__gt=now).first()

@@ -172,7 +172,7 @@ def webhook_deliver(job_id: UUID) -> None:
         sent = 0
         while _deliver_next(lease, UUID(job.subject_id)):
             sent += 1
-            lease.pause()
+            lease.check_turn()
         finish_job(job, sent=sent)
 
 
@@ -194,14 +194,14 @@ def _deliver_next(lease: Lease, webhook_id: UUID) -> bool:
     if body is not None:
         at = int(timezone.now().timestamp())
         answer = send(webhook.url, signed_headers(webhook, delivery.pk, at, body), body)
-        lease.keep()
+        lease.renew()
     return _note(lease, webhook, delivery, answer)
 
 
 def _next_delivery(lease: Lease, principal: Principal, webhook: Webhook) -> WebhookDelivery | None:
     """The first delivery that waits, if its time has come; else one of what happened since, if it is anything."""
     with transaction.atomic():
-        lease.hold()
+        lease.lock()
         waiting = WebhookDelivery.objects.filter(webhook=webhook, state=State.WAITING).order_by("after").first()
         if waiting is not None:
             return waiting if waiting.not_before <= timezone.now() else None
@@ -230,7 +230,7 @@ def _note(lease: Lease, webhook: Webhook, delivery: WebhookDelivery, answer: Ans
     now = timezone.now()
     came_through = not answer.error
     with transaction.atomic():
-        lease.hold()
+        lease.lock()
         # Somebody may have removed or resumed it while it was being sent to: what they did is counted on from.
         current = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
         if current is None:

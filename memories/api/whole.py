@@ -17,7 +17,7 @@ from conversations.actions import Pin, conversation_pin, conversation_told
 from conversations.models import Conversation
 from conversations.policy import may_move
 from journal.models import IdempotencyRecord
-from journal.undo import as_kept, undo
+from journal.undo import serialize_undone, undo
 from web.etags import IF_NONE_MATCH, unless_known, with_etag
 from web.idempotency import WritesOnce
 
@@ -120,7 +120,7 @@ class UndoChanges(WritesOnce):
         body = UndoSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         undone = undo(principal, body.validated_data["first"], body.validated_data["last"])
-        return Response(_shown(as_kept(undone)))
+        return Response(_shown(serialize_undone(undone)))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """What came of the first request."""

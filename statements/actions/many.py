@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from journal.actions import LedgerWrite
 from journal.exceptions import Refused
 from journal.records import DONE
-from journal.steps import rewrite
+from journal.steps import update_rows
 
 from ..models import StatementKind, Suppression
 from ..policy.resembling import RESEMBLES
@@ -126,7 +126,7 @@ def move_many(
         move.target |= {"updated_at": now, **follows(move, now)}
     leaving = {move.row.pk: move.target for move in moves if move.state != "active"}
     others = {move.row.pk: move.target for move in moves if move.state == "active"}
-    was = rewrite(kind.model, leaving) | rewrite(kind.model, others)
+    was = update_rows(kind.model, leaving) | update_rows(kind.model, others)
     for move in moves:
         before = {name: value for name, value in was[move.row.pk].items() if name not in kind.worked_out}
         write.keep_undo_step(user_id, kind.name, move.row.pk, {**before, **move.before})

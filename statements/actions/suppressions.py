@@ -1,7 +1,7 @@
 """Suppressions, added and removed inside the action that takes statements away or brings them back.
 
 Each function for many is one statement of the database for any number of them. It tells what stood before: by
-fingerprint the object that a suppression was for, or None where there was none. That is what ``suppressions_put_back``
+fingerprint the object that a suppression was for, or None where there was none. That is what ``suppressions_undo``
 takes, with the revision at which each was touched.
 """
 
@@ -238,7 +238,7 @@ def suppressions_remove(model: type[models.Model], ids: Sequence[Any]) -> Mappin
     return _stood(_run(_REMOVE, model, {"ids": list(ids)}))
 
 
-def suppressions_put_back(
+def suppressions_undo(
     model: type[models.Model], user_id: UUID, stood: Mapping[Any, Sequence[Sequence[Any]]]
 ) -> Mapping[str, Stood]:
     """Let the suppressions of a person that objects touched stand as they stood. Says what stood until now, by object.

@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from accounts.scope import working_for
-from journal.actions import forget, ledger_write
+from journal.actions import delete_undo_steps, ledger_write
 from journal.exceptions import NotFound
 from journal.operation_actions import note_operation
 from language.backends import get_embedder
@@ -115,7 +115,7 @@ def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:
     with purging():
         kind.rows.filter(pk__in=ids).delete()
     Doubt.objects.filter(object_type=kind.name, object_id__in=[str(each) for each in ids]).delete()
-    forget(kind.name, ids)
+    delete_undo_steps(kind.name, ids)
 
 
 @contextmanager

@@ -682,7 +682,7 @@ def test_what_an_agent_was_shown_is_noted_and_counted(api, owner, agent, django_
 @pytest.mark.parametrize("bad", ["no json", "[]", "{}", '{"user": "nobody", "agent": null, "conversation": null}'])
 def test_what_cannot_be_read_is_passed_over(api, owner, agent, django_capture_on_commit_callbacks, caplog, bad):
     (memory,) = embedded(owner, "Rows a boat.")
-    valkey().put_by("memories:shown", bad)
+    valkey().push("memories:shown", bad)
     with django_capture_on_commit_callbacks(execute=True):
         ask(api(agent), "boat")
     assert actions.memories_note_shown() == 2

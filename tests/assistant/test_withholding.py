@@ -522,7 +522,7 @@ def test_a_shared_fact_of_a_legacy_that_is_written_to_is_unshared_right_after(ow
     FactEvidence.objects.create(fact=fact, message=conversation.messages.get(), quote=CELLO)
     later = []
     monkeypatch.setattr("facts.actions.transitions.enqueue", lambda task, pk: later.append((task, pk)))
-    monkeypatch.setattr("journal.actions.LedgerWrite.adopt_if_free", lambda *_: False)
+    monkeypatch.setattr("journal.actions.LedgerWrite.try_lock_ledger", lambda *_: False)
     dont_keep(owner, learned(owner, conversation))
     assert later == [("facts.unshare_withheld", fact.pk)]
     fact_unshare_withheld(fact.pk)

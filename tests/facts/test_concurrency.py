@@ -11,7 +11,7 @@ from facts.models import FactVersion, LegacyFact
 from journal.actions import ledger_write
 from journal.exceptions import Conflict
 from journal.models import Ledger
-from journal.undo import revertible, undo
+from journal.undo import register_revert, undo
 from statements.models import Suppression
 from tests import factories
 from tests.conftest import wait_until_somebody_waits
@@ -122,8 +122,8 @@ def test_undo_locks_in_the_order_of_everybody_else(owner, at_once, monkeypatch):
             wait_until_somebody_waits()
         return ""
 
-    monkeypatch.setattr("journal.undo._reverts", {})
-    revertible("thing", revert)
+    monkeypatch.setattr("journal.undo._group_reverts", {})
+    register_revert("thing", revert)
 
     def take_part(number):
         if number == 0:

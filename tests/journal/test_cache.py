@@ -58,50 +58,50 @@ def test_a_server_that_is_away_is_an_empty_one(key, caplog):
 
 def test_counting_begins_anew_when_its_time_is_over(key):
     cache = valkey()
-    assert [cache.count(key, 60) for _ in range(3)] == [1, 2, 3]
+    assert [cache.increment(key, 60) for _ in range(3)] == [1, 2, 3]
     assert 0 < cache._server.ttl(cache.make_key(key)) <= 60
     cache.delete(key)
-    assert cache.count(key, 60) == 1
+    assert cache.increment(key, 60) == 1
 
 
 def test_what_was_put_by_is_taken_up_once_and_stays_when_work_fails(key):
     cache = valkey()
-    assert all(cache.put_by(key, value) for value in ("one", "two", "three"))
+    assert all(cache.push(key, value) for value in ("one", "two", "three"))
 
     def fail():
-        with cache.take_up(key, 2, seconds=60) as values:
+        with cache.consume(key, 2, seconds=60) as values:
             raise ValueError(*values)
 
     with pytest.raises(ValueError, match="'one', 'two'"):
         fail()
-    with cache.take_up(key, 2, seconds=60) as values:
+    with cache.consume(key, 2, seconds=60) as values:
         assert values == ["one", "two"]
-        with cache.take_up(key, 2, seconds=60) as meanwhile:
+        with cache.consume(key, 2, seconds=60) as meanwhile:
             assert meanwhile == []
-        assert cache.put_by(key, "four")
-    with cache.take_up(key, 9, seconds=60) as values:
+        assert cache.push(key, "four")
+    with cache.consume(key, 9, seconds=60) as values:
         assert values == ["three", "four"]
-    with cache.take_up(key, 9, seconds=60) as values:
+    with cache.consume(key, 9, seconds=60) as values:
         assert values == []
 
 
 def test_who_takes_too_long_leaves_the_list_to_whoever_has_taken_it_up_since(key):
     cache = valkey()
-    assert all(cache.put_by(key, value) for value in ("one", "two", "three", "four"))
-    with cache.take_up(key, 2, seconds=60) as slow:
+    assert all(cache.push(key, value) for value in ("one", "two", "three", "four"))
+    with cache.consume(key, 2, seconds=60) as slow:
         cache._server.delete(f"{cache.make_key(key)}:taken")  # As when its seconds are over.
-        with cache.take_up(key, 2, seconds=60) as quick:
+        with cache.consume(key, 2, seconds=60) as quick:
             assert slow == quick == ["one", "two"]
-    with cache.take_up(key, 2, seconds=60) as values:
+    with cache.consume(key, 2, seconds=60) as values:
         assert values == ["three", "four"]
 
 
 def test_who_takes_too_long_does_not_let_a_third_in(key):
     cache = valkey()
-    assert cache.put_by(key, "one")
-    with cache.take_up(key, 2, seconds=60):
+    assert cache.push(key, "one")
+    with cache.consume(key, 2, seconds=60):
         cache._server.set(f"{cache.make_key(key)}:taken", "another")
-    with cache.take_up(key, 2, seconds=60) as values:
+    with cache.consume(key, 2, seconds=60) as values:
         assert values == []
     assert cache._server.lrange(cache.make_key(key), 0, -1) == [b"one"]
     cache._server.delete(cache.make_key(key), f"{cache.make_key(key)}:taken")
@@ -110,7 +110,7 @@ def test_who_takes_too_long_does_not_let_a_third_in(key):
 @pytest.mark.usefixtures("away")
 def test_with_the_server_away_nothing_is_counted_put_by_or_taken_up(key):
     cache = valkey()
-    assert cache.count(key, 60) == 0
-    assert not cache.put_by(key, "one")
-    with cache.take_up(key, 9, seconds=60) as values:
+    assert cache.increment(key, 60) == 0
+    assert not cache.push(key, "one")
+    with cache.consume(key, 9, seconds=60) as values:
         assert values == []

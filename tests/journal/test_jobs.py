@@ -83,8 +83,8 @@ class TestLease:
             ):
                 assert lost is False
             with transaction.atomic():
-                assert not leases.hold_job(old)
-                assert leases.hold_job(new)
+                assert not leases.lock_job(old)
+                assert leases.lock_job(new)
             assert leases.finish_job(new, chunks=1)
         job.refresh_from_db()
         assert (job.state, job.result, job.error_code) == ("done", {"chunks": 1}, "")
@@ -115,7 +115,7 @@ class TestLease:
         def work(number):
             if number == 0:
                 with transaction.atomic():
-                    assert leases.hold_job(held)
+                    assert leases.lock_job(held)
                     locked.set()
                     wait_until_somebody_waits()
                     assert leases.finish_job(held)

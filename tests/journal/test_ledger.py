@@ -123,7 +123,7 @@ class TestWrite:
     def test_an_owner_made_inside_is_taken_in(self, owner):
         with ledger_write(SOMEBODY, owner.pk) as write:
             made = Legacy.objects.create(name="Rosa")
-            write.adopt(made.pk)
+            write.add_ledger(made.pk)
             write.change(made.pk, "ADD", "legacy", made.pk)
         assert rev_of(made) == 1
 
