@@ -1,1 +1,1 @@
-"""What happened: revisions, changes, events, jobs, idempotency."""
+"""Ledgers with revisions, the log of changes, undo, jobs, the operation log and idempotency records."""

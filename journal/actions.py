@@ -1,7 +1,6 @@
-"""The one way in which anything is written: under the owner's ledger lock, with a revision, once per Idempotency-Key.
+"""``ledger_write``: the transaction of every action, with ledger locks, revisions, undo steps and idempotency.
 
-``ledger_write`` is the transaction that every action of every room runs in. The rest is the log of operations, and of
-what models used.
+The rest counts the use of models and deletes expired rows. The log of operations is in ``operation_actions``.
 """
 
 from __future__ import annotations
@@ -41,7 +40,11 @@ from .steps import PendingUndoStep, report_revisions, store_changes
 
 @dataclass
 class LedgerWrite:
-    """What an action holds while it writes: the locked ledgers, and what will be logged when it ends."""
+    """The open transaction of an action: the locked ledgers, and what is logged when it ends.
+
+    ``undoes`` maps an object to the first revision that this transaction undoes; later undos skip what is undone.
+    Without ``keeps_steps``, no undo steps are stored.
+    """
 
     actor: Actor
     ledgers: dict[uuid.UUID, Ledger]
@@ -54,11 +57,11 @@ class LedgerWrite:
     operations: list[dict[str, Any]] = field(default_factory=list)
 
     def log_operation(self, op: str, object_id: object, *, category: str = "", sim: float | None = None) -> None:
-        """Say what an operation of a caller came to, for the log of operations; jobs log theirs themselves."""
+        """Add a caller's operation to the log of operations. Jobs use ``note_operation`` instead."""
         self.operations.append(operation(op, object_id, category=category, sim=sim))
 
     def log_refusal(self, code: str) -> None:
-        """Say that a part of an operation was refused, by the refusal's code."""
+        """Add the refusal of a part of an operation, by its code, to the log of operations."""
         self.operations.append(operation(code, status=OperationEvent.Status.SKIPPED))
 
     def change(
@@ -73,7 +76,7 @@ class LedgerWrite:
         conversation_id: uuid.UUID | None = None,
         **meta: Any,
     ) -> int:
-        """Take the owner's next revision for one change and return it. ``meta`` must hold no stored text."""
+        """Log one change under the owner's next revision and return that. ``meta`` must hold no stored text."""
         ledger = self.ledgers[ledger_id]
         ledger.rev += 1
         self.changes.append(
@@ -94,12 +97,15 @@ class LedgerWrite:
         return ledger.rev
 
     def touch(self, what: str, before: Any) -> None:
-        """Note what else a change touches, as it was before: it goes with the next step."""
+        """Add the previous value of something that the change touches as well to the next undo step.
+
+        ``what`` is one of ``steps.TOUCHED``.
+        """
         self.touched.setdefault(what, []).append(before)
 
     @contextmanager
     def nested_change(self) -> Iterator[None]:
-        """Change other objects inside the change of one: what that one touches goes with its own step."""
+        """Change other objects within the change of one, and keep what each touches for its own undo step."""
         touched, self.touched = self.touched, {}
         yield
         self.touched = touched
@@ -107,10 +113,7 @@ class LedgerWrite:
     def keep_undo_step(
         self, ledger_id: uuid.UUID, object_type: str, object_id: object, before: Mapping[str, Any]
     ) -> None:
-        """Keep how an object stood before it was changed. Not what staff decide, nor what has a way back of its own.
-
-        ``undoes`` holds by object the first revision that this transaction undoes, for later undos to pass over.
-        """
+        """Keep an object's previous values for undo. Does nothing for staff, or without ``keeps_steps``."""
         if self.keeps_steps and self.actor.kind != "staff":
             key = (object_type, str(object_id))
             undoes = {"undoes": self.undoes[key]} if key in self.undoes else {}
@@ -118,11 +121,14 @@ class LedgerWrite:
         self.touched = {}
 
     def add_ledger(self, ledger_id: uuid.UUID) -> None:
-        """Take in the ledger of an owner made in this transaction. Nobody else sees it yet, so nobody waits for it."""
+        """Lock the ledger of an owner created in this transaction. Nobody else can see it yet, so nobody waits."""
         self.ledgers[ledger_id] = Ledger.objects.select_for_update().get(pk=ledger_id)
 
     def try_lock_ledger(self, ledger_id: uuid.UUID) -> bool:
-        """Lock another owner's ledger too, out of the order of ids: only if nobody holds it, so that nobody waits."""
+        """Lock another owner's ledger as well, unless somebody else holds it. Whether it is locked now.
+
+        It never waits, because locking out of id order could deadlock.
+        """
         if ledger_id not in self.ledgers:
             free = Ledger.objects.select_for_update(skip_locked=True).filter(pk=ledger_id)
             self.ledgers |= {ledger.pk: ledger for ledger in free}
@@ -135,7 +141,7 @@ class LedgerWrite:
             setattr(ledger, name, getattr(ledger, name) + delta)
 
     def result(self, object_type: str, *object_ids: object, status_code: int = 200) -> None:
-        """Note what a replay of this request has to render again. Does nothing without an Idempotency-Key."""
+        """Store what a replay of this request has to render. Does nothing without an Idempotency-Key."""
         if self.record is None:
             return
         self.record.object_type = object_type
@@ -147,12 +153,12 @@ class LedgerWrite:
 def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
     """Open the transaction of one action: lock the owners' ledgers in id order, then yield.
 
-    On leaving, changes and ledgers are written and the transaction commits; on an exception nothing was changed. The
-    lock is a statement of its own, so that what is read after it sees everything the previous holder committed. Make
-    no network call inside.
+    On exit, changes, undo steps and ledgers are written and the transaction commits; an exception rolls everything
+    back. The lock is a separate statement, so reads after it see what the previous holder committed. Make no network
+    call inside.
 
-    Raises NotFound when an owner is gone, IdempotentReplay when the actor's Idempotency-Key was used for the same
-    request, Gated (422) when it was used for another one.
+    Raises NotFound when an owner does not exist, IdempotentReplay when the actor's Idempotency-Key was used for the
+    same request, Gated (422) when it was used for a different one.
     """
     wanted = sorted(set(owner_ids))
     with transaction.atomic():
@@ -185,10 +191,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
 
 @contextmanager
 def write_part(write: LedgerWrite) -> Iterator[None]:
-    """A part of an action that can fail by itself: an exception takes back all of the part, and goes on to the caller.
-
-    That is its rows, its revisions and its counts; what the action did before stays.
-    """
+    """Run a part of an action in a savepoint. An exception rolls back its rows, revisions and counts, and is raised."""
     changes, steps, touched = len(write.changes), len(write.steps), dict(write.touched)
     before = {pk: {name: getattr(ledger, name) for name in ("rev", *COUNTS)} for pk, ledger in write.ledgers.items()}
     try:
@@ -198,7 +201,7 @@ def write_part(write: LedgerWrite) -> Iterator[None]:
         del write.changes[changes:], write.steps[steps:]
         write.touched = touched
         for pk in write.ledgers.keys() - before.keys():
-            del write.ledgers[pk]  # Its lock went with the part.
+            del write.ledgers[pk]  # The savepoint's rollback has released its lock.
         for pk, values in before.items():
             for name, value in values.items():
                 setattr(write.ledgers[pk], name, value)
@@ -216,7 +219,7 @@ RETURNING id
 
 
 def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
-    """Take the key, or say what the request that took it did. Waits for a request that holds it right now."""
+    """Claim the key, waiting for a request that holds it right now. Raises IdempotentReplay and Gated (422)."""
     values: dict[str, str | int] = {
         "owner": claim.owner,
         "key": claim.key,
@@ -237,7 +240,7 @@ def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
 
 
 def delete_undo_steps(object_type: str, ids: Sequence[object]) -> None:
-    """Drop what would undo changes of objects that are deleted for good, inside the transaction that deletes them."""
+    """Delete the undo steps of objects, in the transaction that deletes the objects for good."""
     if ids:
         UndoStep.objects.filter(object_type=object_type, object_id__in=[str(each) for each in ids]).delete()
 
@@ -252,7 +255,7 @@ ON CONFLICT (day, purpose) DO UPDATE SET calls = known.calls + 1,
 
 
 def note_model_use(purpose: str, usage: Usage) -> None:
-    """Count one call of a model that answered; rules that stand in for one use nothing and are not counted."""
+    """Count one successful call of a model. Rules used in place of a model report no usage and are not counted."""
     if usage == Usage():
         return
     with connection.cursor() as cursor:
@@ -260,7 +263,7 @@ def note_model_use(purpose: str, usage: Usage) -> None:
 
 
 def tokens_used_today(*purposes: str) -> int:
-    """Input and output tokens of today (UTC) for some purposes, of the whole deployment."""
+    """Return the input and output tokens that the deployment used today (UTC) for these purposes."""
     rows = ModelUse.objects.filter(day=timezone.now().date(), purpose__in=purposes)
     return rows.aggregate(tokens=Sum(F("input_tokens") + F("output_tokens")))["tokens"] or 0
 
@@ -272,22 +275,23 @@ ON CONFLICT (user_id, hour) DO UPDATE SET count = known.count + excluded.count
 
 
 def note_learned(user_id: uuid.UUID, count: int) -> None:
-    """Count what was learned from a person, inside the transaction that writes it."""
+    """Count statements learned from a person, in the transaction that writes them."""
     if count:
         with connection.cursor() as cursor:
             cursor.execute(_ADD_LEARNED, [user_id, timezone.now(), count])
 
 
 def learned_within_a_day(user_id: uuid.UUID) -> int:
-    """How much was learned from a person in these 24 hours, to the hour. Exact under the person's lock."""
+    """Count what was learned from a person in the last 24 hours, to the hour. Exact under the person's lock."""
     rows = Learned.objects.filter(user_id=user_id, hour__gt=timezone.now() - timedelta(days=1))
     return rows.aggregate(count=Sum("count"))["count"] or 0
 
 
 def trim() -> dict[str, int]:
-    """Delete what is kept for a while only: operations and ended jobs for 90 days, idempotency records for a day.
+    """Delete expired rows, and return how many by kind.
 
-    After 90 days nobody is told of what was erased any more; the receipt stays.
+    Operations, ended jobs and ids of erased objects are kept for 90 days, undo steps for 30, idempotency records for
+    one. Receipts of erasures stay.
     """
     now = timezone.now()
     erased, _ = Erased.objects.filter(erasure__done_at__lt=now - timedelta(days=settings.ERASED_DAYS)).delete()

@@ -1,4 +1,4 @@
-"""The cache. When Valkey is away, reads miss and writes are dropped, and nothing else changes."""
+"""The Valkey cache. While the server can't be reached, reads miss and writes are dropped, without an error."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 ANNOUNCEMENTS = "keepsake:announcements"
-"""The channel over which streams and waiting requests hear. What is announced is the key of something that changed."""
+"""The channel that streams and waiting requests subscribe to. A message is the key of what has changed."""
 
 
 def changes_key(ledger_id: UUID) -> str:
-    """What is announced when somebody's ledger has taken a revision."""
+    """Return the key to publish when a ledger has a new revision."""
     return f"keepsake:changes:{ledger_id}"
 
 
 class SharedClient(RedisCacheClient):
-    """Django's client, except that what calls a server is made once: making it fills a table of 170 answers."""
+    """Django's client, but with one ``Redis`` object a pool: creating one fills a table of 170 response callbacks."""
 
     _serializer: Any
     _get_connection_pool: Callable[[bool], ConnectionPool]
@@ -39,14 +39,14 @@ class SharedClient(RedisCacheClient):
         self._clients: dict[ConnectionPool, Redis] = {}
 
     def get_client(self, key: Any = None, *, write: bool = False) -> Redis:
-        """What calls a server, from any thread."""
+        """Return the ``Redis`` object of the pool; it is thread-safe."""
         pool = self._get_connection_pool(write)
         if pool not in self._clients:
             self._clients[pool] = super().get_client(key, write=write)
         return self._clients[pool]
 
     def set_and_get(self, key: str, value: Any, seconds: int, other: str) -> Any:
-        """Store a value for so long, and return what stands under another key then, or None, in one round trip."""
+        """Store a value for ``seconds``, then read the key ``other``, in one round trip; None if it is not set."""
         steps = self.get_client(key, write=True).pipeline(transaction=False)
         steps.set(key, self._serializer.dumps(value), ex=seconds)
         steps.get(other)
@@ -55,7 +55,7 @@ class SharedClient(RedisCacheClient):
 
 
 class ForgivingRedisCache(RedisCache):
-    """Django's Redis cache, except that a server that can't be reached is an empty one."""
+    """Django's Redis cache, except that a server that can't be reached behaves like an empty cache."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
@@ -69,39 +69,38 @@ class ForgivingRedisCache(RedisCache):
             return otherwise
 
     def add(self, *args: Any, **kwargs: Any) -> Any:
-        """True when the value was stored; a missing server stores nothing."""
+        """Store a value if the key is not set. Whether it was stored."""
         return self._forgive(lambda: super(ForgivingRedisCache, self).add(*args, **kwargs), otherwise=False)
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
-        """The value, or ``default``."""
+        """Return the value, or ``default``."""
         return self._forgive(lambda: super(ForgivingRedisCache, self).get(key, default, version), default)
 
     def set(self, *args: Any, **kwargs: Any) -> None:
-        """Store a value if the server is there."""
+        """Store a value."""
         self._forgive(lambda: super(ForgivingRedisCache, self).set(*args, **kwargs), None)
 
     def delete(self, *args: Any, **kwargs: Any) -> bool:
-        """Whether something was deleted."""
+        """Delete a key. Whether it was set."""
         return self._forgive(lambda: super(ForgivingRedisCache, self).delete(*args, **kwargs), otherwise=False)
 
     def get_many(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """The values that are there."""
+        """Return the values of the keys that are set."""
         return self._forgive(lambda: super(ForgivingRedisCache, self).get_many(*args, **kwargs), {})
 
     def set_many(self, *args: Any, **kwargs: Any) -> list[str]:
-        """Store values if the server is there; returns keys that failed, none by Django's convention for Redis."""
+        """Store values. Returns the keys that failed, which is always empty for Redis by Django's convention."""
         return self._forgive(lambda: super(ForgivingRedisCache, self).set_many(*args, **kwargs), [])
 
-    # --- What the server does in one round trip, and Django's interface has no word for ----------------------------
+    # --- Commands beyond Django's cache interface, each one round trip ---------------------------------------------
 
     def set_and_get(self, key: str, value: Any, seconds: int, other: str) -> Any:
-        """Store a value for so long, and return what stands under another key once it is stored; None when away."""
-
+        """Store a value for ``seconds``, then return the value of the key ``other``; None if unset or unreachable."""
         client, keys = cast("SharedClient", self._cache), (self.make_key(key), self.make_key(other))
         return self._forgive(lambda: client.set_and_get(keys[0], value, seconds, keys[1]), None)
 
     def increment(self, key: str, seconds: int) -> int:
-        """Count up and return how many there are since the first; it is forgotten so long after that. 0 when away."""
+        """Increment a counter and return it. It expires ``seconds`` after the first increment. 0 if unreachable."""
 
         def incr() -> int:
             steps = self._server.pipeline(transaction=False)
@@ -112,7 +111,7 @@ class ForgivingRedisCache(RedisCache):
         return self._forgive(incr, 0)
 
     def decrement(self, key: str, seconds: int) -> None:
-        """Take back what was counted once; a count that was forgotten meanwhile is again, so long after this."""
+        """Decrement a counter. One that has expired starts again at -1 and expires after ``seconds``."""
 
         def count_down() -> None:
             steps = self._server.pipeline(transaction=False)
@@ -123,7 +122,7 @@ class ForgivingRedisCache(RedisCache):
         self._forgive(count_down, None)
 
     def delete_prefix(self, beginning: str) -> None:
-        """Delete every value whose key begins so."""
+        """Delete every key with this prefix."""
 
         def delete() -> None:
             for name in self._server.scan_iter(f"{self.make_key(beginning)}*", count=1_000):
@@ -132,11 +131,11 @@ class ForgivingRedisCache(RedisCache):
         self._forgive(delete, None)
 
     def reset_count(self, key: str) -> None:
-        """Forget a count."""
+        """Delete a counter."""
         self.delete(key)
 
     def add_counts(self, key: str, counts: Mapping[str, int], seconds: int) -> None:
-        """Add counts by name to those under a key, which is forgotten so long after the last were added."""
+        """Add counts by name to the hash under a key, which expires ``seconds`` after the last addition."""
 
         def add() -> None:
             steps = self._server.pipeline(transaction=False)
@@ -148,7 +147,7 @@ class ForgivingRedisCache(RedisCache):
         self._forgive(add, None)
 
     def sum_counts(self, keys: Iterable[str]) -> Counter[str]:
-        """The counts under all of the keys together; none when away."""
+        """Return the counts by name, summed over the keys; empty if unreachable."""
 
         def read() -> Counter[str]:
             steps = self._server.pipeline(transaction=False)
@@ -162,14 +161,11 @@ class ForgivingRedisCache(RedisCache):
         return self._forgive(read, Counter())
 
     def push(self, key: str, value: str) -> bool:
-        """Append to a list that waits to be worked on; whether it is there."""
+        """Append a value to a queue for ``consume``. Whether it was stored."""
         return self._forgive(lambda: bool(self._server.rpush(self.make_key(key), value)), otherwise=False)
 
     def publish(self, keys: Iterable[str], lists: Mapping[str, Sequence[str]]) -> None:
-        """Wake those who wait for one of the keys, and append to lists that wait to be worked on.
-
-        Nobody is woken and nothing is appended while the server is away.
-        """
+        """Publish keys to subscribers, and append values to queues by name."""
 
         def publish() -> None:
             steps = self._server.pipeline(transaction=False)
@@ -184,10 +180,10 @@ class ForgivingRedisCache(RedisCache):
 
     @contextmanager
     def consume(self, key: str, most: int, *, seconds: int) -> Iterator[list[str]]:
-        """The first of such a list, which leave it once they were worked on; none while somebody else does that.
+        """Yield the first ``most`` values of a queue, and remove them if the block ends without an exception.
 
-        Whoever has not finished after ``seconds`` is taken to be gone, and another begins again with the same ones; if
-        they finish after all, they leave the list to that one.
+        Yields none while another consumer holds the queue's lock. The lock expires after ``seconds``; then another
+        consumer gets the same values, and a consumer that lost its lock removes nothing.
         """
         name = self.make_key(key)
         lock = self._server.lock(f"{name}:taken", timeout=seconds, blocking=False)
@@ -209,7 +205,7 @@ class ForgivingRedisCache(RedisCache):
 
 
 def _reacquire(lock: Lock) -> bool:
-    """Whether nobody else has the lock by now; if so, its time begins anew."""
+    """Extend the lock. Whether it is still held."""
     try:
         return bool(lock.reacquire())
     except LockError:
@@ -217,12 +213,12 @@ def _reacquire(lock: Lock) -> bool:
 
 
 def _release(lock: Lock) -> None:
-    with suppress(LockError):  # It is somebody else's by now.
+    with suppress(LockError):  # It has expired, and another consumer may hold it.
         lock.release()
 
 
 def valkey() -> ForgivingRedisCache:
-    """The deployment's cache, with what it can do beyond Django's interface."""
+    """Return the deployment's cache, with its commands beyond Django's interface."""
     cache = caches["default"]
     assert isinstance(cache, ForgivingRedisCache)
     return cache

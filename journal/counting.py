@@ -1,4 +1,4 @@
-"""Reads over the log of operations and over jobs: how many, by what they were and how they ended."""
+"""Counts of operations by outcome, of jobs by state, and of model use by purpose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .models import JobRun, ModelUse, OperationEvent
 
 @dataclass(frozen=True, slots=True)
 class OperationCount:
-    """How often an operation of a node ended so."""
+    """How often an operation of a node ended with a status."""
 
     node: str
     op: str
@@ -22,7 +22,7 @@ class OperationCount:
 
 
 def count_operations(since: datetime, user_id: UUID | None = None) -> list[OperationCount]:
-    """What was attempted since then, of one person or of all, by node, operation and status."""
+    """Count operations since a time by node, operation and status, for one person or everybody."""
     events = OperationEvent.objects.filter(at__gte=since)
     if user_id is not None:
         events = events.filter(user_id=user_id)
@@ -32,7 +32,7 @@ def count_operations(since: datetime, user_id: UUID | None = None) -> list[Opera
 
 
 def count_jobs() -> dict[tuple[str, str], int]:
-    """How many jobs wait, run or have failed, by kind and state; one that waits after an error is ``retrying``."""
+    """Count waiting, running and failed jobs by kind and state; one that waits after an error is ``retrying``."""
     open_ones = JobRun.objects.filter(state__in=["waiting", "running"]).order_by()
     counts: dict[tuple[str, str], int] = {}
     rows = open_ones.values_list("kind", "state", "error_code").annotate(number=Count("pk"))
@@ -44,6 +44,6 @@ def count_jobs() -> dict[tuple[str, str], int]:
 
 
 def count_model_use() -> list[tuple[str, int, int, int]]:
-    """Calls, input and output tokens of models for work that runs by itself, by purpose, of all days."""
+    """Return the calls, input and output tokens of background work by purpose, over all days."""
     rows = ModelUse.objects.order_by("purpose").values_list("purpose")
     return list(rows.annotate(of=Sum("calls"), read=Sum("input_tokens"), written=Sum("output_tokens")))

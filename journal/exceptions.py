@@ -1,4 +1,4 @@
-"""Refusals that every room raises and the API and the pages turn into an answer."""
+"""Exceptions that every room raises, and that the API and the pages turn into a 4xx or 503 response."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ class Refused(Exception):
     """A request that can't be done, with a reason for the caller. Nothing was changed.
 
     ``detail`` is a sentence for a person, ``code`` a stable word for a program, ``status`` the HTTP status.
-    ``extra`` is added to the answer's JSON. ``retry_after`` is in how many seconds it is worth trying again, where that
-    is known.
+    ``extra`` is added to the response's JSON. ``retry_after`` is the seconds to wait before a retry, where known.
     """
 
     retry_after: int | None = None
@@ -30,19 +29,19 @@ class Refused(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        """What the API answers with."""
+        """The JSON body of the API's response."""
         return {"detail": self.detail, "code": self.code, **self.extra}
 
 
 class NotFound(Refused):
-    """It does not exist, or the caller may not know that it does."""
+    """The object does not exist, or the caller may not know that it does."""
 
     status = 404
     code = "not_found"
 
 
 class NotAllowed(Refused):
-    """The caller may see it but not do this."""
+    """The caller may see the object but not do this."""
 
     status = 403
     code = "not_allowed"
@@ -60,7 +59,7 @@ class NotYoursToDecide(NotAllowed):
 
 
 class Gone(Refused):
-    """It was erased, and the caller knew it."""
+    """The object was erased; only callers that could see it before get this."""
 
     status = 410
     code = "erased"
@@ -77,34 +76,34 @@ class Conflict(Refused):
 
 
 class Gated(Refused):
-    """A gate refused the content, with the reason."""
+    """A gate refused the content; ``detail`` gives the reason."""
 
     status = 422
     code = "gate"
 
 
 class TooMany(Refused):
-    """The caller has had as many of these as there are for now; later it works again."""
+    """The caller has reached a limit per day."""
 
     status = 429
     code = "too_many_for_now"
 
     def __init__(self, detail: str, *, first_at: datetime | None, code: str = "") -> None:
-        """``first_at`` is when the first of those was made that count today."""
+        """``first_at`` is the time of the earliest one counted; a day after it, a retry can succeed."""
         super().__init__(detail, code=code)
         now = timezone.now()
         self.retry_after = max(1, math.ceil(((first_at or now) + timedelta(days=1) - now).total_seconds()))
 
 
 class Unavailable(Refused):
-    """Something Keepsake needs is away; trying again later may work."""
+    """A service that Keepsake needs can't be reached; a later retry may succeed."""
 
     status = 503
     code = "unavailable"
 
 
 class IdempotentReplay(Exception):
-    """The Idempotency-Key was used before with the same request; ``record`` says what it did."""
+    """The Idempotency-Key was used before with the same request; ``record`` holds that request's result."""
 
     def __init__(self, record: Any) -> None:
         super().__init__("replayed")

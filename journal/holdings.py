@@ -1,7 +1,7 @@
-"""What each table holds of a person: what an export of their data writes, and what erasing it leaves.
+"""Declarations of the personal data in each table, for export, restoring an export, and erasure.
 
-Every room declares its tables in a file of this name. Export, import of an export and erasure work from these
-declarations alone; a test fails on a column with text, JSON, a vector or bytes that is in none.
+Every room declares its tables in a file named ``holdings.py``. A test fails on a column with text, JSON, a vector or
+bytes that no declaration names.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .models import (
 )
 
 ERASED_TEXT = "[erased]"
-"""What stands in a column that may not be empty."""
+"""Replaces erased text in columns that may not be empty."""
 
 _SAYS_NOTHING = (
     models.AutoField,
@@ -52,29 +52,29 @@ _SAYS_NOTHING = (
 )
 
 VECTOR = {"embedding": None, "embedding_model": ""}
-"""The vector of a row of ``retrieval.fields.Searchable``; an export holds it, so that an import needs no model."""
+"""The vector columns of ``retrieval.fields.Searchable``. They are exported, so that an import needs no embedder."""
 
 SEARCHED = {"search_text": "", "search_config": "simple", "search_length": 0, "search": None}
-"""What makes such a row found by its words: made of them, and made anew by an import."""
+"""The full-text columns of ``retrieval.fields.Searchable``. They are derived, so an import computes them again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """One table.
+    """The declaration of one table.
 
-    ``kind`` names its rows in an export; empty: they are in none. ``owner`` is the path from a row to the id of its
-    person; empty where the rows are nobody's. ``theirs`` says so where no path does. ``restored`` tells whether an
-    import of an export brings its rows back, ``exported`` which of them the
-    export holds.
+    ``kind`` names its rows in an export; empty: they are not exported. ``owner`` is the lookup path from a row to the
+    id of its person; empty where rows belong to nobody. ``theirs`` is the filter where no path leads there.
+    ``restored``: whether an import of an export restores its rows. ``exported`` filters the rows to export.
 
-    Columns that can hold text are in one of four groups. An export writes ``words``, and erasure leaves the value that
-    stands by their names in rows that have to stay. It writes ``terms`` too, which are words of ours or of the
-    deployment (states, categories, names of models) and stay. ``made`` is worked out from other columns: not written,
-    and erased like words. ``secret`` is in no export and goes with its row.
+    Columns that can hold text are in one of four groups:
+    ``words`` hold personal text: exported; in rows that have to stay, erasure sets each to the value given here.
+    ``terms`` hold the application's vocabulary (states, categories, names of models): exported, never erased.
+    ``made`` are derived from other columns: not exported, erased like words.
+    ``secret`` are not exported, and deleted with their row.
 
-    ``revs`` are revisions of the person's ledger; ``refers`` are columns that hold ids of rows without being keys. An
-    import moves the former on and puts the ids that rows have got in the latter. ``remake`` works out what is made of a
-    row, in the person's language, before it is stored again.
+    ``revs`` are columns with revisions of the person's ledger, which an import shifts. ``refers`` are columns with ids
+    of rows that are not foreign keys, which an import maps to the new ids. ``remake`` computes the derived columns of
+    a row, in the person's language, before an import stores it.
     """
 
     model: type[models.Model]
@@ -93,23 +93,23 @@ class Holding:
 
     @property
     def registered(self) -> list[str]:
-        """The columns that the declaration names as holding text or not."""
+        """The names of all columns in the four groups."""
         return [*self.words, *self.terms, *self.made, *self.secret]
 
     @property
     def written(self) -> list[models.Field[Any, Any]]:
-        """The columns of an export, in the order of the table."""
+        """The exported columns, in the order of the table."""
         left_out = {*self.made, *self.secret}
         return [column for column in self.model._meta.concrete_fields if column.name not in left_out]
 
     @property
     def blank(self) -> dict[str, Any]:
-        """What the columns of a row hold that has to stay without its text."""
+        """The values that erasure sets in a row that has to stay."""
         stored = {column.name for column in self.model._meta.concrete_fields if not column.generated}
         return {name: value for name, value in {**self.words, **self.made}.items() if name in stored}
 
     def of_person(self, user_id: UUID) -> models.QuerySet[Any]:
-        """The rows of one person."""
+        """Return the rows of one person."""
         rows = self.model._base_manager.all()
         if self.theirs is not None:
             return rows.filter(self.theirs(user_id))
@@ -117,7 +117,7 @@ class Holding:
 
 
 def can_hold_text(column: models.Field[Any, Any]) -> bool:
-    """Whether a column can hold something that was said: text, JSON, bytes, a vector, or a list of any of them."""
+    """Whether a column can hold personal text: text, JSON, bytes, a vector, or a list of any of them."""
     if isinstance(column, ArrayField):
         return can_hold_text(column.base_field)
     return not isinstance(column, _SAYS_NOTHING)
@@ -125,7 +125,7 @@ def can_hold_text(column: models.Field[Any, Any]) -> bool:
 
 @cache
 def holdings() -> tuple[Holding, ...]:
-    """The declarations of all rooms; a table comes after those that its rows refer to."""
+    """Return the declarations of all rooms; a table comes after those that its foreign keys point to."""
     declared = {each.model: each for each in _declared()}
     order = TopologicalSorter({model: _referred_to(model) for model in declared}).static_order()
     return tuple(declared[model] for model in order if model in declared)
@@ -133,7 +133,7 @@ def holdings() -> tuple[Holding, ...]:
 
 @cache
 def holding_of(model: type[models.Model]) -> Holding:
-    """The declaration of a table. Raises KeyError where there is none."""
+    """Return the declaration of a table. Raises KeyError where there is none."""
     return {each.model: each for each in holdings()}[model]
 
 
@@ -159,7 +159,7 @@ HOLDINGS = (
         revs=("rev",),
         refers=("object_id", "actor_id", "meta", "conversation_id"),
     ),
-    # Steps back from what was done lately. An import begins without: what it brings is the person's word as it is.
+    # Not exported: an import starts without undo steps.
     Holding(
         model=UndoStep,
         owner="ledger_id",
@@ -183,15 +183,15 @@ HOLDINGS = (
         restored=False,
     ),
     Holding(model=Export, owner="user_id"),
-    # Everything that was written by then: the file itself.
+    # The exported file itself.
     Holding(model=ExportPart, owner="export__user_id", words={"data": b""}),
     Holding(model=Learned, owner="user_id", restored=False),
-    # Sums of a deployment: they name nobody.
+    # Sums over the whole deployment, which name nobody.
     Holding(model=ModelUse, terms=("purpose",)),
-    # Receipts are for whoever has their id, and stay. They hold ids and numbers.
+    # Receipts stay after the erasure, for those who have their id. They hold only ids and numbers.
     Holding(model=Erasure, terms=("scope", "object_id", "state", "removed")),
     Holding(model=Erased, terms=("kind", "object_id")),
-    # The owner is named by kind, actor and person.
+    # ``owner`` is the caller's kind and id, then the person's id.
     Holding(
         model=IdempotencyRecord,
         theirs=lambda user_id: Q(owner__endswith=f":{user_id}"),

@@ -1,7 +1,7 @@
-"""Background jobs: opened once a subject, worked on by whoever holds the lease, ended or given back.
+"""Background jobs with leases: one open job a kind and subject, one worker at a time.
 
-A worker claims a job and then works on it ``with working(job, …)``, which gives it back, hands it on or ends it by how
-the work ends. What a worker writes it writes in a transaction in which it holds the job's row.
+A worker claims a job and runs it ``with working(job, …)``, which requeues, retries or fails the job if the work does
+not finish. It writes results only in a transaction that has locked the job's row.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ REPORT_SECONDS = 2.0
 
 
 class LeaseLost(Exception):
-    """The job was cancelled, or another worker has it: what was computed for it is thrown away."""
+    """The job was cancelled or taken over by another worker. Discard the unsaved results."""
 
 
 class TurnEnded(Exception):
-    """The worker's turn is over before the job is done; another turn goes on with it."""
+    """The time slice is used up before the job is done. The job is requeued."""
 
 
 class Lease:
-    """A job while one worker holds it: hold it longer, say how far it is, and let others have their turn."""
+    """A worker's lease of a job: renew it, report progress, lock the row, end the time slice."""
 
     def __init__(self, job: JobRun, seconds: int, turn_seconds: float | None) -> None:
         self.job = job
@@ -44,7 +44,7 @@ class Lease:
         self._reported = 0.0
 
     def renew(self, done: int | None = None, total: int | None = None) -> None:
-        """Hold the job longer, and note how far it is. Raises LeaseLost."""
+        """Renew the lease, and store the progress. Raises LeaseLost."""
         if total is not None:
             self.job.total = total
         if done is not None and self.job.total is not None:
@@ -54,17 +54,17 @@ class Lease:
         self._reported = time.monotonic()
 
     def report(self, done: int) -> None:
-        """Note how far the job is, every few seconds. Raises LeaseLost."""
+        """Renew the lease and store the progress, at most every ``REPORT_SECONDS``. Raises LeaseLost."""
         if time.monotonic() - self._reported >= REPORT_SECONDS:
             self.renew(done)
 
     def lock(self) -> None:
-        """Inside a transaction: lock the job's row, so that only its holder writes. Raises LeaseLost."""
+        """Lock the job's row in the current transaction, so that only the lease's holder writes. Raises LeaseLost."""
         if not lock_job(self.job):
             raise LeaseLost
 
     def check_turn(self) -> None:
-        """Say that what was begun is whole. Raises TurnEnded when the turn is."""
+        """Call between two units of work. Raises TurnEnded when the time slice is used up."""
         if self._turn_ends is not None and time.monotonic() > self._turn_ends:
             raise TurnEnded
 
@@ -80,11 +80,11 @@ def working(
     failed: Callable[[Exception], object] = lambda error: None,
     by_hand: bool = False,
 ) -> Iterator[Lease]:
-    """Work on a claimed job. The work itself ends it, by ``finish_job``; any other end is dealt with here.
+    """Run a claimed job. The block calls ``finish_job``; this handles every other end.
 
-    A lost lease leaves the job to whoever has it. A turn that is over hands it to another run of ``task``. After an
-    error it is tried again later; ``failed`` is told of it, and only those that are ``expected`` stop here. A job that
-    somebody started ``by_hand`` is not tried again: an error ends it, and Ctrl-C cancels it.
+    On LeaseLost, the job is left to its new holder. On TurnEnded, it is requeued and ``task`` started again. On another
+    exception, a retry is scheduled and ``failed`` called; the exception is raised unless it is ``expected``. With
+    ``by_hand`` (a command in a terminal) there is no retry: an error fails the job, and Ctrl-C cancels it.
     """
     try:
         yield Lease(job, lease_seconds, turn_seconds)
@@ -112,7 +112,7 @@ def working(
 
 
 def open_job(kind: str, subject_id: object, *, user_id: uuid.UUID | None = None, total: int | None = None) -> JobRun:
-    """Return the open job of this kind for this subject, made if there is none."""
+    """Return the open job of this kind for this subject; create it if there is none."""
     subject = str(subject_id)
     for _ in range(2):
         job = JobRun.objects.filter(kind=kind, subject_id=subject, state__in=["waiting", "running"]).first()
@@ -122,12 +122,12 @@ def open_job(kind: str, subject_id: object, *, user_id: uuid.UUID | None = None,
             with transaction.atomic():
                 return JobRun.objects.create(kind=kind, subject_id=subject, user_id=user_id, total=total)
         except IntegrityError:
-            continue  # Another worker made it between the two statements; read that one.
+            continue  # Another worker created it between the two statements; read that one.
     return JobRun.objects.get(kind=kind, subject_id=subject, state__in=["waiting", "running"])
 
 
 def claim_job(job_id: uuid.UUID, *, lease_seconds: int) -> JobRun | None:
-    """Take a job that is due, by compare-and-set. Returns it with its lease token, or None when it is not to be had."""
+    """Claim a due job by compare-and-set. Returns it with its lease token, or None if it can't be claimed."""
     now = timezone.now()
     token = uuid.uuid4()
     taken = (
@@ -141,12 +141,12 @@ def claim_job(job_id: uuid.UUID, *, lease_seconds: int) -> JobRun | None:
             attempts=F("attempts") + 1,
         )
     )
-    # By the token too: a lease that is over at once may be somebody else's by now.
+    # Filtered by the token too: a very short lease may have expired and been claimed by another worker by now.
     return JobRun.objects.filter(pk=job_id, lease_token=token).first() if taken else None
 
 
 def renew_lease(job: JobRun, *, lease_seconds: int, done: int | None = None, total: int | None = None) -> bool:
-    """Hold the job longer and note progress. False when the lease was lost: stop then, somebody else has it."""
+    """Renew the lease and store the progress. False if the lease was lost: stop working then."""
     values: dict[str, Any] = {"lease_until": timezone.now() + timedelta(seconds=lease_seconds)}
     if done is not None:
         values["done"] = done
@@ -156,12 +156,12 @@ def renew_lease(job: JobRun, *, lease_seconds: int, done: int | None = None, tot
 
 
 def lock_job(job: JobRun) -> bool:
-    """Inside a transaction: lock the job's row if its lease is still ours, so that only its holder writes results."""
+    """Lock the job's row in the current transaction. False if the lease was lost."""
     return _held(job).select_for_update().exists()
 
 
 def finish_job(job: JobRun, **result: Any) -> bool:
-    """End a job well. ``result`` must hold no stored text. False when the lease was lost."""
+    """Mark a job as done. ``result`` must hold no stored text. False if the lease was lost."""
     return bool(
         _held(job).update(
             state=JobRun.State.DONE,
@@ -175,7 +175,7 @@ def finish_job(job: JobRun, **result: Any) -> bool:
 
 
 def requeue_job(job: JobRun) -> bool:
-    """Give a job back before it is done, so that another turn of a worker goes on with it. Not a failure."""
+    """Set an unfinished job back to waiting, so that another run resumes it. Does not count as a failed attempt."""
     return bool(
         _held(job).update(
             state=JobRun.State.WAITING,
@@ -189,9 +189,9 @@ def requeue_job(job: JobRun) -> bool:
 
 
 def revoke_leases(subject_ids: Iterable[object]) -> int:
-    """Inside a transaction: have what is being made of some objects right now thrown away, and made anew later.
+    """Revoke the leases of running jobs on some objects, in the current transaction, and requeue the jobs.
 
-    Whoever holds such a job loses it, and with it the right to write. Returns how many did.
+    Their workers can't write results any more, and the work starts again later. Returns how many were revoked.
     """
     running = JobRun.objects.filter(subject_id__in=[str(each) for each in subject_ids], state=JobRun.State.RUNNING)
     return running.update(
@@ -200,7 +200,7 @@ def revoke_leases(subject_ids: Iterable[object]) -> int:
 
 
 def retry_job_later(job: JobRun, error_code: str) -> bool:
-    """Give a job back after a failure: it is tried again after 30 s, 1 min, 2 min … at most an hour apart."""
+    """Schedule a retry after a failure, with exponential backoff: 30 s, 1 min, 2 min … at most an hour."""
     delay = min(3_600, 30 * 2 ** min(max(job.attempts - 1, 0), 10))
     return bool(
         _held(job).update(
@@ -214,7 +214,7 @@ def retry_job_later(job: JobRun, error_code: str) -> bool:
 
 
 def fail_job(job: JobRun, error_code: str) -> bool:
-    """End a job that can't be done at all."""
+    """Mark a job as failed, without a retry."""
     return bool(
         _held(job).update(
             state=JobRun.State.FAILED,
@@ -227,7 +227,7 @@ def fail_job(job: JobRun, error_code: str) -> bool:
 
 
 def cancel_job(job: JobRun) -> bool:
-    """Stop a job: one that runs notices at its next progress report. False when it had ended already."""
+    """Cancel a job; a running one notices at its next progress report. False if it had ended already."""
     return bool(
         JobRun.objects.filter(pk=job.pk, state__in=["waiting", "running"]).update(
             state=JobRun.State.CANCELLED, lease_token=None, lease_until=None, finished_at=timezone.now()
@@ -236,9 +236,9 @@ def cancel_job(job: JobRun) -> bool:
 
 
 def retry_job_now(job: JobRun) -> bool:
-    """Let a waiting job be tried at once, or open a failed one again.
+    """Make a waiting job due now, or reopen a failed one.
 
-    False when there is nothing to retry, when a newer job does the same already, or when what it worked on is gone.
+    False if there is nothing to retry, if a newer job does the same already, or if the error is final.
     """
     possible = JobRun.objects.filter(pk=job.pk, state__in=["waiting", "failed"])
     try:

@@ -1,4 +1,4 @@
-"""The statements that every write needs: they are put together once a process, and prepared on each connection."""
+"""The SQL statements that every write needs, built once a process and prepared on each connection."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _SAVED = ["id", "rev", *COUNTS]
 
 
 def lock_ledgers(ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Ledger]:
-    """Lock the ledgers of these owners in the order of their ids, and read them. One that is gone is not there."""
+    """Lock the ledgers of these owners in id order, and return those that exist by id."""
     rows = _lock().run({"ids": list(ids)})
     return {row[0]: Ledger.from_db(DEFAULT_DB_ALIAS, _LEDGER, row) for row in rows}
 
 
 def save_ledgers(ledgers: Sequence[Ledger], changes: str, steps: str) -> None:
-    """Write revisions and counts back, with the log of changes and what undoes them as JSON. One statement."""
+    """Store revisions and counts, and insert the changes and undo steps given as JSON, in one statement."""
     rows = [{name: getattr(ledger, name) for name in _SAVED} for ledger in ledgers]
     values = {"now": timezone.now(), "changes": changes, "steps": steps, "rows": orjson.dumps(rows).decode()}
     _save().run(values)
@@ -73,7 +73,7 @@ def _save() -> Statement:
 
 
 def _made(template: str, model: type[models.Model], names: Sequence[str] = _LEDGER) -> Statement:
-    """A statement about some columns of a table; ``{given}`` are rows of them that come as JSON."""
+    """Build a statement with the columns ``names`` of a table; ``{given}`` stands for rows of them passed as JSON."""
     types = ", ".join(f"{name} {model._meta.get_field(name).db_type(connection)}" for name in names)
     given = f"jsonb_to_recordset({{rows}}::jsonb) AS given ({types})"
     return put_together(template.replace("{columns}", ", ".join(names)).replace("{given}", given), {}, lasting=True)

@@ -1,6 +1,6 @@
-"""The log of operations: what was attempted, and how it ended.
+"""The log of operations: what was attempted, and the outcome.
 
-Jobs log theirs at once, reads are counted by the hour, and writes of callers wait in Valkey for some seconds.
+Jobs log at once, reads are counted per hour, and callers' writes are buffered in Valkey for some seconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def note_operation(
     category: str = "",
     sim: float | None = None,
 ) -> None:
-    """Log that something was attempted and how it ended. Call it from jobs, off the request path."""
+    """Log an operation and its outcome. Call it from jobs, not on the request path."""
     OperationEvent.objects.create(
         node=node,
         op=op,
@@ -54,7 +54,7 @@ _HOURS = uuid.UUID("6f1d2f4e-0a53-4c8e-9b7e-2f6a5f0f3c11")
 
 
 def count_operation(node: str, op: str, status: str, *, user_id: uuid.UUID, thread_id: object, at: datetime) -> None:
-    """Log a read: one row for all of a conversation's in an hour, with how many there were."""
+    """Count a read in the log: one row a conversation, outcome and hour."""
     hour = at.astimezone(UTC).strftime("%Y-%m-%dT%H")
     key = uuid.uuid5(_HOURS, f"{user_id} {thread_id} {node} {op} {status} {hour}")
     with connection.cursor() as cursor:
@@ -68,13 +68,14 @@ _OPERATION_CHARACTERS = 20
 
 
 _BY_ITSELF = frozenset({"MERGE", "TTL", "EVICT", "PURGE"})
-"""What jobs change without a line of their own in the log."""
+"""Events of jobs that ``note_operation`` is not called for."""
 
 
 def operations_of(write: LedgerWrite) -> list[str]:
-    """What was changed, to be logged soon after it is committed; with the cache away it is lost.
+    """Return what to push to the queue ``OPERATIONS`` once a write is committed.
 
-    All that a person or an agent changed, and of jobs what they do by themselves.
+    That is every change by a person or an agent, and the events of jobs in ``_BY_ITSELF``. Nothing for staff. It is
+    lost if Valkey can't be reached.
     """
     is_job = write.actor.kind == ActorKind.JOB
     if write.actor.kind == ActorKind.STAFF:
@@ -106,7 +107,7 @@ def operation(
     category: str = "",
     sim: float | None = None,
 ) -> dict[str, Any]:
-    """One operation as it waits to be logged."""
+    """Build one operation of a queue entry."""
     return {"op": op, "status": str(status), "object_id": str(object_id), "category": category, "sim": sim}
 
 
@@ -117,13 +118,13 @@ def _serialise(node: str, user_id: uuid.UUID, thread_id: str, done: Sequence[Map
 
 
 def note_refusal(user_id: uuid.UUID, code: str, *, thread_id: object = "") -> None:
-    """Have it logged soon that a write was refused, by the refusal's code; with the cache away it is lost."""
+    """Queue a refused write for the log, by the refusal's code. It is lost if Valkey can't be reached."""
     done = [operation(code, status=OperationEvent.Status.SKIPPED)]
     valkey().push(OPERATIONS, _serialise(HOTPATH, user_id, str(thread_id), done))
 
 
 def flush_operations() -> int:
-    """Write what was put by into the log of operations. Returns how many rows."""
+    """Move queued operations from Valkey to the table. Returns how many rows."""
     noted = 0
     with valkey().consume(OPERATIONS, _OPERATIONS_AT_ONCE, seconds=60) as written, transaction.atomic():
         queued = [orjson.loads(each) for each in written]
@@ -131,7 +132,7 @@ def flush_operations() -> int:
             str(pk)
             for pk in Ledger.objects.filter(pk__in={each["user"] for each in queued}).values_list("pk", flat=True)
         }
-        # Of whoever was erased meanwhile nothing is written any more.
+        # Operations of people who were erased meanwhile are dropped.
         for each in (each for each in queued if each["user"] in there):
             rows = [
                 OperationEvent(

@@ -1,4 +1,4 @@
-"""Progress of a long command, for a person who watches: a bar on a terminal, now and then a line in a log."""
+"""Progress display of long commands: a bar on a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ BAR_CELLS = 30
 BAR_SECONDS = 0.1
 LINE_SECONDS = 5.0
 CLEAR = "\x1b[K"
-"""Takes away what a longer bar has left on the line."""
+"""Clears the rest of the line, where a longer bar was drawn before."""
 
 
 class Progress:
-    """Counts towards ``total`` and shows how far it is, on a command's ``stderr``. Use it as a context manager.
-
-    What it shows is a bar drawn over itself when that is a terminal, else a line every few seconds.
-    """
+    """Counts towards ``total`` and shows the progress on a command's ``stderr``. Use it as a context manager."""
 
     def __init__(self, label: str, total: int, stderr: OutputWrapper) -> None:
         self.label = label
@@ -38,7 +35,7 @@ class Progress:
             self._write("\n")
 
     def advance(self, count: int = 1) -> None:
-        """Note that ``count`` more are done."""
+        """Add ``count`` to what is done."""
         self.done += count
         pause = BAR_SECONDS if self._terminal else LINE_SECONDS
         if time.monotonic() - self._shown >= pause:
@@ -58,13 +55,13 @@ class Progress:
             self._write(f"{self.label}: {figures}\n")
 
     def _write(self, text: str) -> None:
-        # A bar is neither an error, in red, nor a line.
+        # The command's default style would colour it red as an error, and add a line break.
         self._stderr.write(text, style_func=str, ending="")
         self._stderr.flush()
 
 
 def _rounded(seconds: float) -> str:
-    """A duration as one says it."""
+    """Format a duration with a fitting unit."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"

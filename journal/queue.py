@@ -1,4 +1,4 @@
-"""The queue: tasks started by name, once what they work on is committed."""
+"""Starts Celery tasks by name once the transaction has committed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ log = structlog.get_logger(__name__)
 def enqueue(task: str, *ids: object, otherwise: Callable[[], None] | None = None) -> None:
     """Start a task by name once the current transaction has committed.
 
-    A broker that is away is logged and forgiven: every task starts from a durable row that the sweep finds again. One
-    that has no such row is done by ``otherwise``, here. Arguments are ids only.
+    If the broker can't be reached, that is logged and ignored: a periodic task finds the task's row again. For work
+    without such a row, ``otherwise`` is called in this process. Arguments are ids only.
     """
     arguments = [str(value) for value in ids]
 

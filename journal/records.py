@@ -1,4 +1,4 @@
-"""Small records that other rooms hand to the journal."""
+"""Value objects that other rooms pass to the journal, and results of bulk calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """An Idempotency-Key that came with a request. ``owner`` keeps the keys of two callers apart."""
+    """The Idempotency-Key of a request. ``owner`` is the caller that the key is unique for."""
 
     owner: str
     key: str
@@ -33,9 +33,9 @@ DONE = "done"
 
 @dataclass(frozen=True, slots=True)
 class BulkResult(Generic[Id]):
-    """What became of each of many, by its id: "done", or the code of why it was left as it was.
+    """The outcome of a bulk call by id: "done", or the code of why the object was skipped.
 
-    The person's revisions from ``first_rev`` to ``last_rev`` are those of this call; 0 and 0 when nothing was done.
+    ``first_rev`` to ``last_rev`` are the person's revisions of this call; 0 and 0 if nothing was done.
     """
 
     outcomes: Mapping[Id, str]
@@ -44,20 +44,20 @@ class BulkResult(Generic[Id]):
 
     @classmethod
     def between(cls, outcomes: Mapping[Id, str], first_rev: int, last_rev: int) -> BulkResult[Id]:
-        """The result of a call whose next revision was ``first_rev`` before it and is after ``last_rev`` now."""
+        """Build the result from the next revision before the call and the latest one after it."""
         return cls(outcomes, first_rev, last_rev) if last_rev >= first_rev else cls(outcomes)
 
     @property
     def ids(self) -> list[Id]:
-        """What the decision was carried out for."""
+        """The ids that are done."""
         return [each for each, outcome in self.outcomes.items() if outcome == DONE]
 
     @property
     def done(self) -> int:
-        """How many that are."""
+        """How many are done."""
         return len(self.ids)
 
     @property
     def skipped(self) -> dict[str, int]:
-        """How many were left as they were, by code, the most frequent first."""
+        """How many were skipped, by code, the most frequent first."""
         return dict(Counter(outcome for outcome in self.outcomes.values() if outcome != DONE).most_common())

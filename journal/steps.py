@@ -1,4 +1,4 @@
-"""What undo needs of each change: how the object stood before. Written with the log, in the same statement."""
+"""Undo steps: an object's previous values for each change, stored in the same statement as the log of changes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .models import Change, Ledger
 Key = TypeVar("Key")
 
 TOUCHED = ("suppressions", "relations", "proposals")
-"""What a change of an object may touch beside it."""
+"""Names of the lists in ``before`` with what else a change touched."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingUndoStep:
-    """How an object stood before a change; ``rev`` is its last revision in the transaction."""
+    """An undo step to be stored: an object's previous values, and its last revision in the transaction."""
 
     ledger_id: uuid.UUID
     rev: int
@@ -35,7 +35,7 @@ class PendingUndoStep:
 
 @dataclass(slots=True)
 class RevisionRange:
-    """The revisions that a person's ledger took meanwhile; 0 and 0 when it took none."""
+    """The revisions of a ledger while it is watched; 0 and 0 if there were none."""
 
     ledger_id: uuid.UUID | None
     first: int = 0
@@ -47,7 +47,7 @@ _watched: ContextVar[RevisionRange | None] = ContextVar("revisions_watched", def
 
 @contextmanager
 def watch_revisions(ledger_id: uuid.UUID | None) -> Iterator[RevisionRange]:
-    """Note which revisions of a ledger the actions inside take, for whoever offers to undo them."""
+    """Record the revisions that actions inside the block add to a ledger, so that a page can offer to undo them."""
     taken = RevisionRange(ledger_id)
     token = _watched.set(taken)
     try:
@@ -57,7 +57,7 @@ def watch_revisions(ledger_id: uuid.UUID | None) -> Iterator[RevisionRange]:
 
 
 def report_revisions(ledger_id: uuid.UUID, before: int, now: int) -> None:
-    """Tell whoever watches the ledger which revisions a transaction took."""
+    """Add a transaction's revisions to the range of ``watch_revisions``, if the ledger is watched."""
     taken = _watched.get()
     if taken is not None and taken.ledger_id == ledger_id and now > before:
         taken.first, taken.last = taken.first or before + 1, now
@@ -73,9 +73,9 @@ def store_changes(
     actions: Mapping[uuid.UUID, int],
     ledgers: Sequence[Ledger],
 ) -> None:
-    """Write the log of a transaction, what it takes to undo it, and the ledgers that it moved. One statement.
+    """Store a transaction's changes, undo steps and ledgers in one statement.
 
-    ``actions`` are the first revisions, by ledger.
+    ``actions`` maps a ledger to the transaction's first revision of it.
     """
     logged = [{name: getattr(change, name) for name in _CHANGE} for change in changes]
     undoable = [
@@ -87,7 +87,7 @@ def store_changes(
 
 
 def _first_per_object(changes: Sequence[Change], steps: Sequence[PendingUndoStep]) -> list[PendingUndoStep]:
-    """One step for each object: how it stood before the transaction, at its last revision in it."""
+    """Merge the steps of each object: its values before the transaction, under its last revision in it."""
     last = {(change.ledger_id, change.object_type, change.object_id): change.rev for change in changes}
     merged: dict[tuple[uuid.UUID, str, str], Mapping[str, Any]] = {}
     for step in reversed(steps):
@@ -97,21 +97,21 @@ def _first_per_object(changes: Sequence[Change], steps: Sequence[PendingUndoStep
 
 
 def merge_before(later: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """How an object stood before two changes of it. What each touched beside it stands in lists, the earlier first."""
+    """Merge an object's previous values of two changes. Lists of ``TOUCHED`` are joined, the earlier first."""
     lists = {name: [*value, *later.get(name, [])] for name, value in earlier.items() if name in TOUCHED}
     return {**later, **earlier, **lists}
 
 
 def as_json(value: Any) -> str:
-    """Values of columns as JSON, moments to the microsecond."""
+    """Serialise column values as JSON, with times to the microsecond."""
     return json.dumps(value, default=lambda each: each.isoformat() if isinstance(each, datetime) else str(each))
 
 
 def update_rows(model: type[models.Model], targets: Mapping[Key, Mapping[str, Any]]) -> dict[Key, dict[str, Any]]:
-    """Set columns of many rows, each to its own values, in one statement. Returns what changed, as it was, by id.
+    """Update many rows, each with its own values, in one statement. Returns the previous values that changed, by id.
 
-    The caller holds the ledger. No vector is among the columns. OFFSET keeps the planner from making each row's record
-    anew for every column of it.
+    The caller has locked the ledger. Vector columns are not supported. OFFSET 0 keeps the planner from computing a
+    row's record again for every column.
     """
     if not targets:
         return {}
@@ -140,7 +140,10 @@ def update_rows(model: type[models.Model], targets: Mapping[Key, Mapping[str, An
 
 @dataclass(frozen=True, slots=True)
 class UndoTarget:
-    """One object that is to be as it was: ``before`` holds its columns, and ``created`` if it was not there."""
+    """An object to restore. ``before`` holds its previous values, or ``created`` if it did not exist.
+
+    ``revs`` are the revisions to undo, ``actions`` the first revisions of their transactions, ``events`` their events.
+    """
 
     object_id: str
     before: Mapping[str, Any]
@@ -151,7 +154,7 @@ class UndoTarget:
 
 @dataclass(frozen=True, slots=True)
 class NotUndone:
-    """A revision that was not undone, and why."""
+    """A revision that was not undone, and the code of why."""
 
     rev: int
     why: str
@@ -159,9 +162,9 @@ class NotUndone:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What came of undoing: the objects that are as they were, by type and id, and the revisions that were left.
+    """The result of an undo: the restored objects by type and id, and the revisions that were not undone.
 
-    ``first`` and ``last`` are the revisions that undoing took, which can be undone in their turn.
+    ``first`` and ``last`` are the revisions of the undo itself, which can be undone as well.
     """
 
     objects: Sequence[tuple[str, str]] = field(default_factory=tuple)
@@ -171,5 +174,5 @@ class Undone:
 
     @property
     def undone(self) -> int:
-        """How many objects are as they were."""
+        """How many objects were restored."""
         return len(self.objects)

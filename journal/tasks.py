@@ -1,4 +1,4 @@
-"""Celery wrappers of the journal's own chores."""
+"""Periodic Celery tasks of the journal."""
 
 from celery import shared_task
 
@@ -7,11 +7,11 @@ from . import actions, operation_actions
 
 @shared_task(name="journal.note_operations")
 def note_operations() -> None:
-    """Log what was changed in the last seconds."""
+    """Store the operations that were queued in the last seconds."""
     operation_actions.flush_operations()
 
 
 @shared_task(name="journal.trim")
 def trim() -> None:
-    """Delete expired operation events and idempotency records."""
+    """Delete expired rows."""
     actions.trim()

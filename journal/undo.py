@@ -26,18 +26,18 @@ from .steps import NotUndone, Undone, UndoTarget, merge_before
 
 MOST_REVISIONS = 10_000
 _NO_ADMIN_NEEDED = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "PIN", "LINK", "MENTION", "EVICT"})
-"""What an agent may do without the scope admin, and so may undo where it did it itself."""
+"""Events that an agent may cause without the scope admin, and so may undo without it."""
 
 _NOT_BLOCKING = ("LINK", "MENTION")
 _REGENERATED = frozenset({"chunk"})
-"""Summaries: a job writes them anew once their messages have changed or are put back, also amid somebody's action."""
+"""Objects that a job generates again whenever their messages change. They have no undo step."""
 
 _EVICTIONS = frozenset({"EVICT"})
 _NO_CHANGES = Q(pk__in=[])
 
 
 class Undoer(Protocol):
-    """The principal, as far as this room knows it."""
+    """The part of ``accounts.principals.Principal`` that undo uses."""
 
     @property
     def kind(self) -> str: ...  # noqa: D102
@@ -53,12 +53,12 @@ class Undoer(Protocol):
 
 
 UndoHandler = Callable[[LedgerWrite, Any, Sequence[UndoTarget]], Mapping[str, str]]
-"""Let objects stand as they stood. Returns the ids of those that were left, each with the code of why."""
+"""Restores objects of a type. Returns the codes of why some could not be restored, by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ObjectUndo:
-    """How objects of a type are put back, and which ledgers beside the person's that takes."""
+    """How objects of a type are restored. ``ledgers`` returns what to lock beside the person's, for object ids."""
 
     restore: UndoHandler
     ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]]
@@ -69,7 +69,7 @@ _object_undos: dict[str, _ObjectUndo] = {}
 
 @dataclass(frozen=True, slots=True)
 class _GroupRevert:
-    """How that is taken back which keeps a way back of its own, and the conversations that go with it, by their ids."""
+    """How a plan or an import is reverted, and the ids of the conversations whose changes are reverted with it."""
 
     revert: Callable[[Any, str], str]
     conversations: Callable[[str], QuerySet[Any, uuid.UUID]] | None
@@ -81,7 +81,7 @@ _group_reverts: dict[str, _GroupRevert] = {}
 def register_undo(
     object_type: str, restore: UndoHandler, *, ledgers: Callable[[Sequence[str]], Iterable[uuid.UUID]] = lambda ids: ()
 ) -> None:
-    """Say how objects of a type are put back. Types are put back in the order in which they were told."""
+    """Register how objects of a type are restored. Types are restored in the order of registration."""
     _object_undos[object_type] = _ObjectUndo(restore, ledgers)
 
 
@@ -91,9 +91,10 @@ def register_revert(
     *,
     conversations: Callable[[str], QuerySet[Any, uuid.UUID]] | None = None,
 ) -> None:
-    """Say how that is taken back whose id stands under ``name`` in the log. It returns why not, or nothing.
+    """Register the revert function of objects whose id is logged under ``name`` in a change's ``meta``.
 
-    What was learned in its ``conversations`` is taken back with it, and not a second time by itself.
+    It returns an error code, or "" on success. Changes in its ``conversations`` are reverted with it, so undo skips
+    them.
     """
     _group_reverts[name] = _GroupRevert(revert, conversations)
 
@@ -105,21 +106,22 @@ _undo_listeners: list[Callable[[uuid.UUID, Sequence[Span]], None]] = []
 
 
 def on_undo(follow: Callable[[uuid.UUID, Sequence[Span]], None]) -> None:
-    """Have a room told, under the locks, which actions of a person were undone."""
+    """Register a listener that is called, under the locks, with the person's id and the actions that were undone."""
     _undo_listeners.append(follow)
 
 
 def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
-    """Let everything stand as it stood before the person's revisions from ``first_rev`` to ``last_rev``.
+    """Undo the person's revisions ``first_rev`` to ``last_rev`` (inclusive).
 
-    What was done together is undone together. What somebody changed since is left, and named; so is what has no room
-    any more, what staff decided, and what is never undone. A later change that was undone itself stands in nobody's
-    way. What made room comes back only with what needed the room. An agent undoes what it did itself, decisions with
-    the scope admin only. Undoing can be undone.
+    Changes of one transaction are undone together. A change is not undone if its object was changed later (unless
+    that was undone too), if the object does not fit any more, if staff decided it, or if it is never undoable. Evicted
+    memories come back only with the undo of what evicted them. An agent can undo only its own changes, and decisions
+    only with the scope admin. An undo can be undone.
 
-    Codes of what was left: ``built_on``, ``not_undoable``, ``not_yours``, ``by_staff``, ``not_there``, ``wrong_state``,
-    ``similar_exists``, ``field_exists``, ``budget``, ``not_a_member``, ``rejected_before``, ``cause_left``. Raises
-    NotAllowed without the scope write, NotFound where the range holds nothing of the caller's, Refused (400).
+    Codes of revisions that were not undone: ``built_on``, ``not_undoable``, ``not_yours``, ``by_staff``, ``not_there``,
+    ``wrong_state``, ``similar_exists``, ``field_exists``, ``budget``, ``not_a_member``, ``rejected_before``,
+    ``cause_left``. Raises NotAllowed (403) without the scope write, NotFound (404) if no change in the range is the
+    caller's, Refused (400) for a bad range.
     """
     if "write" not in principal.scopes or principal.user_id is None:
         raise NotAllowed(_("This key has no scope write."), code="missing_scope")
@@ -136,7 +138,7 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
     known = {name: ids for name, ids in found.ids.items() if name in _object_undos}
     others = {each for name, ids in known.items() for each in _object_undos[name].ledgers(ids)}
     with transaction.atomic():
-        # All of them first, in the order of their ids as everywhere: what is reverted locks the person's alone.
+        # Lock all of them here, in id order as everywhere: a revert function locks only the person's.
         lock_ledgers(sorted({user_id, *others}))
         left, reverted = _revert(principal, found)
         with ledger_write(principal.actor, user_id, *others) as write:
@@ -152,12 +154,15 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
 
 
 def serialize_undone(undone: Undone) -> list[str]:
-    """What came of undoing as it is kept with an Idempotency-Key, without any text."""
+    """Serialise the result for the idempotency record, without any text."""
     return [f"{undone.undone} {undone.first} {undone.last}", *(f"{each.rev} {each.why}" for each in undone.left)]
 
 
 def _revert(principal: Undoer, found: _Range) -> tuple[dict[int, str], list[tuple[str, str]]]:
-    """Take back what keeps a way back of its own: the revisions of what can't be, with why not, and what was."""
+    """Revert the plans and imports in the range.
+
+    Returns the codes of what was not reverted by revision, and (name, id) of what was.
+    """
     targets: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in found.asked.values():
         for name in _group_reverts.keys() & change.meta.keys():
@@ -174,7 +179,7 @@ def _revert(principal: Undoer, found: _Range) -> tuple[dict[int, str], list[tupl
 
 
 def _changes_of_conversations(reverted: Sequence[tuple[str, str]]) -> Q:
-    """The changes that go with what was reverted: those of its conversations."""
+    """Return the filter of the changes in the conversations of reverted imports."""
     gone = _NO_CHANGES
     for name, object_id in reverted:
         if (conversations := _group_reverts[name].conversations) is not None:
@@ -184,10 +189,10 @@ def _changes_of_conversations(reverted: Sequence[tuple[str, str]]) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """The changes that are asked about, widened to whole actions, and all that happened to the same objects since.
+    """The changes to undo (``asked``), with the undo steps of their transactions and later changes of their objects.
 
-    ``undone`` holds the revisions of what has no effect any more: changes that were undone, and what undid them unless
-    that is asked about as well.
+    ``steps`` are by type and id, the latest first; ``log`` has the changes of each object. ``undone`` holds the
+    revisions that have no effect any more: undone changes, and the undos of them unless these are asked for as well.
     """
 
     asked: Mapping[int, Change]
@@ -197,9 +202,9 @@ class _Range:
 
     @classmethod
     def of(cls, principal: Undoer, user_id: uuid.UUID, first: int, last: int, *, without: Q = _NO_CHANGES) -> _Range:
-        """Read it, in as many statements for a thousand as for one; not the changes that ``without`` says.
+        """Read the range in a fixed number of statements, leaving out the changes that ``without`` filters.
 
-        No statement lists what another has read: a range holds many thousands. Raises NotFound.
+        No statement gets the ids that another has read, because a range can hold thousands. Raises NotFound.
         """
         changes = Change.objects.of_owner(user_id)
         asked = {change.rev: change for change in changes.filter(rev__range=(first, last))}
@@ -215,13 +220,13 @@ class _Range:
         log: dict[tuple[str, str], list[Change]] = defaultdict(list)
         targets = {step.rev: step.action for each in steps.values() for step in each}
         since = min(targets.values(), default=0)
-        # Actions don't overlap, so these are the same steps.
+        # Actions don't overlap, so this range gives the same steps as the list of actions above.
         same = theirs.filter(action__range=(since, last), object_type=OuterRef("object_type"))
         rows = changes.filter(Exists(same.filter(object_id=OuterRef("object_id"))), rev__gte=since)
         undid = Subquery(theirs.filter(rev=OuterRef("rev")).values("before__undoes"))
         undone: set[int] = set()
         back_to: dict[tuple[str, str], int] = {}
-        # The latest first, so that what was undone and then done again is in effect.
+        # The latest first, because an undo that was undone itself has no effect.
         for change in rows.annotate(undoes=undid).order_by("-rev"):
             key = (change.object_type, change.object_id)
             if change.event not in _NOT_BLOCKING:
@@ -235,7 +240,7 @@ class _Range:
 
     @property
     def ids(self) -> Mapping[str, list[str]]:
-        """Which objects were changed, by type."""
+        """The ids of the changed objects by type."""
         found: dict[str, list[str]] = defaultdict(list)
         for object_type, object_id in self.steps:
             found[object_type].append(object_id)
@@ -243,14 +248,14 @@ class _Range:
 
 
 def _is_own(principal: Undoer, change: Change) -> bool:
-    """Whether a change is the principal's to undo: any for the person, its own for an agent."""
+    """Whether the principal may undo a change: a person any, an agent its own."""
     if principal.kind != ActorKind.AGENT:
         return True
     return (change.actor_kind, change.actor_id) == (ActorKind.AGENT, principal.actor_id)
 
 
 def _objection(principal: Undoer, change: Change) -> str:
-    """Why the principal can't undo a change; empty when it can."""
+    """Return the code of why the principal can't undo a change, or ""."""
     if change.actor_kind == ActorKind.STAFF:
         return "by_staff"
     decided = change.event not in _NO_ADMIN_NEEDED or (change.object_type == "fact" and change.event != "ADD")
@@ -261,7 +266,7 @@ def _objection(principal: Undoer, change: Change) -> str:
 
 @dataclass
 class _UndoRun:
-    """What undoing a range works on, under the locks. ``left`` says by revision what stays, and why."""
+    """Undoes a range, under the locks. ``left`` holds the codes of what was not undone by revision."""
 
     write: LedgerWrite
     principal: Undoer
@@ -271,7 +276,7 @@ class _UndoRun:
     done_actions: set[int] = field(default_factory=set)
 
     def run(self) -> None:
-        """Put back what was changed, then what had only made room for it."""
+        """Restore the changed objects, then those that were evicted to make room for them."""
         targets: dict[tuple[str, bool], list[UndoTarget]] = defaultdict(list)
         for (object_type, object_id), steps in self.range.steps.items():
             log = self.range.log[object_type, object_id]
@@ -289,9 +294,9 @@ class _UndoRun:
             self.restore(object_type, caused)
 
     def undoable_steps(self, steps: Sequence[UndoStep], log: Sequence[Change]) -> list[UndoStep]:
-        """The steps of an object that nothing stands against, the latest first; the others are noted as left.
+        """Return the steps of an object that can be undone, the latest first; add the others to ``left``.
 
-        What was undone before is passed over, and noted where there is nothing else.
+        Steps that were undone before are skipped; if all were, they are added to ``left`` as ``built_on``.
         """
         found: list[UndoStep] = []
         until = None
@@ -313,7 +318,7 @@ class _UndoRun:
         return found
 
     def restore(self, object_type: str, targets: Sequence[UndoTarget]) -> None:
-        """Have the room do it, and note what it left."""
+        """Call the registered handler, and record what it restored."""
         if not targets:
             return
         left = _object_undos[object_type].restore(self.write, self.principal, targets)
@@ -325,7 +330,7 @@ class _UndoRun:
                 self.done_actions |= each.actions
 
     def done_spans(self) -> list[Span]:
-        """The actions of which anything was undone."""
+        """Return the actions of which anything was undone."""
         last: dict[int, int] = {}
         for steps in self.range.steps.values():
             for step in steps:
@@ -333,7 +338,7 @@ class _UndoRun:
         return [(action, last[action]) for action in sorted(self.done_actions)]
 
     def result(self, first: int, last: int) -> Undone:
-        """What was done, and what was left of what was asked, the earliest first."""
+        """Return the result, with the revisions that were not undone in order; ``first`` to ``last`` are its own."""
         for rev, change in self.range.asked.items():
             steps = self.range.steps.get((change.object_type, change.object_id), ())
             is_covered = any(step.action <= rev <= step.rev for step in steps)
@@ -347,7 +352,7 @@ class _UndoRun:
 def _target(object_id: str, steps: Sequence[UndoStep], log: Sequence[Change]) -> UndoTarget:
     before: dict[str, Any] = {}
     for step in steps:
-        # Several objects may have touched one suppression, so each is told with its revision.
+        # Several objects may have changed one suppression, so each entry gets its revision to order them.
         suppressions = [[*each, step.rev] for each in step.before.get("suppressions", [])]
         before = merge_before(before, {**step.before, **({"suppressions": suppressions} if suppressions else {})})
     before.pop("undoes", None)

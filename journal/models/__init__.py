@@ -1,4 +1,4 @@
-"""What happened, what is being done, and what people take with them or had erased."""
+"""Tables of the log, jobs and idempotency (``log``), and of exports and erasures (``leaving``)."""
 
 from .leaving import Erased, Erasure, Export, ExportPart, ExportQuerySet
 from .log import (

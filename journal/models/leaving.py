@@ -1,4 +1,4 @@
-"""What a person takes with them, and what they had erased."""
+"""Exports of personal data and receipts of erasures."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from django.utils import timezone
 
 
 class ExportQuerySet(models.QuerySet["Export"]):
-    """Files with everything about a person."""
+    """Queries over exports."""
 
     def of_user(self, user_id: uuid.UUID) -> ExportQuerySet:
-        """Those of one person, the latest first."""
+        """Return one person's exports, the latest first."""
         return self.filter(user_id=user_id).order_by("-created_at", "pk")
 
     def whole(self, at: datetime) -> ExportQuerySet:
-        """Those that can be fetched."""
+        """Return the finished exports that have not expired."""
         return self.filter(expires_at__gt=at)
 
     def over(self, at: datetime, kept: timedelta) -> ExportQuerySet:
-        """Those whose time is over, and those that were begun so long ago that nobody writes them any more."""
+        """Return expired exports, and unfinished ones created more than ``kept`` ago, which count as abandoned."""
         return self.filter(Q(expires_at__lte=at) | Q(expires_at__isnull=True, created_at__lte=at - kept))
 
 
 class Export(models.Model):
-    """A file with everything about a person, under the id of the job that writes it. ``expires_at`` says it is whole.
+    """A person's export file, with the id of the job that writes it. ``expires_at`` is null until it is complete.
 
-    The database keeps it, in parts, because the worker that writes it may run on another machine than the web server.
+    It is stored in the database, in parts, because the worker may run on another machine than the web server.
     """
 
     id = models.UUIDField(primary_key=True)
@@ -51,7 +51,7 @@ class Export(models.Model):
 
 
 class ExportPart(models.Model):
-    """A piece of an export's file, of a megabyte; the last one may be smaller."""
+    """A megabyte of an export's file; the last part may be smaller."""
 
     export = models.ForeignKey(Export, on_delete=models.CASCADE, related_name="parts", db_index=False)
     number = models.PositiveIntegerField()
@@ -65,9 +65,9 @@ class ExportPart(models.Model):
 
 
 class Erasure(models.Model):
-    """What somebody had erased, under the id of its receipt. It holds no text, and stays when they are gone.
+    """An erasure and its receipt, with the same id. It holds no text, and stays after the person's account is deleted.
 
-    Nothing happens before ``due_at``: until then it can be withdrawn. ``removed`` counts rows by kind.
+    It can be withdrawn until ``due_at``, when it starts. ``removed`` counts rows by kind.
     """
 
     class State(models.TextChoices):
@@ -94,7 +94,7 @@ class Erasure(models.Model):
 
 
 class Erased(models.Model):
-    """The id of something that was erased, or a keyed digest of how an agent named a person. Kept for 90 days."""
+    """The id of an erased object, or a keyed digest of an agent's name for a person. Kept for 90 days."""
 
     erasure = models.ForeignKey(Erasure, on_delete=models.CASCADE, related_name="objects_erased", db_index=False)
     kind = models.CharField(max_length=20)

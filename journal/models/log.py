@@ -1,4 +1,4 @@
-"""What happened: one ledger a person or legacy, the log of changes, operations, jobs, idempotency; and who reads it."""
+"""Ledgers, the log of changes, undo steps, operations, model use, jobs and idempotency records."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from django.utils import timezone
 
 
 class ChangeQuerySet(models.QuerySet["Change"]):
-    """Who may read which changes."""
+    """Queries over changes."""
 
     def of_owner(self, owner_id: uuid.UUID) -> ChangeQuerySet:
-        """The changes of one person or legacy, in the order in which they happened."""
+        """Return the changes of one person or legacy, in the order of revisions."""
         return self.filter(ledger_id=owner_id).order_by("rev")
 
 
 class JobRunQuerySet(models.QuerySet["JobRun"]):
-    """Which jobs are there to be taken."""
+    """Queries over jobs."""
 
     def of_user(self, user_id: uuid.UUID | None) -> JobRunQuerySet:
-        """The jobs that work for one person."""
+        """Return one person's jobs."""
         return self.none() if user_id is None else self.filter(user_id=user_id)
 
     def failing(self) -> JobRunQuerySet:
-        """Jobs that failed and can be tried again, and those that wait for that by themselves."""
+        """Return failed jobs that can be retried, and those that wait for a retry."""
         rows = self.filter(state__in=["waiting", "failed"]).exclude(error_code="")
         return rows.exclude(error_code__in=self.model.FINAL_ERRORS)
 
     def claimable(self, at: datetime) -> JobRunQuerySet:
-        """Waiting jobs whose time has come, and running ones whose worker is gone."""
+        """Return waiting jobs that are due, and running ones whose lease has expired."""
         return self.filter(Q(state="waiting", not_before__lte=at) | Q(state="running", lease_until__lte=at))
 
 
 class Ledger(models.Model):
     """One row per user and one per legacy, with the same id as its owner.
 
-    A trigger on the owner's table makes it, and the owner's id refers back to it. ``rev`` counts the owner's changes
-    without holes; the counts and term sums are what keyword ranking and budgets need, kept in the same lock.
+    A trigger on the owner's table creates it, and the owner's id references it. ``rev`` counts the owner's changes
+    without gaps. The counts and sums of terms serve keyword ranking and budgets; the row's lock protects them too.
     """
 
     class Kind(models.TextChoices):
@@ -75,7 +75,7 @@ class Ledger(models.Model):
 
 
 class ActorKind(models.TextChoices):
-    """Who can do something."""
+    """The kinds of actors."""
 
     PERSON = "person"
     AGENT = "agent"
@@ -84,7 +84,7 @@ class ActorKind(models.TextChoices):
 
 
 class Change(models.Model):
-    """One write, in the order of its owner's revisions. Outlives what it tells of, and never holds its text."""
+    """One change under its owner's revision. It is kept after its object is deleted, and never holds text."""
 
     class Event(models.TextChoices):
         ADD = "ADD"
@@ -120,7 +120,7 @@ class Change(models.Model):
         KEY = "KEY"
         PREFERENCE = "PREFERENCE"
 
-    # The key that makes a revision unique finds the changes of a ledger as well.
+    # The unique constraint's index serves lookups by ledger as well.
     ledger = models.ForeignKey(Ledger, on_delete=models.CASCADE, related_name="changes", db_index=False)
     rev = models.BigIntegerField()
     event = models.CharField(max_length=12, choices=Event.choices)
@@ -143,7 +143,7 @@ class Change(models.Model):
         ]
         indexes = [
             models.Index(fields=["object_type", "object_id", "-rev"], name="change_by_object"),
-            # Rows come in the order of time, so this counts the writes of a day for a few pages of storage.
+            # Rows are inserted in time order, so a BRIN index finds a day's changes at little cost.
             BrinIndex(fields=["at"], name="change_by_time", autosummarize=True),
         ]
 
@@ -152,14 +152,14 @@ class Change(models.Model):
 
 
 class UndoStep(models.Model):
-    """How one object stood before a change, kept for 30 days so that the change can be undone.
+    """An object's values before a change, kept for 30 days for undo.
 
-    ``before`` holds the columns that changed, without vectors, and the number of the version in place of the wording.
-    ``action`` is the first revision of the transaction: what was done together is undone together. A step that undid
-    others holds the first revision that it undid as ``undoes``.
+    ``before`` holds the columns that changed, without vectors, and the version number in place of the wording.
+    ``action`` is the first revision of the transaction, whose changes are undone together. If the change was an undo,
+    ``before`` also holds ``undoes``: the first revision that it undid.
     """
 
-    # The key of the database takes the steps along when the ledger goes with its owner.
+    # A foreign key in the database (in a migration) deletes the steps together with the ledger.
     ledger = models.ForeignKey(Ledger, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False)
     rev = models.BigIntegerField()
     action = models.BigIntegerField()
@@ -181,9 +181,9 @@ class UndoStep(models.Model):
 
 
 class OperationEvent(models.Model):
-    """What was attempted, reads, skips and failures included. Written off the request path, kept 90 days.
+    """An attempted operation: writes, reads, skips and failures. Stored off the request path, kept for 90 days.
 
-    ``count`` is how often: what was only shown is one row a conversation and hour. ``sim`` is the best neighbour's.
+    ``count`` is how often: reads have one row a conversation and hour. ``sim`` is the best neighbour's similarity.
     """
 
     class Status(models.TextChoices):
@@ -215,9 +215,9 @@ class OperationEvent(models.Model):
 
 
 class ModelUse(models.Model):
-    """What language models used in one day (UTC) for one purpose of work that runs by itself. Names nobody.
+    """Model calls and tokens in one day (UTC) for one purpose of background work. It names nobody.
 
-    ``input_tokens`` counts what came out of the server's cache too.
+    ``input_tokens`` includes tokens read from the model server's cache.
     """
 
     day = models.DateField()
@@ -234,7 +234,7 @@ class ModelUse(models.Model):
 
 
 class Learned(models.Model):
-    """How much was learned from a person in one hour (UTC), facts and memories: what the cap of a day is counted by."""
+    """How many facts and memories were learned from a person in one hour (UTC), for the daily cap."""
 
     user_id = models.UUIDField()
     hour = models.DateTimeField()
@@ -250,10 +250,10 @@ class Learned(models.Model):
 
 
 class JobRun(models.Model):
-    """A piece of background work: who holds it, how far it is, how it ended.
+    """A background job: its lease, progress and result.
 
-    Holding is a lease: a token and a time. Whoever has the token may write results; when the time has passed,
-    another worker may take the job over, and the old token is worth nothing.
+    A lease is a token with an expiry time. Only the worker with the current token may write results. After expiry
+    another worker may claim the job, which replaces the token.
     """
 
     class State(models.TextChoices):
@@ -264,7 +264,7 @@ class JobRun(models.Model):
         CANCELLED = "cancelled"
 
     FINAL_ERRORS = ("bad_file", "gone")
-    """Errors that no retry corrects and that nobody has to look at: what the job works on is broken or not there."""
+    """Errors that are not retried or shown to staff: the job's input is broken or does not exist any more."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     kind = models.CharField(max_length=40)
@@ -287,7 +287,7 @@ class JobRun(models.Model):
 
     class Meta:
         constraints = [
-            # Two workers must never do the same thing to the same object.
+            # Two workers must never do the same job on the same object.
             models.UniqueConstraint(
                 fields=["kind", "subject_id"],
                 condition=Q(state__in=["waiting", "running"]),
@@ -306,7 +306,7 @@ class JobRun(models.Model):
             models.Index(fields=["not_before"], condition=Q(state__in=["waiting", "running"]), name="job_open_by_time"),
             models.Index(fields=["user_id", "-created_at"], name="job_by_user"),
             models.Index(fields=["-created_at"], name="job_by_time"),
-            # What went wrong and waits for staff: few rows among all that ever ran.
+            # Jobs with an error that staff may retry: few rows of a large table.
             models.Index(
                 fields=["-created_at"],
                 condition=Q(state__in=["waiting", "failed"]) & ~Q(error_code=""),
@@ -319,14 +319,14 @@ class JobRun(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether it failed in a way that no retry corrects."""
+        """Whether the job failed with an error that is not retried."""
         return self.state == self.State.FAILED and self.error_code in self.FINAL_ERRORS
 
 
 class IdempotencyRecord(models.Model):
-    """What a POST with an Idempotency-Key did, written in the same transaction as what it did.
+    """The result of a POST with an Idempotency-Key, stored in the transaction of the request.
 
-    It holds ids, not text: a replay renders the objects again as they are now.
+    It holds ids, not text: a replay renders the current state of the objects.
     """
 
     owner = models.CharField(max_length=120)
