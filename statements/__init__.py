@@ -1,1 +1,1 @@
-"""What facts and memories share: their wording, gates, suppressions, versions, transitions and indexing."""
+"""What facts and memories share: wording, gates, suppressions, versions, state transitions and indexing."""

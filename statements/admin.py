@@ -1,4 +1,4 @@
-"""Facts and memories for staff, and what must not come back: what they say opens for a logged reason only."""
+"""Staff pages of facts, memories, suppressions, doubts and candidates. Text is shown only for a logged reason."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SHOWN_CHANGES = 100
 
 
 class StatementAdmin(OwnedAdmin):
-    """Facts or memories, whose text opens for a reason that its author reads.
+    """Facts or memories. Staff give a reason to open a text, and its author can read that reason.
 
-    ``decisions`` says by state what can be decided, by the buttons' paths, what is meant most first. ``queues`` are the
-    states in which rows wait for staff. ``moderation`` holds the actions by the buttons' paths. The template
-    ``opened_template`` shows a text under the name that the log has for such a row.
+    ``decisions`` maps a state to the paths of the buttons that it allows, the most usual first. ``queues`` are the
+    states in which rows wait for staff. ``moderation`` maps the buttons' paths to actions. ``opened_template`` shows an
+    opened text, in the context under ``kind.name``.
     """
 
     kind: ClassVar[StatementKind[Any]]
@@ -51,26 +51,26 @@ class StatementAdmin(OwnedAdmin):
     change_form_outer_after_template = "admin/story.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """All of them, without what they say."""
+        """Return all rows without their text."""
         rows = self.kind.rows.visible_to(moderator(request)).without_vectors()
         return rows.defer("content", "fingerprint", "embedding", "search", "search_text")
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
-        """In a queue why each waits, and since when."""
+        """Return the columns; in a queue those of ``queue_display``."""
         if not self._is_queue(request):
             return list(super().get_list_display(request))
         return ["handle" if name == "id" else name for name in self.queue_display]
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
-        """The newest first; in a queue what has waited longest."""
+        """Order by newest first; a queue by longest waiting first."""
         return ["updated_at"] if self._is_queue(request) else [self.newest_first]
 
     def get_actions_row(self, request: HttpRequest) -> list[Any]:
-        """In a list of one state what can be decided there; elsewhere opening alone."""
+        """Return the buttons of a list: "open", and the decisions of the state that it is filtered by."""
         return self._possible(super().get_actions_row(request), request.GET.get("state__exact", ""))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """What can be decided about the row as it stands."""
+        """Return the buttons of a row: "open", and the decisions of its state."""
         rows = with_id(self.model._default_manager.all(), object_id)
         state = rows.values_list("state", flat=True).first()
         return self._possible(super().get_actions_detail(request, object_id), state or "")
@@ -85,24 +85,24 @@ class StatementAdmin(OwnedAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The page of a row, with what happened to it."""
+        """Show the page of a row with its changes."""
         author = with_id(self.model._default_manager.all(), object_id).values("user_id")
         rows = Change.objects.filter(object_type=self.kind.name, object_id=object_id, ledger_id__in=author)
         story = rows.order_by("-rev")[:SHOWN_CHANGES]
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "story": story})
 
     def title_of(self, row: Any) -> str:
-        """Whose it is, and of which category."""
+        """Return the title: the owner and the category."""
         return f"{super().title_of(row)}, {row.category}"
 
     @display(description="state", ordering="state", label=STATE_COLOURS)
     def labelled_state(self, row: Any) -> tuple[str, str]:
-        """Where it stands."""
+        """Return the state with its label."""
         return row.state, row.get_state_display()
 
     @admin.display(description="reason")
     def reason(self, row: Any) -> str:
-        """Why it waits for staff. Why its author rejected it is the author's own."""
+        """Return why it waits for staff. The author's reasons for a rejection are not shown."""
         return row.state_reason if row.state in self.queues else "-"
 
     taken_from = linked(Conversation, "source_conversation_id", "taken from")
@@ -117,7 +117,7 @@ class StatementAdmin(OwnedAdmin):
         icon="visibility",
     )
     def open_text(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Show what it says and what supports it, once, with what can be decided then."""
+        """Show the text and its evidence once, with buttons for the possible decisions."""
         row = self.row(request, object_id)
         try:
             text = self.moderation["open"](moderator(request), row.pk, form.cleaned_data["reason"])
@@ -140,7 +140,7 @@ class StatementAdmin(OwnedAdmin):
         icon="gpp_maybe",
     )
     def quarantine(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Hold it back."""
+        """Move it to quarantine."""
         return self.decide(request, form, object_id, "quarantine", "is in quarantine")
 
     @button(
@@ -152,7 +152,7 @@ class StatementAdmin(OwnedAdmin):
         variant=ActionVariant.PRIMARY,
     )
     def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Let it out of quarantine."""
+        """End its quarantine."""
         return self.decide(request, form, object_id, "release", "is released")
 
     @button(
@@ -164,11 +164,11 @@ class StatementAdmin(OwnedAdmin):
         variant=ActionVariant.DANGER,
     )
     def refuse_statement(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Reject it while it is in quarantine."""
+        """Reject a quarantined statement."""
         return self.decide(request, form, object_id, "refuse", "is refused")
 
     def decide(self, request: HttpRequest, form: ReasonForm, object_id: str, path: str, done: str) -> HttpResponse:
-        """Call the action of a button for the reason that was given, and say what was done."""
+        """Call the action of a button with the given reason, and show a message."""
         row, reason = self.row(request, object_id), form.cleaned_data["reason"]
         call = self.moderation[path]
         return self.run_action(request, lambda: call(moderator(request), row.pk, reason), f"The {row.noun} {done}.")
@@ -176,7 +176,7 @@ class StatementAdmin(OwnedAdmin):
 
 @admin.register(Suppression)
 class SuppressionAdmin(OwnedAdmin):
-    """Marks of rejected and deleted statements."""
+    """Suppressions of rejected and deleted statements."""
 
     list_display = ["object_id", "person", "about", "embedding_model", "created_at"]
     list_filter = ["created_at"]
@@ -187,13 +187,13 @@ class SuppressionAdmin(OwnedAdmin):
     ordering = ["-id"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Suppression]:
-        """All suppressions, without their vectors."""
+        """Return all suppressions without vectors and fingerprints."""
         return super().get_queryset(request).defer("embedding", "fingerprint")
 
 
 @admin.register(Doubt)
 class DoubtAdmin(OwnedAdmin):
-    """Marks of statements that may be out of date."""
+    """Doubts about statements that may be out of date."""
 
     list_display = ["object_type", "object_id", "person", "rev", "created_at"]
     list_filter = ["object_type", "created_at"]
@@ -205,7 +205,7 @@ class DoubtAdmin(OwnedAdmin):
 
 @admin.register(Candidate)
 class CandidateAdmin(OwnedAdmin):
-    """What waits to be written because of a cap, without its words."""
+    """Candidates over a cap, without their text."""
 
     list_display = ["id", "person", "is_fact", "category", "rank", "written_by", "created_at"]
     list_filter = ["is_fact", "created_at"]
@@ -215,5 +215,5 @@ class CandidateAdmin(OwnedAdmin):
     ordering = ["-created_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Candidate]:
-        """All of it, without what was said."""
+        """Return all candidates without their text."""
         return super().get_queryset(request).defer("content", "quote", "subject")

@@ -4,13 +4,13 @@ from django.apps import AppConfig
 
 
 class StatementsConfig(AppConfig):
-    """What facts and memories share."""
+    """The Django application of this room."""
 
     name = "statements"
 
     def ready(self) -> None:
-        """Follow words that are withheld or refused, and doubt no more what rests on a change that was undone."""
-        from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are there only now
+        """Register the listeners of withholding, refusals and undo."""
+        from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are loaded now
         from journal.undo import on_undo  # noqa: PLC0415
 
         from .actions import (  # noqa: PLC0415

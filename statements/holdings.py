@@ -1,17 +1,17 @@
-"""What this room's tables hold of a person, and columns that facts and memories have alike."""
+"""Declarations of personal data in this room's tables, and of columns that facts and memories share."""
 
 from journal.holdings import VECTOR, Holding
 
 from .models import Candidate, Doubt, Suppression
 
 STATED = {"state_reason": ""}
-"""Of a statement, besides its wording: staff's reasons are written by hand."""
+"""Free text of a statement besides its wording: reasons that staff type."""
 
 STATED_TERMS = ("category", "state", "written_by")
 VERSION_TERMS = ("category", "written_by", "actor_kind")
 
 HOLDINGS = (
-    # The fingerprint tells nobody what was said who doesn't hold the deployment's key: it refuses the same words.
+    # A fingerprint reveals nothing without the deployment's key, and is needed to refuse the same words again.
     Holding(
         model=Suppression,
         kind="suppressions",

@@ -1,4 +1,4 @@
-"""The columns that facts and memories have alike, and what must not come back."""
+"""Abstract models of what facts and memories share, and the tables of suppressions, doubts and candidates."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .querysets import CandidateQuerySet, DoubtQuerySet, Row, StatementQuerySet,
 
 
 class Statement(Searchable):
-    """What is kept of what somebody said, as it stands now. It mirrors its current version.
+    """The current state of a fact or memory. Its wording is a copy of its current version.
 
-    ``fingerprint`` stands for the words. ``written_by`` names the model, rules or agent whose wording it is; empty
-    means the person's own. ``version`` counts wordings. ``index_not_before`` is set while it waits for its vector, or
-    for being compared with its neighbours.
+    ``fingerprint`` is the keyed hash of its words. ``written_by`` names the model, rules or agent that worded it; empty
+    for the person. ``version`` counts wordings. ``index_not_before`` is set while it waits to be embedded, or to be
+    compared with its neighbours.
     """
 
     fingerprint = models.CharField(max_length=64, editable=False)
@@ -42,9 +42,9 @@ class Statement(Searchable):
     index_not_before = models.DateTimeField(null=True, editable=False)
 
     noun: ClassVar[str]
-    """What people are told it is."""
+    """What pages call it."""
 
-    if TYPE_CHECKING:  # Alike but for what they are limited to.
+    if TYPE_CHECKING:  # Declared in the subclasses, with their own limits and choices.
         content: models.CharField[str, str]
         state: models.CharField[str, str]
         user: models.ForeignKey[User, User]
@@ -55,10 +55,7 @@ class Statement(Searchable):
 
 
 class Refusal(models.TextChoices):
-    """Why a person refuses a statement: it was read wrongly, or it is theirs and not to be used.
-
-    What is not to be kept is withheld: the words that it was learned from leave the record too.
-    """
+    """Why a person rejects a statement. With DONT_KEEP, the words that it was learned from are withheld as well."""
 
     NOT_TRUE = "not_true", "Not true"
     DONT_KEEP = "dont_keep", "Not to be kept"
@@ -69,12 +66,12 @@ UPKEEP = frozenset({"index_not_before", "index_attempts", "embedding", "embeddin
 
 @dataclass(frozen=True, slots=True)
 class StatementKind(Generic[Row]):
-    """What functions that work on facts and on memories have to know of the one or the other.
+    """Describes facts or memories to the functions that work on both.
 
-    ``name`` and ``plural`` stand in the log of changes and in jobs. ``owners`` are the columns whose ledgers a change
-    locks: the person's, and for a fact its legacy's. Statements are compared, suppressed and counted within them.
-    ``upkeep`` are columns that change without anybody having changed the statement, ``worked_out`` those that undo
-    works out again, with the wording, which stands in its version. A change does not read those of ``not_read``.
+    ``name`` and ``plural`` are used in the log of changes and in jobs. ``owners`` are the columns with the ids of the
+    ledgers that a change locks: the person's, and for a fact its legacy's. Statements are compared, suppressed and
+    counted within them. ``upkeep`` are columns whose change is not a change of the statement. ``worked_out`` are
+    columns that undo derives from the version's wording. Columns of ``not_read`` are deferred in a change.
     """
 
     name: str
@@ -87,22 +84,21 @@ class StatementKind(Generic[Row]):
 
     @property
     def rows(self) -> StatementQuerySet[Row]:
-        """All of them."""
+        """All rows."""
         rows: StatementQuerySet[Row] = self.model._default_manager.all()  # type: ignore[assignment]
         return rows
 
     def legacy_of(self, row: Row) -> UUID | None:
-        """The legacy that a statement is about, none where it is about its person."""
+        """Return the legacy of a fact; None for a memory."""
         legacy_id: UUID | None = getattr(row, self.owners[1]) if len(self.owners) > 1 else None
         return legacy_id
 
 
 class StatementVersion(models.Model):
-    """How a statement read from one change to the next. Numbers run from 1 without holes; the last is the statement.
+    """A wording of a statement. Numbers run from 1 without gaps; the last one is the current version.
 
-    ``recorded_from`` and ``recorded_to``, with the person's revisions at those moments, say when it was what is kept.
-    ``written_by`` says whose wording it is; the actor is who put it there. A trigger keeps what was recorded, and lets
-    rows go only in a purge.
+    It was current from ``recorded_from`` to ``recorded_to``, given with the person's revisions as well. ``written_by``
+    worded it; the actor stored it. A trigger refuses changes of versions, and their deletion except in a purge.
     """
 
     number = models.PositiveIntegerField()
@@ -119,7 +115,7 @@ class StatementVersion(models.Model):
 
 
 class Evidence(models.Model):
-    """The message that says what is kept, and the words that say it."""
+    """The message that a statement was learned from, and the quoted words."""
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
     quote = models.CharField(max_length=500)
@@ -129,7 +125,7 @@ class Evidence(models.Model):
 
 
 def version_constraints(name: str) -> list[models.BaseConstraint]:
-    """What keeps the versions of the statement in the column ``name`` in order, and one of them the current."""
+    """Return the constraints on versions of the statement in column ``name``: their order, and one current version."""
     return [
         models.UniqueConstraint(fields=[name, "number"], name=f"{name}_version_once"),
         models.UniqueConstraint(
@@ -147,8 +143,8 @@ def version_constraints(name: str) -> list[models.BaseConstraint]:
 class Suppression(models.Model):
     """Marks something a person rejected or deleted, so that extraction can't bring it back.
 
-    It holds no text: a keyed fingerprint of the normalised words and the vector. When the person says the thing again
-    themselves, the suppression is removed.
+    It holds no text, only a keyed fingerprint of the normalised words, and the vector. It is removed when the person
+    says the thing again.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="suppressions")
@@ -179,10 +175,10 @@ class Suppression(models.Model):
 
 
 class Doubt(models.Model):
-    """Marks a fact or a memory that may be out of date: what it rests on, or was made of, has changed.
+    """Marks a fact or a memory that may be out of date, because what it depends on has changed.
 
-    ``rev`` is the person's revision of that change; the latest counts. It is settled by whatever the person decides
-    about the statement after that.
+    ``rev`` is the person's revision of the latest such change. Any later decision of the person about the statement
+    settles the doubt.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -205,10 +201,10 @@ class Doubt(models.Model):
 
 
 class Candidate(models.Model):
-    """Something that was found in what a person said, over a cap: it waits to be written as a fact or a memory.
+    """An extracted statement over a cap, which waits to be written as a fact or a memory.
 
-    ``rank`` is what ``policy.urgency`` says of it. With ``explicit`` the person asked for it to be remembered. It goes
-    where its ``quote`` is withheld.
+    ``rank`` is its ``policy.urgency``. ``explicit``: the person asked for it to be remembered. It is deleted if its
+    ``quote`` is withheld.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -1,4 +1,4 @@
-"""Reads that facts and memories have alike, and what may not come back."""
+"""Queries over statements, doubts, suppressions and candidates."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ WITH said AS MATERIALIZED (
 
 @dataclass(slots=True)
 class Against:
-    """The suppressions, by id, that stand against a statement: of its very ``words``, or of its ``meaning``.
+    """The ids of the suppressions that match a text: by the same ``words``, or by ``meaning``.
 
-    ``near``: it is so near to one that it may mean that too. Its person decides, and approving it lifts nothing.
+    ``near``: the text may mean something suppressed. The person decides, and approving it removes no suppression.
     """
 
     words: list[int] = field(default_factory=list)
@@ -60,13 +60,13 @@ class Against:
         return bool(self.words or self.meaning or self.near)
 
     def why_waits(self, text: Embedded) -> str:
-        """Why what somebody else than the person says has to wait for them; empty when it need not."""
+        """Return why a text by somebody else has to wait for the person's review, or ""."""
         return RESEMBLES if self else text.doubt
 
     def take(
         self, text: Embedded, suppression: int, similarity: float | None, rejected: str | None, stood: bytes | None
     ) -> None:
-        """Take a row of ``suppressed`` about a text; ``stood`` is the vector of what was rejected."""
+        """Add a row of the query ``suppressed``; ``stood`` is the vector of the rejected text."""
         if similarity is None:
             self.words.append(suppression)
         elif text.verbatim:
@@ -79,19 +79,19 @@ class Against:
 
 
 def least_similarity(texts: Iterable[Embedded]) -> float:
-    """From which similarity on a suppression can stand against one of these."""
+    """Return the least similarity at which a suppression can match one of these texts."""
     judged = any(text.meaning is not None for text in texts)
     return min(settings.SUPPRESSION_SIMILARITY, LEAST_SIMILARITY) if judged else settings.SUPPRESSION_SIMILARITY
 
 
 def suppressed(kind: StatementKind[Any], *, scoped: bool) -> str:
-    """The query of the suppressions that stand against statements of a kind, about one legacy or, else, none."""
+    """Return the SQL of suppressions that match statements of a kind, with a legacy if ``scoped``, else without."""
     is_uuid = isinstance(kind.model._meta.pk, models.UUIDField)
     object_id = "CASE WHEN pg_input_is_valid(near.object_id, 'uuid') THEN near.object_id::uuid END"
     parts = {
         "{rows}": kind.model._meta.db_table,
         "{object_id}": object_id if is_uuid else "near.object_id",
-        # Not IS NOT DISTINCT FROM: no index serves that.
+        # IS NOT DISTINCT FROM can't use the index.
         "{is_scope}": "= {legacy}::uuid" if scoped else "IS NULL",
     }
     text = _SUPPRESSED
@@ -106,42 +106,41 @@ def _matching(kind: StatementKind[Any], scoped: bool) -> Prepared:
 
 
 _IN_ALL_FORMS = 4
-"""So many first letters do the forms of a word have in common, or nearly all."""
+"""The length of the prefix that nearly all inflected forms of a word share."""
 _MOST_NAMED = 100
 
 
 class StatementQuerySet(models.QuerySet[Row]):
-    """Facts or memories. Who may see which is for their rooms to say."""
+    """Queries over facts or memories. Their rooms define ``visible_to``."""
 
     def visible_to(self, principal: Principal) -> Self:
-        """Those that the principal may read."""
+        """Return the statements that the principal may read."""
         raise NotImplementedError
 
     def present(self) -> Self:
-        """Those that a new statement is compared with: neither archived nor rejected."""
+        """Return those that new statements are compared with: neither archived nor rejected."""
         return self.exclude(state__in=["archived", "rejected"])
 
     def in_use(self, principal: Principal) -> Self:
-        """Those that count: active ones, but of the person's own only reviewed ones while they review before.
+        """Return those that may be used: active, and for the person's own also reviewed if they review ``before``.
 
-        It is asked whenever something is read for a prompt, so that a change of that preference counts at once, also
-        for what was found before it, and can be taken back.
+        Called for every prompt, so that a change of this preference takes effect at once for all statements.
         """
         active = self.filter(state="active")
         return active.exclude(pk__in=self._unreviewed(principal.user_id)) if principal.review == "before" else active
 
     def _unreviewed(self, user_id: UUID | None) -> models.QuerySet[Row, Any]:
-        # By id: the index that searches read alone does not say what was reviewed.
+        # Excluded by id, because the index that searches use does not contain ``reviewed_at``.
         rows = self.model._default_manager
         own = rows.filter(user_id=user_id) if user_id else rows.none()
         return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
 
     def naming(self, words: Collection[str]) -> Self:
-        """Those that may hold all of some words in any of their forms, the latest of them; none for no words."""
+        """Return the latest that may contain all of the words in any inflected form; none without words."""
         return self.saying(" ".join(word[:_IN_ALL_FORMS] for word in words)).order_by("-updated_at")[:_MOST_NAMED]
 
     def saying(self, words: str) -> Self:
-        """Those that hold every one of the words, or the beginning of one, whatever case and accents."""
+        """Return those that contain every one of the words as a prefix, ignoring case and accents."""
         wanted = list_query_words(words)
         found = self if wanted else self.none()
         for word in wanted:
@@ -149,10 +148,10 @@ class StatementQuerySet(models.QuerySet[Row]):
         return found
 
     def saying_again(self, sought: Sought, object_type: str, *columns: str) -> list[SaidAgain]:
-        """Those that say the same as what is not to be kept, in its words or in meaning; at most 20.
+        """Return statements that say what the person asked not to keep, by words or meaning; at most ``MOST_OFFERED``.
 
-        ``columns`` hold words beside the content. Surely the same is only what has no other words: "plays the cello"
-        and "has a daughter who plays the cello" are two statements.
+        ``columns`` hold text beside the content. ``surely`` is set only without further words: "plays the cello" and
+        "has a daughter who plays the cello" are two statements.
         """
         said = sought.said
         rows = self.exclude(pk=str(sought.cause[1])) if sought.cause[0] == object_type else self.all()
@@ -171,15 +170,15 @@ class StatementQuerySet(models.QuerySet[Row]):
         return sorted(offered, key=lambda each: not each.surely)[:MOST_OFFERED]
 
     def without_vectors(self) -> Self:
-        """Without the columns that only searches read."""
+        """Defer the columns that only searches use."""
         return self.defer("embedding", "search", "search_text")
 
     def unindexed(self, now: datetime) -> Self:
-        """Those that wait for their vector, or for being compared, and whose time to try has come."""
+        """Return those that are due to be embedded or compared."""
         return self.filter(index_not_before__lte=now)
 
     def due_for_purge(self, now: datetime) -> Self:
-        """Those whose time in the archive is over."""
+        """Return those whose retention is over."""
         return self.filter(purge_at__lte=now)
 
 
@@ -189,10 +188,10 @@ def _flat(values: Iterable[str | Sequence[str]]) -> Iterator[str]:
 
 
 class DoubtQuerySet(models.QuerySet["Doubt"]):
-    """What may be out of date."""
+    """Queries over doubts."""
 
     def open_of(self, user_id: UUID | None, object_type: str) -> DoubtQuerySet:
-        """A person's facts, or memories, that may be out of date and that they have not decided about since."""
+        """Return the doubts about a person's facts or memories that the person has not decided about since."""
         decided = Change.objects.filter(
             ledger_id=models.OuterRef("user_id"),
             object_type=models.OuterRef("object_type"),
@@ -203,10 +202,10 @@ class DoubtQuerySet(models.QuerySet["Doubt"]):
 
 
 class SuppressionQuerySet(models.QuerySet["Suppression"]):
-    """Suppressions of one person, about one legacy or about themselves."""
+    """Queries over suppressions."""
 
     def of(self, user_id: UUID, legacy_id: UUID | None = None) -> SuppressionQuerySet:
-        """Those of a person for a legacy, or those for none."""
+        """Return a person's suppressions of facts of a legacy, or without one of memories."""
         scoped = self.filter(user_id=user_id)
         return scoped.filter(legacy_id=legacy_id) if legacy_id else scoped.filter(legacy__isnull=True)
 
@@ -218,10 +217,10 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
         *,
         legacy_id: UUID | None = None,
     ) -> list[Against]:
-        """Say of each text what stands against it. Exact, and one statement for any number of texts.
+        """Return the matching suppressions of each text, in one SQL statement with an exact vector search.
 
-        The words are the same, or vectors of one model are so near that it may mean the same (``resembles``). ``kind``
-        is what the suppressions are of.
+        A suppression matches by the same words, or by vectors of the same model (``resembles``, ``comes_near``).
+        ``kind`` is the kind of the suppressed statements.
         """
         found = [Against() for _ in texts]
         if not texts:
@@ -243,13 +242,13 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
 
 
 class CandidateQuerySet(models.QuerySet["Candidate"]):
-    """What waits to be written."""
+    """Queries over candidates."""
 
     def waiting_for(self, user_id: UUID | None) -> CandidateQuerySet:
-        """A person's."""
+        """Return a person's candidates."""
         return self.filter(user_id=user_id)
 
     def due(self, user_id: UUID) -> CandidateQuerySet:
-        """A person's that may be written, what matters most first, and of that what was said first."""
+        """Return a person's candidates that are due, by rank, then the oldest first."""
         now = timezone.now()
         return self.waiting_for(user_id).filter(not_before__lte=now).order_by("rank", "created_at", "pk")

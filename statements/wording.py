@@ -1,4 +1,4 @@
-"""A text and all that is derived from it, made before the transaction that stores it."""
+"""A text with everything derived from it, computed before the transaction that stores it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ DOUBTS = {
     "order": "This may be meant for an assistant, not say something of a person.",
     "secret": "This may hold a password or a code.",
 }
-"""Why a statement waits for the person, by what it reads like. It may be wrong, so that nothing is refused for it."""
+"""Reasons for review by the kind that a classifier gives a text. It can be wrong, so nothing is refused for it."""
 
 
 class Worded(Protocol):
-    """A row that says something: its text, what it is known again by, and what searches read."""
+    """A row with a text, its fingerprint, and its columns for searches."""
 
     content: str
     fingerprint: str
@@ -48,7 +48,7 @@ class Worded(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A content in its stored form, with its fingerprint, words, vector and length in tokens."""
+    """A text in its stored form, with its fingerprint, search columns, vector and length in tokens."""
 
     content: str
     fingerprint: str
@@ -68,9 +68,9 @@ class Wording:
         *,
         heading: str = "",
     ) -> Wording:
-        """Derive everything from a content in its stored form. ``vector`` is None while the embedder is away.
+        """Derive everything from a content in its stored form. ``vector`` is None if the embedder is unavailable.
 
-        The words of ``heading`` are found by searches too. ``tokens`` are those of the content alone.
+        Searches find the words of ``heading`` too. ``tokens`` counts the content alone.
         """
         return cls(
             content=content,
@@ -82,7 +82,7 @@ class Wording:
         )
 
     def put_on(self, row: Worded) -> None:
-        """Set the columns that the wording decides."""
+        """Set the columns of a row."""
         row.content = self.content
         row.fingerprint = self.fingerprint
         row.tokens = self.tokens
@@ -93,11 +93,11 @@ class Wording:
 
 @dataclass(frozen=True)
 class Embedded:
-    """A content in its stored form and its vector by the model that is named, None while the embedder is away.
+    """A content in its stored form, with its vector by ``embedding_model``; None if the embedder is unavailable.
 
-    ``said`` is the message that says it, which may tell what was wrong before. ``traits`` tell how it is said, where
-    the bundled embedder has just read it. ``verbatim``: it need not be a statement, so that not the whole is judged,
-    but each of its ``passages``, where the bundled embedder has just read those.
+    ``said`` is the message that says it, which may name an earlier value as wrong. ``traits`` are further
+    features for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not
+    be a statement, so its ``passages`` are classified one by one.
     """
 
     content: str
@@ -110,24 +110,24 @@ class Embedded:
 
     @cached_property
     def saying(self) -> Saying:
-        """The content as it is compared with others: parsed once, before a lock if it is asked before."""
+        """The content parsed for comparisons. Access it before taking a lock, as it is computed once."""
         return Saying(self.content, self.said)
 
     @property
     def meaning(self) -> Meaning | None:
-        """What the gates can judge by, if there is such a thing."""
+        """The input of the classifier; None unless the vector is the bundled embedder's."""
         if self.vector is None or self.embedding_model != BundledEmbedder.name:
             return None
         return Meaning(self.vector, self.traits)
 
     @property
     def statement(self) -> Meaning | None:
-        """The meaning, of what is a statement."""
+        """``meaning``, or None for a verbatim text."""
         return None if self.verbatim else self.meaning
 
     @property
     def doubt(self) -> str:
-        """Why it has to wait for the person, unless it is their own word: it may be no statement. Else empty."""
+        """Why a text by somebody else than the person has to be reviewed: it may not be a statement. Otherwise ""."""
         if self.verbatim:
             return next(
                 (DOUBTS[kind] for kind in (kind_of(each, in_document=True) for each in self.passages) if kind), ""
@@ -135,31 +135,31 @@ class Embedded:
         return "" if self.meaning is None else DOUBTS[kind_of(self.meaning)]
 
     def as_document(self, beside: int = 0) -> Embedded:
-        """The same as what is kept as it is, with what its passages mean. Call it before the transaction.
+        """Return it as a verbatim text with embedded passages. Call it before the transaction.
 
-        ``beside`` is how many others are read in the same call.
+        ``beside`` is how many other documents the same call embeds.
         """
         said = passages(self.content, beside) if self.meaning is not None else []
         if said == [self.content.strip()]:
-            return self  # One sentence is a statement.
+            return self  # A single sentence is treated as a statement.
         read = [each.meaning for each in self.of_each(said)]
         return replace(self, verbatim=True, passages=tuple(each for each in read if each is not None))
 
     @classmethod
     def of(cls, content: str, *, verbatim: bool = False) -> Embedded:
-        """Ask the embedder. Call it before the transaction."""
+        """Embed one text. Call it before the transaction."""
         (text,) = cls.of_each([content])
         return text.as_document() if verbatim else text
 
     @classmethod
     def of_row(cls, row: Worded | Wording, *, verbatim: bool = False) -> Embedded:
-        """What a row says, with the vector that it has."""
+        """Return the content and vector of a row."""
         vector = None if row.embedding is None else np.asarray(row.embedding, dtype=np.float32)
         return cls(row.content, vector, row.embedding_model, verbatim=verbatim)
 
     @classmethod
     def of_each(cls, contents: Sequence[str]) -> list[Embedded]:
-        """Ask the embedder once for several. Call it before the transaction."""
+        """Embed several texts in one call; without vectors if the embedder is unavailable. Not in a transaction."""
         try:
             return cls.read_each(contents)
         except EmbedderUnavailable as error:
@@ -168,7 +168,7 @@ class Embedded:
 
     @classmethod
     def read_each(cls, contents: Sequence[str]) -> list[Embedded]:
-        """As ``of_each``, for those who wait for the embedder. Raises EmbedderUnavailable."""
+        """Like ``of_each``, but raises EmbedderUnavailable."""
         embedder = get_embedder()
         if not contents:
             return []
@@ -180,14 +180,14 @@ class Embedded:
 
     @classmethod
     def again(cls, content: str, embedding: Sequence[float] | None, embedding_model: str) -> Embedded:
-        """A content that was stored before, with the vector that it had if the present embedder made that one.
+        """Return a stored content with its vector, if the current embedder made that; otherwise without a vector.
 
-        The embedder is not asked, so it may be called inside a transaction; another vector comes later.
+        The embedder is not called, so this is allowed in a transaction. A missing vector is computed later.
         """
         if embedding is None or embedding_model != get_embedder().name:
             return cls(content, None, "")
         return cls(content, np.asarray(embedding, dtype=np.float32), embedding_model)
 
     def worded(self, principal: Principal, user_id: UUID, heading: str = "") -> Wording:
-        """All that is derived from it; the words of ``heading`` are found by searches too."""
+        """Return the Wording of this content; searches find the words of ``heading`` too."""
         return Wording.of(principal, user_id, self.content, self.vector, self.embedding_model, heading=heading)

@@ -1,4 +1,4 @@
-"""Changes that facts and memories share, made inside the action of the one or the other."""
+"""Parts of actions that facts and memories share. They run inside an action of either room."""
 
 from .candidates import (
     candidate_keep,

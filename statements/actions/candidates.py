@@ -1,4 +1,4 @@
-"""What is over a cap waits in rows of its own until it is written."""
+"""Candidates: extracted statements over a cap, stored until they can be written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..policy import urgency
 
 
 def candidate_keep(message: Message, found: MemoryCandidate, written_by: str, *, is_fact: bool = False) -> None:
-    """Let something wait that was found in a message, inside a transaction that holds the person's ledger."""
+    """Store a candidate that was found in a message, in a transaction that holds the person's ledger lock."""
     Candidate.objects.create(
         user_id=message.user_id,
         message=message,
@@ -36,24 +36,24 @@ def candidate_keep(message: Message, found: MemoryCandidate, written_by: str, *,
 
 
 def candidates_drop(ids: Collection[UUID]) -> None:
-    """Let go what was written, inside the transaction that wrote it."""
+    """Delete candidates, in the transaction that wrote them as facts or memories."""
     Candidate.objects.filter(pk__in=ids).delete()
 
 
 def candidates_postpone(ids: Collection[UUID], until: datetime) -> None:
-    """Leave what could not be written now until later."""
+    """Set the time of the next attempt for candidates that could not be written."""
     Candidate.objects.filter(pk__in=ids).update(not_before=until)
 
 
 def candidates_follow_withholding(
     write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause
 ) -> None:
-    """Let go what waits and whose words are withheld."""
+    """Delete candidates whose quote is withheld."""
     Candidate.objects.filter(user_id=user_id, message__in=message_ids, quote=MARK).delete()
 
 
 def candidates_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:
-    """Let go what waits and is named by what a person asks not to be kept, wherever they said it."""
+    """Delete candidates about what a person asks not to be kept, from whatever message."""
     if heard.named:
         waiting = Candidate.objects.waiting_for(user_id).values_list("pk", "content")
         named = [pk for pk, content in waiting if beside(content, heard.named) is not None]

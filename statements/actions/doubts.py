@@ -1,4 +1,7 @@
-"""What may be out of date, because that has changed which it rests on: it waits for the person, and stays as it is."""
+"""Doubts: marks on statements that may be out of date because a statement they depend on has changed.
+
+The person decides about them; the marked statements are not changed.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,14 @@ _finders: dict[str, Finder] = {}
 
 
 def doubted_by(object_type: str, find: Finder) -> None:
-    """Say which statements of a type rest on something that has changed, of those that count or wait."""
+    """Register the function that finds the active and waiting statements of a type that depend on a changed one."""
     _finders[object_type] = find
 
 
 def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: int) -> None:
-    """Mark what rests on something as perhaps out of date since ``rev``.
+    """Store a doubt, with revision ``rev``, for each statement that depends on ``changed``.
 
-    The caller holds the person's ledger. Nothing is changed of what is marked.
+    The caller holds the person's ledger lock.
     """
     found = [
         Doubt(user_id=user_id, object_type=object_type, object_id=str(pk), rev=rev, created_at=timezone.now())
@@ -53,12 +56,12 @@ def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: i
 
 
 def doubt_withheld(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
-    """Doubt what rests on words that are withheld, all but what they are withheld for."""
+    """Store doubts for what depends on withheld messages, except for the cause of the withholding."""
     doubt_what_rests(write, user_id, Changed(cause.type, cause.id, message_ids), write.ledgers[user_id].rev)
 
 
 def doubts_drop(user_id: UUID, undone: Sequence[tuple[int, int]]) -> None:
-    """Doubt no more what rests on actions that were undone, told by their first and last revisions, in order."""
+    """Delete the doubts caused by undone actions, given as sorted (first, last) revisions."""
     if not undone:
         return
     firsts = [first for first, _ in undone]

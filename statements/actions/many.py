@@ -1,4 +1,4 @@
-"""Many statements of one person, each set to its own columns, in as many statements for a thousand as for one."""
+"""Bulk changes of one person's facts or memories, with a fixed number of SQL statements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_AT_ONCE = 1_000
 
 @dataclass(slots=True)
 class Logged:
-    """What is logged of a statement."""
+    """A change to log for a statement."""
 
     event: str
     meta: dict[str, Any] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Logged:
 
 @dataclass(slots=True)
 class Move(Generic[Row]):
-    """A statement, the columns that it gets, what is logged, and what it touched beside it for the undo.
+    """A pending change of a statement: its new columns, what to log, and what else it touched, for undo.
 
-    ``first_rev`` and ``rev`` are the first and the last revision that this took.
+    ``first_rev`` and ``rev`` are its first and last revision, once logged.
     """
 
     row: Row
@@ -53,23 +53,23 @@ class Move(Generic[Row]):
     rev: int = 0
 
     def value(self, name: str) -> Any:
-        """What a column of the statement will hold."""
+        """Return the new value of a column."""
         return self.target.get(name, getattr(self.row, name))
 
     @property
     def state(self) -> str:
-        """The state that the statement gets."""
+        """The new state."""
         return str(self.value("state"))
 
     def after(self) -> Row:
-        """The statement as it will stand."""
+        """Return a copy of the statement with its new values."""
         row = copy(self.row)
         put(row, self.target)
         return row
 
 
 def suppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:
-    """Mark what statements say as something that must not come back, before they are moved."""
+    """Add suppressions for statements, before ``move_many``."""
     stood = suppressions_add(kind.model, [move.row.pk for move in moves])
     for move in moves:
         if pairs := stood.get(str(move.row.pk)):
@@ -77,9 +77,9 @@ def suppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:
 
 
 def lift_resembled(kind: StatementKind[Row], user_id: UUID, moves: Sequence[Move[Row]]) -> None:
-    """Remove what statements resembled that are approved, before they are moved; nothing else is.
+    """Remove the suppressions that approved statements resembled, before ``move_many``.
 
-    Two statements for each legacy concerned, none where nothing was held for that.
+    Runs two SQL statements for each legacy concerned, none if no statement was waiting for that reason.
     """
     held = {move.row.pk: move for move in moves if move.row.state_reason == RESEMBLES and move.state == "active"}
     if not held:
@@ -106,9 +106,10 @@ def move_many(
     moves: Sequence[Move[Row]],
     follows: Callable[[Move[Row], datetime], Mapping[str, Any]],
 ) -> None:
-    """Log and store what is done to statements of a person whose ledger is locked; ``follows`` says what it entails.
+    """Log and store changes of a person's statements. The caller holds the ledger lock.
 
-    What leaves the active state is stored first, so that what comes in its place finds its place free.
+    ``follows`` returns further columns to set. Statements that leave the active state are stored first, so that
+    unique constraints on active ones allow their replacements.
     """
     now = timezone.now()
     for move in moves:
@@ -133,7 +134,7 @@ def move_many(
 
 
 def check_decision(kind: StatementKind[Row], wanted: Collection[Any], decision: str, decisions: Iterable[str]) -> None:
-    """Raise Refused (400) for a decision that there is not, or about too many."""
+    """Raise Refused (400) for an unknown decision, or one about more than ``MOST_AT_ONCE`` statements."""
     if decision not in decisions:
         known = ", ".join(decisions)
         raise Refused(
@@ -155,10 +156,10 @@ def weighed(
     standing: Callable[[Row], str],
     against: Callable[[Row], str],
 ) -> dict[Any, str]:
-    """By id, in a lasting order: what a decision would come to. ``wanted`` holds the version that the person saw.
+    """Return the outcome that a decision would have, by id. ``wanted`` maps ids to the version that the person saw.
 
-    ``start`` are the states that the decision starts from and the standings that it leaves something in; ``against``
-    gives the code of what else stands against it.
+    ``start`` holds the states that the decision is allowed in, and the values of ``standing`` that it leads to.
+    ``against`` returns the code of any other objection, or "".
     """
     outcomes = {row.pk: _outcome(row, wanted[row.pk], start, standing) or against(row) or DONE for row in rows}
     return outcomes | {pk: "not_there" for pk in wanted if pk not in outcomes}

@@ -1,4 +1,4 @@
-"""One statement under its locks: what every change of a fact or a memory has in common, and what staff do about it."""
+"""The transaction of a change to one statement: lock, check, save, log, keep for undo; and moderation by staff."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _UNREAD = object()
 
 @dataclass
 class StatementWrite(Generic[Row]):
-    """A statement whose owners' ledgers are locked. Set its columns, log what happens; leaving settles it.
+    """A statement whose owners' ledgers are locked. Set its columns and log the changes; they are saved on exit.
 
-    ``meta`` goes with everything that is logged of it.
+    ``meta`` is added to every change that is logged for it.
     """
 
     kind: ClassVar[StatementKind[Any]]
@@ -46,7 +46,7 @@ class StatementWrite(Generic[Row]):
     def log(
         self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
     ) -> int:
-        """Take the person's next revision for what happens to the statement, and return it."""
+        """Log a change of the statement under the person's next revision, and return that."""
         return self.write.change(
             self.row.user_id,
             event,
@@ -60,11 +60,11 @@ class StatementWrite(Generic[Row]):
         )
 
     def standing(self) -> Any:
-        """What the statement counts for as it stands."""
+        """Return what the statement currently adds to the ledgers' counts."""
         raise NotImplementedError
 
     def settle(self, before: Any) -> None:
-        """Bring the ledgers in line with how the statement stands now."""
+        """Update the ledgers' counts; ``before`` is the value of ``standing`` before the change."""
         raise NotImplementedError
 
 
@@ -82,9 +82,8 @@ def statement_write(
 ) -> Iterator[Change]:
     """Open the transaction of a change to one of ``rows``: lock, read, yield, then save what was changed.
 
-    With ``states`` it has to be in one of them, with ``version`` it has to be worded as the caller saw it. Raises
-    NotFound when it is not among the rows, Conflict (409 ``version_conflict`` with the current version,
-    ``wrong_state``).
+    Raises NotFound (404) if it is not among the rows, Conflict (409 ``version_conflict`` with the current version) if
+    its version is not ``version``, Conflict (409 ``wrong_state``) if its state is not one of ``states``.
     """
     kind = of.kind
     owners = [principal.user_id] if principal.user_id and len(kind.owners) == 1 else None
@@ -103,7 +102,7 @@ def statement_write(
 def statement_under_lock(
     of: type[Change], write: LedgerWrite, rows: StatementQuerySet[Any], pk: Any
 ) -> Iterator[Change]:
-    """The same inside a transaction that holds the ledgers already. Columns for searches are not read."""
+    """Like ``statement_write``, in a transaction that holds the ledger locks. Columns of ``not_read`` are deferred."""
     row = rows.filter(pk=pk).defer(*of.kind.not_read).first()
     if row is None:
         raise NotFound(f"There is no such {of.kind.name}.")
@@ -113,7 +112,7 @@ def statement_under_lock(
 
 @contextmanager
 def changing(change: Change) -> Iterator[Change]:
-    """Yield a statement that was read under the locks; then store, count and keep for the undo what was changed."""
+    """Yield a statement that was read under the locks; then save its changes, its undo step and the counts."""
     row, kind, names = change.row, change.kind, _columns(change.kind)
     was, before = {name: vars(row)[name] for name in names if name in vars(row)}, change.standing()
     yield change
@@ -135,28 +134,28 @@ def _columns(kind: StatementKind[Any]) -> list[str]:
 
 
 def going(state: str, now: datetime, reason: str, **more: Any) -> dict[str, Any]:
-    """The columns of a statement that is archived or rejected."""
+    """Return the columns of a statement that is archived or rejected."""
     return {"state": state, "state_reason": reason, "deleted_at": now, "purge_at": archived_until(now), **more}
 
 
 def archived_until(now: datetime) -> datetime:
-    """When what is put away now is purged, unless it is restored before."""
+    """Return when something archived now is purged."""
     return now + timedelta(days=settings.ARCHIVE_DAYS)
 
 
 def coming(state: str, reason: str = "", **more: Any) -> dict[str, Any]:
-    """The columns of a statement that is there, or there again."""
+    """Return the columns of a statement that is added or restored."""
     return {"state": state, "state_reason": reason, "deleted_at": None, "purge_at": None, **more}
 
 
 def put(row: Any, columns: Mapping[str, Any]) -> None:
-    """Set columns of a row that is locked."""
+    """Set attributes of a locked row."""
     for name, value in columns.items():
         setattr(row, name, value)
 
 
 def check_state(row: Statement, *allowed: str) -> None:
-    """Raise Conflict (409) with the present state unless it is one of the allowed ones."""
+    """Raise Conflict (409 ``wrong_state``) with the current state unless it is one of ``allowed``."""
     if row.state not in allowed:
         raise Conflict(
             _("This %(noun)s is %(state)s.") % {"noun": _(row.noun), "state": _(row.state)},
@@ -166,7 +165,7 @@ def check_state(row: Statement, *allowed: str) -> None:
 
 
 def check_version(row: Statement, expected: int | None) -> None:
-    """Raise Conflict (409) with the current version when the caller saw another one."""
+    """Raise Conflict (409 ``version_conflict``) with the current version unless it is ``expected`` or that is None."""
     if expected is not None and expected != row.version:
         raise Conflict(
             _("This %(noun)s was changed meanwhile.") % {"noun": _(row.noun)},
@@ -184,10 +183,9 @@ def must_be_by_staff(user_id: UUID, object_type: str, object_id: object) -> None
 
 @contextmanager
 def moderated(principal: Principal, reason: str, locked: AbstractContextManager[Change]) -> Iterator[Change]:
-    """Open the transaction of what staff do to a statement, for a reason that its person reads.
+    """Run a moderator's change of a statement within ``locked``, and log the reason with it, which its person can read.
 
-    The reason is logged with everything that happens to it. Raises NotAllowed for anybody but staff, Refused (400)
-    without a reason, and what ``statement_write`` raises.
+    Raises NotAllowed (403) for anybody but staff, Refused (400) without a reason, and what ``statement_write`` raises.
     """
     must_be_staff(principal)
     because = clean_reason(reason)

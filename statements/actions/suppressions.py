@@ -1,8 +1,7 @@
-"""Suppressions, added and removed inside the action that takes statements away or brings them back.
+"""Suppressions: added and removed in the actions that delete and restore statements.
 
-Each function for many is one statement of the database for any number of them. It tells what stood before: by
-fingerprint the object that a suppression was for, or None where there was none. That is what ``suppressions_undo``
-takes, with the revision at which each was touched.
+The bulk functions run one SQL statement each. They return the previous suppressions by object: the fingerprint, and
+the object that it was for, or None if there was none. ``suppressions_undo`` takes these, with the revision of each.
 """
 
 from __future__ import annotations
@@ -81,14 +80,14 @@ ON CONFLICT (user_id, legacy_id, fingerprint) DO UPDATE SET object_id = excluded
 def suppression_add(
     write: LedgerWrite, user_id: UUID, text: Embedded, object_id: object, *, legacy_id: UUID | None = None
 ) -> Suppression:
-    """Mark a text as something that must not come back by itself, inside the transaction that removes the object.
+    """Add a suppression of a text, in the transaction that removes the object. Only the person can bring it back.
 
-    A second one for the same words takes the place of the first. The text is not stored.
+    It replaces an earlier one for the same words. The text is not stored.
     """
     _must_hold(write, user_id)
     known, words = Suppression.objects.of(user_id, legacy_id), fingerprint(user_id, text.content)
     stood = known.filter(fingerprint=words).values_list("object_id", flat=True).first()
-    write.touch("suppressions", (words, stood))  # What undo puts back.
+    write.touch("suppressions", (words, stood))  # What undo restores.
     suppression, _made = known.update_or_create(
         fingerprint=words,
         defaults={
@@ -110,10 +109,10 @@ def suppression_remove(
     object_id: object = "",
     legacy_id: UUID | None = None,
 ) -> int:
-    """Let a thing be remembered again: the person says it themselves, or restores the object. Returns how many went.
+    """Remove the suppressions of these texts and of an object, and return how many.
 
-    Removed are those of the same words and of the object, not those of similar statements: who corrects a rejected
-    statement does not bring the rejected one back.
+    Called when the person says it again or restores the object. Suppressions of similar statements stay, because a
+    corrected statement must not bring back the rejected one.
     """
     _must_hold(write, user_id)
     wanted = Q(fingerprint__in=[value for text in texts for value in fingerprints(user_id, text)])
@@ -137,10 +136,10 @@ def suppression_check(
     own_word: bool,
     legacy_id: UUID | None = None,
 ) -> str:
-    """Let the person's own word remove what stands against it, and refuse the same words from anybody else.
+    """Check a text against the suppressions. The person's own word removes those of its words.
 
-    Returns why what somebody else says has to wait for the person, since it may mean something that they rejected, or
-    be no statement; empty when it need not. Raises Gated (422 ``rejected_before``).
+    For anybody else, it raises Gated (422 ``rejected_before``) if the words are suppressed. Returns the reason why the
+    text has to wait for review, because it may mean something rejected or not be a statement; otherwise "".
     """
     if own_word:
         suppression_remove(write, user_id, texts=[text.content], legacy_id=legacy_id)
@@ -152,27 +151,28 @@ def suppression_check(
 
 
 def words_check(kind: StatementKind[Any], user_id: UUID, texts: Sequence[str]) -> None:
-    """Refuse words that say beside a statement what the person rejected. Raises Gated (422 ``rejected_before``)."""
+    """Raise Gated (422 ``rejected_before``) if any text is suppressed. For texts beside a statement's content."""
     if texts and any(Suppression.objects.against(kind, user_id, [Embedded(each, None, "") for each in texts])):
         raise rejected_before()
 
 
 def rejected_before() -> Gated:
-    """The refusal of what a suppression stands against."""
+    """Return the exception for a suppressed text."""
     return Gated(_("The person rejected or deleted this before. Only they can bring it back."), code="rejected_before")
 
 
 def resemblance_lift(change: StatementWrite[Any]) -> None:
-    """Remove what a statement, which is locked already and approved now, resembled; other statements are left alone."""
+    """Remove the suppressions that an approved statement resembled. Does nothing if it waited for another reason."""
     row, kind = change.row, change.kind
     if row.state_reason == RESEMBLES:
         suppression_lift(change.write, kind, row.user_id, _as_stored(change), legacy_id=kind.legacy_of(row))
 
 
 def resemblance(change: StatementWrite[Any]) -> str:
-    """Why a statement, which is locked already, has to wait for the person before it counts; empty when it need not.
+    """Return the reason why a locked statement has to wait for review, or "".
 
-    It may mean something that they rejected, or be no statement. Their own words and what they reviewed never wait.
+    It may mean something that the person rejected, or not be a statement. The person's own words and reviewed
+    statements never wait.
     """
     row, kind = change.row, change.kind
     if row.reviewed_at is not None or not row.written_by:
@@ -183,9 +183,9 @@ def resemblance(change: StatementWrite[Any]) -> str:
 
 
 def _as_stored(change: StatementWrite[Any]) -> Embedded:
-    """Read by itself: what is read into the row would be saved with it."""
+    """Read the text in a separate query: columns loaded into ``change.row`` would be saved with it."""
     stored = change.kind.rows.only("content", "embedding", "embedding_model")
-    # A memory may be kept as it is, a fact is always a statement.
+    # Only a memory can be verbatim.
     return Embedded.of_row(stored.get(pk=change.row.pk), verbatim=getattr(change.row, "verbatim", False))
 
 
@@ -197,7 +197,7 @@ def suppression_lift(
     *,
     legacy_id: UUID | None = None,
 ) -> None:
-    """Remove whatever stands against a text, by its words or its meaning: the person approved it as it is."""
+    """Remove the suppressions that match a text by words or meaning. Called when the person approved the text."""
     (against,) = Suppression.objects.against(kind, user_id, [text], legacy_id=legacy_id)
     gone = Suppression.objects.filter(pk__in=[*against.words, *against.meaning])
     for stood in gone.values_list("fingerprint", "object_id"):
@@ -206,10 +206,10 @@ def suppression_lift(
 
 
 def suppressions_follow(rows: QuerySet[Any], user_ids: Sequence[UUID], embedding_model: str) -> int:
-    """Give suppressions the vector of the row that they stand for, once ``embedding_model`` has made one for that.
+    """Copy the vectors of ``embedding_model`` from statements to their suppressions, and return how many.
 
-    ``rows`` are statements with a person and a fingerprint. Returns how many. A suppression holds no text, so one whose
-    row was purged keeps the vector that it has.
+    ``rows`` are statements with a person and a fingerprint. A suppression holds no text, so one whose statement was
+    purged keeps its older vector.
     """
     theirs = (
         rows.filter(user_id=OuterRef("user_id"), fingerprint=OuterRef("fingerprint"), embedding_model=embedding_model)
@@ -229,31 +229,31 @@ def _must_hold(write: LedgerWrite, user_id: UUID) -> None:
 
 
 def suppressions_add(model: type[models.Model], ids: Sequence[Any]) -> Mapping[str, Stood]:
-    """Mark what rows of a model say as something that must not come back by itself. Says what stood, by stated."""
+    """Add the suppressions of rows of a model. Returns the previous suppressions by row id."""
     return _stood(_run(_ADD, model, {"ids": list(ids)}))
 
 
 def suppressions_remove(model: type[models.Model], ids: Sequence[Any]) -> Mapping[str, Stood]:
-    """Let what rows of a model say be learned again. Says what stood, by stated."""
+    """Remove the suppressions of rows of a model. Returns the previous suppressions by row id."""
     return _stood(_run(_REMOVE, model, {"ids": list(ids)}))
 
 
 def suppressions_undo(
     model: type[models.Model], user_id: UUID, stood: Mapping[Any, Sequence[Sequence[Any]]]
 ) -> Mapping[str, Stood]:
-    """Let the suppressions of a person that objects touched stand as they stood. Says what stood until now, by object.
+    """Restore a person's suppressions that changes of objects added or removed.
 
-    ``stood`` holds by object fingerprint, suppressed object and revision. Where several touched the same suppression,
-    or one did twice, what stood at the earliest revision counts. What stands so already is not told. One
-    that comes back has the vector of the row of ``model`` with the object's id, if that says the same; else it holds by
-    its words alone.
+    ``stood`` maps an object's id to (fingerprint, suppressed object or None, revision). For a fingerprint with several
+    entries, the one with the earliest revision counts. Returns the values before this call of those that changed, by
+    object. A restored suppression gets the vector of a row of ``model`` with the same words, preferably that of the
+    object; without such a row it matches by words alone.
     """
-    # Where an object touched one twice in a transaction, the earlier is further back.
+    # Of two entries of one object for a fingerprint, the first in the list is the earlier one.
     earliest = {(key, each[0]): (each[1], each[2]) for key, found in stood.items() for each in reversed(found)}
     if not earliest:
         return {}
     known = _run(_KNOWN, model, _told(user_id, earliest))
-    # By their ids: whatever the planner thinks how many there are, it looks each up once.
+    # Deleted by id, so that the planner looks up each row once whatever number it estimates.
     Suppression.objects.filter(pk__in=[pk for *_, pk, goes in known if goes]).delete()
     comes = {(str(key), words) for key, words, _, _, goes in known if not goes}
     back = {each: stands for each, stands in earliest.items() if (str(each[0]), each[1]) in comes}
@@ -263,7 +263,7 @@ def suppressions_undo(
 
 
 def _told(user_id: UUID, stood: Mapping[tuple[Any, str], tuple[str | None, int]]) -> dict[str, Any]:
-    """What stood, by object and fingerprint, as the statements take it."""
+    """Return the parameters of ``_STOOD``."""
     return {
         "user": user_id,
         "ids": [key for key, _ in stood],
@@ -279,7 +279,7 @@ def _run(statement: str, model: type[models.Model], values: Mapping[str, Any]) -
         "suppressions": Suppression._meta.db_table,
         "rows": model._meta.db_table,
         "scope": "stated.legacy_id" if scoped else "NULL::uuid",
-        # Not IS NOT DISTINCT FROM: no index serves that.
+        # IS NOT DISTINCT FROM can't use the index.
         "is_scope": "= stated.legacy_id" if scoped else "IS NULL",
         "is_wanted": "= wanted.legacy_id" if scoped else "IS NULL",
         "key": "uuid" if isinstance(model._meta.pk, models.UUIDField) else "text",

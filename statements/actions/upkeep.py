@@ -1,4 +1,4 @@
-"""What happens to statements in the background: vectors that come later, comparing anew, and the purge."""
+"""Background work on statements: leasing rows to index, embedding, comparing again, and the purge."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ PURGE_BATCH = 500
 
 
 def take_unindexed(kind: StatementKind[Row], pk: Any = None) -> list[Row]:
-    """Take statements that wait to be indexed for this worker: one, or a batch of what is due.
+    """Lease statements that wait to be indexed: one, or a batch of those that are due.
 
-    They are taken by moving their time to try again forward, which is the lease, so what a killed worker held is taken
-    up later. People who are kept out wait until they are let in again.
+    The lease is ``index_not_before``, moved into the future, so what a killed worker held is due again later.
+    Statements of deactivated people are skipped until these are activated again.
     """
     now = timezone.now()
     with transaction.atomic():
@@ -53,7 +53,7 @@ def take_unindexed(kind: StatementKind[Row], pk: Any = None) -> list[Row]:
 
 
 def embed_waiting(batch: Sequence[Statement]) -> None:
-    """Give those of a batch that have no vector one; nothing is stored yet. Raises EmbedderUnavailable."""
+    """Embed the rows of a batch that have no vector, without saving them. Raises EmbedderUnavailable."""
     waiting = [row for row in batch if row.embedding is None]
     if waiting:
         embedder = get_embedder()
@@ -63,7 +63,7 @@ def embed_waiting(batch: Sequence[Statement]) -> None:
 
 
 def put_back(kind: StatementKind[Row], batch: Sequence[Row], error: LanguageError) -> None:
-    """Let a batch wait longer, up to an hour, as the embedder or the model is away."""
+    """Postpone a batch with exponential backoff, up to an hour, because the embedder or the model is unavailable."""
     longest = min(3_600, 30 * 2 ** min(max(row.index_attempts for row in batch), 8))
     later = timezone.now() + timedelta(seconds=longest)
     for row in batch:
@@ -73,10 +73,10 @@ def put_back(kind: StatementKind[Row], batch: Sequence[Row], error: LanguageErro
 
 
 def compare_later(kind: StatementKind[Row], user_ids: Sequence[UUID], embedding_model: str) -> int:
-    """Have statements that came with vectors of ``embedding_model`` compared again, where older ones lack them still.
+    """Schedule statements with vectors of ``embedding_model`` to be compared again with older ones that lack these.
 
-    When they came, those could not be seen to be near. Returns how many. Call it before the older ones are moved: it
-    leaves time for that.
+    When they were added, they could not be compared by vector. Returns how many. Call it before re-embedding the
+    older ones: the comparison starts ``COMPARED_AFTER`` later.
     """
     older = stale(kind.rows.filter(**{kind.owners[-1]: OuterRef(kind.owners[-1])}).present(), embedding_model)
     came = kind.rows.present().filter(user_id__in=user_ids, embedding_model=embedding_model)
@@ -85,7 +85,7 @@ def compare_later(kind: StatementKind[Row], user_ids: Sequence[UUID], embedding_
 
 
 def statements_purge(kind: StatementKind[Row]) -> int:
-    """Delete statements whose time in the archive is over, with a PURGE in the log for each. Returns how many.
+    """Delete archived and rejected statements whose retention is over, log a PURGE for each, and return how many.
 
     Their suppressions stay. Each batch is a transaction of one person and, for facts, one legacy.
     """
@@ -106,12 +106,12 @@ def _purge_batch(kind: StatementKind[Row], owners: Sequence[UUID]) -> int:
             for pk, version in rows:
                 write.change(owners[0], "PURGE", kind.name, pk, old_version=version)
     except NotFound:
-        return 0  # The person or the legacy was erased meanwhile, with all that was theirs.
+        return 0  # The person or the legacy was erased meanwhile, with all statements.
     return len(rows)
 
 
 def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:
-    """Delete statements with their versions, evidence and relations, inside the caller's transaction."""
+    """Delete statements with everything that references them, doubts and undo steps, in the caller's transaction."""
     with purging():
         kind.rows.filter(pk__in=ids).delete()
     Doubt.objects.filter(object_type=kind.name, object_id__in=[str(each) for each in ids]).delete()
@@ -120,7 +120,7 @@ def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:
 
 @contextmanager
 def purging() -> Iterator[None]:
-    """Let the caller's transaction delete versions, which nothing else may, until the block ends."""
+    """Allow the caller's transaction to delete versions within the block; a trigger refuses it otherwise."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('keepsake.purge', 'on', true)")
         yield

@@ -1,4 +1,4 @@
-"""Pure gates that a text passes before it is stored, and the fingerprint by which it is known again. No database."""
+"""Pure functions without a database: gates that a text passes before it is stored, and its fingerprint."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ __all__ = [
 
 
 HELD_BACK = "Held back because it "
-"""How a stored reason begins that a gate gave, in English. Pages know it by this, and translate it."""
+"""The prefix of reasons that a gate stores, in English. Pages recognise these by it, and translate them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A text that may be stored, in its stored form. With ``held_back`` it is quarantined for that reason."""
+    """A text in its stored form. ``held_back`` is the reason to quarantine it, or ""."""
 
     content: str
     held_back: str = ""
 
 
 def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool = False) -> Admitted:
-    """Pass a text through the gates before it is written.
+    """Check a text by the gates, and return it in its stored form.
 
-    The person's own wording (``own_word``) passes form and sensitive data only: what somebody says of themselves or of
-    theirs is theirs to say. With ``verbatim`` its stored form is as it was sent, and may be as short as a character.
-    Raises Gated (422) with the reason, which never holds the value.
+    The person's own wording (``own_word``) is checked for form and sensitive data only. With ``verbatim`` the text is
+    stored as it was sent, and may be as short as one character. Raises Gated (422) with the reason, which never holds
+    the value.
     """
     content = check_form(text, longest=longest, shortest=1 if verbatim else SHORTEST)
     check_sensitive(content)
@@ -74,13 +74,13 @@ def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool =
 
 
 def reason_to_hold_back(content: str) -> str:
-    """Why a text is kept out of prompts, as a sentence for its author; empty when it need not be."""
+    """Return why a text must be quarantined, as a sentence for its author, or ""."""
     reason = find_instructions(content)
     return f"{HELD_BACK}{reason}." if reason else ""
 
 
 def clean_reason(reason: str) -> str:
-    """Why something is not so, in its stored form, cut to what fits. Raises Gated (422) for sensitive data."""
+    """Return a reason in its stored form, cut to the column's length. Raises Gated (422) for sensitive data."""
     reason = " ".join(reason.replace("\x00", " ").split())[:REASON_CHARACTERS]
     check_sensitive(reason)
     return reason

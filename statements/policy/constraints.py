@@ -1,6 +1,6 @@
-"""The form of a statement that an agent or a model words: one thing, said of somebody, that stands by itself.
+"""Rules on statements worded by an agent or a model: one thing about somebody, understandable without context.
 
-Each rule names what is wrong in words that its writer can act on. The person's own words are never asked. No database.
+Each rule has a message that the writer can act on. The person's own words are not checked. No database.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .form import LONGEST, LONGEST_EXTRACTED, check_form, check_third_person
 MOST_SENTENCES = 2
 
 _READ_AS_ENGLISH = frozenset({"english", SIMPLE})
-"""Short English texts are often too short to be sure of."""
+"""Detected languages that the English rules apply to. Short English texts are often detected as SIMPLE."""
 
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]*”|«[^»]*»|`[^`]*`")
 _LETTERS = re.compile(r"[^\W_]")
@@ -119,8 +119,8 @@ _ABBREVIATED = re.compile(r"[a-z]+[A-Z]")
 def check_statement(text: str, *, longest: int = LONGEST) -> str:
     """Return a statement in its stored form. Raises Gated (422) with what is wrong with it.
 
-    In any script: the length, that it says something, and that it is no question, list, markup, label or placeholder.
-    In English also: the third person without a pronoun for somebody who isn't named, one thing at a time, whole.
+    In any language, it refuses a wrong length, empty phrases, questions, lists, markup and placeholders. In English
+    also the first and second person, an opening label or pronoun, several statements, and incomplete sentences.
     """
     text = check_form(text, longest=longest)
     plain = _QUOTED.sub("Quoted", text)
@@ -138,7 +138,7 @@ def check_statement(text: str, *, longest: int = LONGEST) -> str:
 def check_steps(text: str, *, longest: int) -> str:
     """Return steps in their stored form: "1. Open the valve. 2. …", numbered from 1, in the imperative.
 
-    Raises Gated (422) with what is wrong. What may stand before an imperative ("If it leaks, …") may, in English.
+    Raises Gated (422) with what is wrong. In English, a clause may come before the imperative ("If it leaks, …").
     """
     text = check_form(text, longest=longest)
     steps = steps_of(text)
@@ -164,7 +164,7 @@ def check_steps(text: str, *, longest: int) -> str:
 
 
 def steps_of(text: str) -> list[str]:
-    """The steps of a text that is numbered from 1, without their numbers; none for any other text."""
+    """Return the steps of a text numbered from 1, without their numbers; empty for any other text."""
     steps: list[str] = []
     rest = text.strip()
     while rest:
@@ -178,12 +178,12 @@ def steps_of(text: str) -> list[str]:
 
 
 def numbered(steps: Sequence[str]) -> str:
-    """Steps as one text, numbered from 1."""
+    """Join steps to one text, numbered from 1."""
     return " ".join(f"{number}. {' '.join(step.split())}" for number, step in enumerate(steps, start=1))
 
 
 def check_extracted(text: str) -> str:
-    """The same for what our own extraction, insights and merges write: at most 280 characters."""
+    """``check_statement`` for what extraction, insights and merges write: at most 280 characters."""
     return check_statement(text, longest=LONGEST_EXTRACTED)
 
 
@@ -223,7 +223,7 @@ def _is_list(text: str) -> bool:
 
 
 def _is_fragment(text: str) -> bool:
-    """Whether it is a few words that begin with a small letter, and not with a name such as iPhone."""
+    """Whether it is a few words that begin in lower case, except with a name such as iPhone."""
     words = text.split()
     return len(words) < _FEW and words[0][0].islower() and words[0].isascii() and not _ABBREVIATED.match(words[0])
 

@@ -1,4 +1,4 @@
-"""The form that a text has to have, the third person that extraction writes in, and the fingerprint of its words."""
+"""Checks of a text's length, characters and third person, and the fingerprint of its words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from journal.exceptions import Gated
 SHORTEST = 5
 LONGEST = 500
 LONGEST_EXTRACTED = 280
-"""What extraction writes is one self-contained statement; more than this is a retelling."""
+"""Extraction writes one self-contained statement; anything longer retells the conversation."""
 
 _LINE_CONTROLS = frozenset("\t\n\r\v\f\x85")
 # They reorder or hide text, so that a person approves something else than a model reads.
@@ -41,7 +41,7 @@ _APOSTROPHES = dict.fromkeys(map(ord, "'’ʼ`´"))
 def check_form(text: str, *, longest: int = LONGEST, shortest: int = SHORTEST) -> str:
     """Return the text in its stored form: composed Unicode, single spaces, ``shortest`` to ``longest`` characters.
 
-    Raises Gated with the reason for another length, for control characters and for characters that hide text.
+    Raises Gated (422) for another length, for control characters and for characters that hide or reorder text.
     """
     text = check_characters(text)
     check_length(text, shortest, longest)
@@ -49,7 +49,7 @@ def check_form(text: str, *, longest: int = LONGEST, shortest: int = SHORTEST) -
 
 
 def check_length(text: str, shortest: int, longest: int) -> None:
-    """Raise Gated for a text that is shorter or longer than that."""
+    """Raise Gated (422) unless the text has ``shortest`` to ``longest`` characters."""
     if not shortest <= len(text) <= longest:
         raise Gated(
             _("The text has %(text)s characters; %(shortest)s to %(longest)s are allowed.")
@@ -58,7 +58,7 @@ def check_length(text: str, shortest: int, longest: int) -> None:
 
 
 def check_characters(text: str) -> str:
-    """Return a text of any length in its stored form. Raises Gated for control characters and for those that hide."""
+    """Return a text of any length in its stored form. Raises Gated (422) for control and hiding characters."""
     for character in text:
         if unicodedata.category(character) in {"Cc", "Cs"} and character not in _LINE_CONTROLS:
             raise Gated(
@@ -75,10 +75,10 @@ def check_characters(text: str) -> str:
 
 
 def check_third_person(text: str) -> None:
-    """Raise Gated for an English text that speaks as somebody, to somebody, or of the assistant.
+    """Raise Gated (422) for an English text in the first or second person, or about the assistant.
 
-    What was extracted is read in other conversations, where "I" and "you" would mean somebody else. Quoted speech may
-    hold any word, and so may a title in the middle of a sentence (My Fair Lady).
+    Extracted statements are read in other conversations, where "I" and "you" would mean somebody else. Quoted speech
+    may hold any word, and so may a title within a sentence (My Fair Lady).
     """
     unquoted = _QUOTED.sub(" ", text)
     assistant = _ASSISTANT.search(unquoted)
@@ -100,16 +100,16 @@ def _means_somebody(pronoun: re.Match[str], text: str) -> bool:
 
 
 def fingerprint(user_id: UUID, text: str) -> str:
-    """The keyed fingerprint of the words of a text: 64 hex digits.
+    """Return the keyed hash (HMAC-SHA-256) of a text's words as 64 hex digits.
 
-    Case, accents, punctuation and spacing do not count. Without the deployment's key nobody can test a guess against
-    it, and two people's fingerprints of one text differ.
+    Case, accents, punctuation and spacing are ignored. Guesses can't be tested without the deployment's key, and two
+    people's fingerprints of one text differ.
     """
     return _hmac(user_id, _words(text), settings.SECRET_KEY)
 
 
 def fingerprints(user_id: UUID, text: str) -> list[str]:
-    """All fingerprints under which a text may be stored: the current key's first, then those of earlier keys."""
+    """Return all fingerprints of a text: with the current key first, then with earlier keys."""
     words = _words(text)
     return [_hmac(user_id, words, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
@@ -119,9 +119,9 @@ def _hmac(user_id: UUID, words: str, key: str) -> str:
 
 
 def _words(text: str) -> str:
-    """The words of a text in one spelling; the text itself when it has none.
+    """Return the normalised words of a text; the text itself if it has none.
 
-    Not the words that search uses: those may improve, while a fingerprint has to stay what it is as long as it stands.
+    This is not the normalisation of searches, because stored fingerprints must not change when that is improved.
     """
     plain = unicodedata.normalize("NFKD", text)
     # Latin, Greek and Cyrillic accents only: in other scripts combining marks are letters.
@@ -131,7 +131,7 @@ def _words(text: str) -> str:
 
 
 class _Spaced(dict[int, str]):
-    """A character, or a space for what is no part of a word: worked out once for each of the common ones."""
+    """Translation table that maps characters outside of words to a space. Caches common characters."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

@@ -1,7 +1,7 @@
-"""Whether a statement may say in other words what a person rejected. No database.
+"""Whether a statement says in other words what a person rejected. No database.
 
-Two texts are near to each other as vectors for what they say and for the words they share: "collects stamps" and
-"collects coins" are as near as two wordings of one statement. So the more words they share, the nearer they have to be.
+Vectors of two texts are close for their meaning and for shared words: "collects stamps" and "collects coins" are as
+close as two wordings of one statement. So the more words two texts share, the higher the required similarity.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from language.reading.compare import Saying, says_all_of, shared_words
 from retrieval.text import list_words
 
 RESEMBLES = "This resembles something that was rejected before."
-"""Why such a statement waits for the person. What was rejected is not quoted."""
+"""The reason for review of such a statement. It does not quote what was rejected."""
 
 LEAST_SIMILARITY = 0.83
-"""What is less near, as the bundled embedder's vectors are, may not mean the same."""
+"""Below this cosine similarity of the bundled embedder's vectors, two texts don't mean the same."""
 NEAR_SIMILARITY, NEAR_LIKENESS, NEAR_SHARED_WORDS = 0.915, 0.28, 0.2
 NEAR_SAMENESS = -1.75
 _SHARED_UNKNOWN, _SHARED_AT_LEAST = 0.5, 0.1
 _OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
-# Any sentence begins with a capital letter, so what stands first may be no name.
+# Capitalised words that don't begin a sentence, since those need not be names.
 _INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
 
 
 def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
-    """Whether something means what was rejected, by their cosine similarity: approving it approves that.
+    """Whether a text means the same as a rejected one. Then approving it also removes the suppression.
 
-    ``rejected`` is None when its text is gone: then as if they shared half of their words. Other figures or names, or a
-    contradiction, make it another statement.
+    ``similarity`` is the cosine of their vectors. ``rejected`` is None if its text was purged; then half of the words
+    count as shared. Texts with other numbers or names, or that contradict each other, are different.
     """
     if similarity < settings.SUPPRESSION_SIMILARITY:
         return False
@@ -48,12 +48,12 @@ def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
 
 
 def comes_near(said: str, rejected: str | None, similarity: float, alike: float) -> bool:
-    """Whether something may mean what was rejected, so that its person has to see it: rather too much than too little.
+    """Whether a text may mean the same as a rejected one, so that the person has to review it. Favours recall.
 
-    By cosine similarity and ``language.likeness`` of the bundled embedder's vectors, and while the text of what was
-    rejected is there, by the words of both too: "plans to leave her job" is near to "plans to leave her husband". What
-    has all the words of it says more, so it is not told apart by them.
-    Another figure or name makes it another statement; one that is left out or added does not.
+    It uses the cosine similarity and ``language.likeness`` (``alike``) of the bundled embedder's vectors. If the
+    rejected text exists, its words count too, as vectors of "plans to leave her job" and "plans to leave her husband"
+    are close; a text that contains all words of the rejected one is not told apart by words. A different number or
+    name makes it another statement; one that is missing or added does not.
     """
     if rejected is not None:
         figures, others = _FIGURES.findall(rejected), _FIGURES.findall(said)
@@ -68,9 +68,9 @@ def comes_near(said: str, rejected: str | None, similarity: float, alike: float)
 
 
 def stands_in(document: str, rejected: str | None) -> bool:
-    """Whether a document that is near to what was rejected has all its words, in whatever order.
+    """Whether a document contains all words of a rejected text, in any order. False if that text was purged.
 
-    Vectors of documents are near to each other for being documents. What is gone says nothing of its words.
+    Used for documents because their vectors are close to each other whatever they say.
     """
     words = set(list_words(rejected or ""))
     return bool(words) and words <= {*list_words(document), *list_words(spoken(document))}
@@ -81,9 +81,9 @@ def _asked(shared: float) -> float:
 
 
 def particulars_agree(one: str, other: str) -> bool:
-    """Whether two texts name the same figures in one order, and no names that tell them apart.
+    """Whether two texts have the same numbers in the same order, and compatible names.
 
-    Names do when each text has one that the other lacks, or when those of both come in another order.
+    Names are incompatible if each text has one that the other lacks, or if shared names come in another order.
     """
     return _FIGURES.findall(one) == _FIGURES.findall(other) and _names_agree(one, other)
 
@@ -96,6 +96,6 @@ def _names_agree(one: str, other: str) -> bool:
 
 
 def _names(text: str) -> list[str]:
-    """The capitalised words of a text, each once and in order, without those that begin a sentence."""
+    """Return the distinct capitalised words of a text in order, without those that begin a sentence."""
     names = (word for word in _INSIDE.findall(text) if word[0].isupper())
     return list(dict.fromkeys("".join(list_words(name)).removesuffix("s") for name in names))

@@ -1,4 +1,4 @@
-"""What matters most of what may be learned: health and safety, then relations, then the rest."""
+"""The order in which candidates are written: health and safety first, then relations, then the rest."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ _RELATIONS = re.compile(
 
 
 def urgency(content: str, importance: int = 2) -> int:
-    """Where a statement stands among those that wait to be learned: the lower, the sooner."""
+    """Return the rank of a candidate: the lower, the sooner it is written."""
     group = 0 if _HEALTH.search(content) else 1 if _RELATIONS.search(content) else 2
     return group * 10 + 5 - importance

@@ -1,6 +1,6 @@
--- The suppressions that stand against statements: those of the same words, without a similarity, and of each statement the
--- nearest that are near enough to be asked about, with it, with what was rejected while its row is there, and with the
--- vector. Above it stand "said" (position, vector) and "printed" (position, fingerprint).
+-- The suppressions that match statements: those of the same words, without a similarity, and for each statement the 20
+-- most similar ones, with the similarity, the rejected text (if not purged) and the vector. The CTEs before it are
+-- "said" (position, vector) and "printed" (position, fingerprint).
 SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, NULL::text AS rejected,
        NULL::bytea AS stood
 FROM printed
